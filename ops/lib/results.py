@@ -16,6 +16,8 @@ import xml.etree.ElementTree
 NOT_SEARCHED = {".git", ".larder", "node_modules"}
 TEST_CLASS = re.compile(r"(Test.*|.*Test|.*Tests|.*TestCase)\.java")
 NO_TESTS_INSIDE = re.compile(r"^(public )?(abstract class|interface|@interface|enum|record) ", re.MULTILINE)
+# A class of which ops/test --long runs all, and ops/test nothing.
+SLOW = re.compile(r'^@Tag\("slow"\)', re.MULTILINE)
 # The annotation by which JUnit may leave out a class as a whole, of which Surefire then writes nothing.
 CONDITION = re.compile(r"^@((?:Enabled|Disabled)\w*(?:\([^)]*\))?)", re.MULTILINE)
 PYTHON_FAILURE = re.compile(r"^(?:FAIL|ERROR): (\S+ \([\w.]+\))", re.MULTILINE)
@@ -97,7 +99,7 @@ def test_classes(root):
         for file in filter(TEST_CLASS.fullmatch, files):
             with open(os.path.join(root, folder, file), encoding="utf-8") as source:
                 text = source.read()
-            if not NO_TESTS_INSIDE.search(text):
+            if not NO_TESTS_INSIDE.search(text) and not SLOW.search(text):
                 condition = CONDITION.search(text)
                 name = ".".join([*filter(None, package.split("/")), file[:-len(".java")]])
                 yield module, name, " ".join(condition.group(1).split()) if condition else None

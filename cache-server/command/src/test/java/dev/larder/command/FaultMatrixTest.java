@@ -10,10 +10,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Some rounds of the fault matrix; all of it is {@code bench/soak/matrix}. */
+@Tag("slow")
 class FaultMatrixTest {
     private static final Path SOAK =
             Path.of("../../bench/soak").toAbsolutePath().normalize();

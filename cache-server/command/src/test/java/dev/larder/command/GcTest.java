@@ -242,7 +242,7 @@ class GcTest {
         assertThat(roots).doesNotExist();
     }
 
-    @RepeatedTest(4)
+    @RepeatedTest(2)
     void aDaemonThatStartsMeanwhileComesUpWithAllItLoads() {
         leave(store);
         CompletableFuture<Answer> gc = CompletableFuture.supplyAsync(() -> gc());

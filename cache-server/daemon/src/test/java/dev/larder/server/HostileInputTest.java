@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Inputs of every kind that ask for more than there is, before a daemon with a small heap in a small control group: each is loaded
  * or refused with a reason, the daemon lives, and its own memory stays below a bound. {@code -Dlarder.seed=N} repeats a run.
  */
+@Tag("slow")
 @Timeout(900)
 class HostileInputTest {
     private static final long MIB = 1L << 20;

@@ -70,7 +70,7 @@ class ProtocolFuzzTest {
         Footprint before = Footprint.of(ProcessHandle.current().pid());
         long heapBefore = Footprint.heapBytes();
 
-        System.out.println("seed=" + SEED + " " + new ProtocolSiege(store.root(), source, SEED, 50_000).run());
+        System.out.println("seed=" + SEED + " " + new ProtocolSiege(store.root(), source, SEED, 15_000).run());
 
         awaitNothingLeft(ProcessHandle.current().pid(), before);
         assertThat(Footprint.heapBytes()).isLessThan(heapBefore + HEAP_SLACK_BYTES);
@@ -84,7 +84,7 @@ class ProtocolFuzzTest {
         new ProtocolSiege(store.root(), source, SEED + 3, 1_000).run();
         Footprint before = Footprint.of(daemon.pid());
 
-        System.out.println("seed=" + SEED + " " + new ProtocolSiege(store.root(), source, SEED + 2, 4_000).run());
+        System.out.println("seed=" + SEED + " " + new ProtocolSiege(store.root(), source, SEED + 2, 2_000).run());
 
         awaitNothingLeft(daemon.pid(), before);
         assertThat(daemon.isAlive()).isTrue();

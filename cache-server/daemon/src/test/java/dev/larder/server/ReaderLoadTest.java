@@ -209,7 +209,7 @@ class ReaderLoadTest {
     void whateverAReaderDoesCostsItsOwnLoadAlone(String behaviour, ErrorCode code, String said) throws IOException {
         served.start();
         Path source = source("x", behaviour);
-        if (behaviour.startsWith("hang")) {
+        if (code == ErrorCode.DEADLINE) {
             System.setProperty("larder.reader.patience", "1s");
         }
 

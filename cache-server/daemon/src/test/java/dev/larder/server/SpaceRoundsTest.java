@@ -30,6 +30,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -94,8 +95,19 @@ class SpaceRoundsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Where.class)
+    @EnumSource(names = {"ON_A_MOUNT", "WITH_OTHERS"})
     void spaceIsNeverOversoldAndNeverLost(Where where) throws Exception {
+        runRounds(where);
+    }
+
+    @Tag("slow")
+    @ParameterizedTest
+    @EnumSource(names = {"IN_A_CAPACITY", "ON_HUGE_PAGES"})
+    void spaceIsNeverOversoldAndNeverLostBelowTheMount(Where where) throws Exception {
+        runRounds(where);
+    }
+
+    private void runRounds(Where where) throws Exception {
         Rounds rounds = Rounds.of("space " + where, 1);
         for (int round = 0; round < rounds.count(); round++) {
             long seed = rounds.seed() + round;

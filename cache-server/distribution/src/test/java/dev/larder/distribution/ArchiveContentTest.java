@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -24,6 +25,7 @@ class ArchiveContentTest {
     @TempDir
     Path temporary;
 
+    @Tag("slow")
     @Test
     void theRuntimeHasTheModulesThatTheJarsAskFor() {
         String jars = String.join(
@@ -133,6 +135,7 @@ class ArchiveContentTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void thePartsAreTheSameWhenTheyAreMadeAgain() throws IOException {
         for (String part : List.of("lib", "THIRD-PARTY.txt")) {

@@ -13,10 +13,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Uses an archive in what a container is: own processes, a /dev/shm of 64 MiB, and a user who is but a number. */
+@Tag("slow")
 class ContainerTest {
     private static final int UID = 23456;
     private static final int LARGE_BYTES = 100 << 20;

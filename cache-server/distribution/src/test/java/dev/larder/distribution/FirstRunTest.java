@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -23,6 +24,7 @@ class FirstRunTest {
     @TempDir
     Path temporary;
 
+    @Tag("slow")
     @Test
     void anotherUserRunsAReadOnlyInstallThroughALink() throws IOException {
         try (Installed installed = Installed.unpack(PLAIN, temporary.resolve("shared"))) {
@@ -102,6 +104,7 @@ class FirstRunTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void aFirstRunThatIsKilledDoesNotStopTheNext() throws IOException {
         try (Installed installed = Installed.unpack(PLAIN, temporary.resolve("killed"))) {

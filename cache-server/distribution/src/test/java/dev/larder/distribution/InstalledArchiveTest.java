@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -68,6 +69,7 @@ class InstalledArchiveTest {
     }
 
     /** The Java of the archive has only the modules that the daemon asks for: readers have to do with these. */
+    @Tag("slow")
     @Test
     void readersThatAreUnpackedBesideReadTheirFormats() throws IOException {
         Path golden = Path.of(System.getProperty("larder.root", "../.."), "cache-server/readers");
@@ -161,6 +163,7 @@ class InstalledArchiveTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void theRuntimeHasWhatEveryKindOfCommandNeeds() throws IOException {
         try (Installed installed = install(WITH_JAVA)) {

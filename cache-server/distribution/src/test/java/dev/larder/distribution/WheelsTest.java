@@ -13,10 +13,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Installs the wheels into a fresh environment, without a network, and uses them as somebody who has nothing else. */
+@Tag("slow")
 class WheelsTest {
     private static final Path TARGET = Path.of(System.getProperty("larder.target", "target"));
     private static final String ROOT = System.getProperty("larder.root", "../..");

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What a process costs others that is stopped, or killed, while it waits for a lock: no more than a moment. */
@@ -73,6 +74,7 @@ class StoppedWaitersTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void noFreeLockCostsMoreThanAMomentWhoeverIsStoppedOrKilled() throws Exception {
         Rounds rounds = Rounds.of("stopped waiters", 3);
