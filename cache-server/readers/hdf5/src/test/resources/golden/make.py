@@ -114,6 +114,8 @@ def main():
         file["pairs"] = np.zeros(2, [("a", "<i4"), ("b", "<f8")])
         file["reference"] = np.array([file["good"].ref], dtype=h5py.ref_dtype)
         file.create_dataset("null", data=h5py.Empty("f4"))
+    with h5py.File(HERE / "newest.h5", "w", libver="latest") as file:
+        file.create_dataset("numbers", data=np.arange(100), chunks=(10,), compression="gzip")  # needs HDF5 2.0
 
 
 if __name__ == "__main__":

@@ -88,6 +88,41 @@ def rows():
     return columns, expected
 
 
+def nested():
+    """Make lists within structs, structs within lists, and what pyarrow has of them."""
+    rows = [{"ids": list(range(i % 3)), "box": {"xs": [i * 0.5] * (i % 2)}, "n": i} for i in range(20)]
+    kind = pa.struct([("ids", pa.list_(pa.int32())), ("box", pa.struct([("xs", pa.list_(pa.float64()))])),
+                      ("n", pa.int16())])
+    points = [[{"x": i, "y": -i}] * (i % 4) for i in range(20)]
+    table = pa.table({"s": pa.array(rows, kind),
+                      "points": pa.array(points, pa.list_(pa.struct([("x", pa.int32()), ("y", pa.int64())]))),
+                      "codes": pa.array([[(1, 2)]] * 20, pa.map_(pa.int32(), pa.int32()))})
+    expected = {"s/n": text(np.arange(20, dtype="<i2"))}
+
+    def ragged(name, lists, dtype):
+        lengths = [len(r) for r in lists]
+        expected[name + "/values"] = text(np.array([v for r in lists for v in r], dtype))
+        expected[name + "/offsets"] = text(offsets(lengths))
+        expected[name + "/shapes"] = text(np.array(lengths, "<i8").reshape(-1, 1))
+
+    ragged("s/ids", [r["ids"] for r in rows], "<i4")
+    ragged("s/box/xs", [r["box"]["xs"] for r in rows], "<f8")
+    ragged("points/x", [[p["x"] for p in r] for r in points], "<i4")
+    ragged("points/y", [[p["y"] for p in r] for r in points], "<i8")
+    return table, expected
+
+
+def write_lie():
+    """Write a column with 77 nulls of which the metadata says 0."""
+    path = HERE / "lying.parquet"
+    pq.write_table(pa.table({"x": pa.array([None if i < 77 else i for i in range(100)], pa.int64())}), path,
+                   use_dictionary=False, compression="NONE")
+    data = path.read_bytes()
+    said, lie = b"\x16\x9a\x01", b"\x16\x80\x00"  # the field after the one before it: 77, zigzag; 0
+    assert data.count(said) >= 1
+    path.write_bytes(data.replace(said, lie))
+
+
 def main():
     lines = []
     columns, expected = numbers()
@@ -108,6 +143,10 @@ def main():
     for part in range(3):
         pq.write_table(table.slice(part * 200, 200), HERE / f"table/part-{part}.parquet")
     pq.write_table(table.slice(0, 0), HERE / "table/part-3.parquet")
+    table, expected = nested()
+    pq.write_table(table, HERE / "nested.parquet")
+    lines += [f"nested.parquet\t{column}\t{value}" for column, value in sorted(expected.items())]
+    write_lie()
     (HERE / "expected.tsv").write_text("\n".join(lines) + "\n")
     refused = pa.table({
         "good": pa.array([1, 2]),

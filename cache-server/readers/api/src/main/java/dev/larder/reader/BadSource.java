@@ -13,6 +13,11 @@ public final class BadSource extends IOException {
     /** What the daemon advises where a reader does not. */
     public static final String REPAIR = "repair, replace or remove the file";
 
+    /** What is advised where a file may be whole, but uses what the library of a reader does not know. */
+    private static final String WRITE_OTHERWISE =
+            "write it again without that (for HDF5: without libver=\"latest\"), or leave it out with --columns or --exclude;"
+                    + " if its writer knows nothing of it, the file is damaged";
+
     private final int file;
     private final long offset;
     private final String column;
@@ -49,9 +54,24 @@ public final class BadSource extends IOException {
         String words = first == null
                 ? "unknown"
                 : first.getMessage() == null ? first.getClass().getSimpleName() : first.getMessage();
-        BadSource bad = damaged(file, NOWHERE, column, "it cannot be read (" + words + ")");
+        BadSource bad = isUnsupported(cause)
+                ? new BadSource(
+                        file, NOWHERE, column, "it uses what the reader does not know (" + words + ")", WRITE_OTHERWISE)
+                : damaged(file, NOWHERE, column, "it cannot be read (" + words + ")");
         bad.initCause(cause);
         return bad;
+    }
+
+    /** Tells whether a library says that it cannot do something, rather than that a file is damaged: by the name of what it throws. */
+    private static boolean isUnsupported(@Nullable Throwable cause) {
+        Throwable thrown = cause;
+        for (int depth = 0; thrown != null && depth < 10; depth++) {
+            if (thrown.getClass().getSimpleName().startsWith("Unsupported")) {
+                return true;
+            }
+            thrown = thrown.getCause();
+        }
+        return false;
     }
 
     /** Returns the number of the file. */

@@ -17,10 +17,9 @@ public record ReadRequest(List<InputFile> files, String as, List<String> columns
         columns = List.copyOf(columns);
     }
 
-    /** Tells whether an array or column is wanted, by its name without the level: all of it, or its last part. */
+    /** Tells whether an array or column is wanted, by its name without the level: all of it, or some parts of it, such as a struct's. */
     public boolean wants(String name) {
         return columns.isEmpty()
-                || columns.contains(name)
-                || columns.contains(name.substring(name.lastIndexOf('/') + 1));
+                || columns.stream().anyMatch(column -> ("/" + name + "/").contains("/" + column + "/"));
     }
 }

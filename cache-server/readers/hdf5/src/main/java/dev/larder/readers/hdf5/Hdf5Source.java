@@ -15,6 +15,7 @@ import io.jhdf.api.Node;
 import io.jhdf.api.dataset.ChunkedDataset;
 import io.jhdf.api.dataset.ContiguousDataset;
 import io.jhdf.dataset.DatasetBase;
+import io.jhdf.exceptions.HdfFilterException;
 import io.jhdf.object.datatype.VariableLength;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -124,7 +125,7 @@ final class Hdf5Source implements OpenedSource {
             if (dataset.getSize() == 0 && dataset.getDimensions().length == 0) {
                 throw new BadSource(file, BadSource.NOWHERE, name, "it has no data", ELSE);
             }
-            dataset.getFilters(); // fails, by its name, where one of them is not to be had
+            requireFilters(dataset, name);
             List<Long> shape = new ArrayList<>();
             for (int dimension : dataset.getDimensions()) {
                 if (dimension < 0) {
@@ -137,6 +138,15 @@ final class Hdf5Source implements OpenedSource {
             return dataset instanceof ContiguousDataset whole && !dataset.isEmpty() && dataset.getSize() > 0
                     ? offer.lyingIn(file, files.get(file).getUserBlockSize() + whole.getDataAddress())
                     : offer;
+        }
+
+        /** Fails, by the name of a filter, where it is not to be had. */
+        private void requireFilters(DatasetBase dataset, String name) throws BadSource {
+            try {
+                dataset.getFilters();
+            } catch (HdfFilterException e) {
+                throw new BadSource(file, BadSource.NOWHERE, name, String.valueOf(e.getMessage()), ELSE);
+            }
         }
     }
 

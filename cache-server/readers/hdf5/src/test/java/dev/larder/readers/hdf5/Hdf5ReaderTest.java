@@ -74,6 +74,14 @@ class Hdf5ReaderTest {
     }
 
     @Test
+    void whatTheLibraryDoesNotKnowIsNotCalledDamage() {
+        assertThatThrownBy(() -> ReadArrays.of(new Hdf5Reader(), GOLDEN.resolve("newest.h5")))
+                .isInstanceOfSatisfying(
+                        BadSource.class, e -> assertThat(e.remedy()).contains("write it again", "libver"))
+                .hasMessageContaining("it uses what the reader does not know");
+    }
+
+    @Test
     void columnsThatAreWantedAreReadBesideOthersThatCannotBe() throws IOException {
         assertThat(ReadArrays.of(new Hdf5Reader(), GOLDEN.resolve("refused.h5"), "good"))
                 .containsOnlyKeys("good");

@@ -70,12 +70,13 @@ final class ParquetSource implements OpenedSource {
 
     private void addColumns(int file, String level, ParquetFileReader reader, long firstRow) throws BadSource {
         FileMetaData meta = reader.getFileMetaData();
+        ColumnNames names = new ColumnNames(reader.getFileSchema());
         for (ColumnSchema schema : reader.getFileSchema().getColumns()) {
-            String name = TableColumn.nameOf(schema);
+            String name = names.of(schema);
             if (!request.wants(name)) {
                 continue;
             }
-            ColumnKind kind = ColumnKind.of(schema);
+            ColumnKind kind = names.isOfMap(schema) ? null : ColumnKind.of(schema);
             if (kind == null) {
                 String logical = schema.logicalType() == null ? "" : " " + schema.logicalType();
                 throw new BadSource(
@@ -83,7 +84,9 @@ final class ParquetSource implements OpenedSource {
                         BadSource.NOWHERE,
                         name,
                         "its type is not one that numpy or a column has: " + schema.type() + logical
-                                + (schema.maxRepetitionLevel() > 0 ? " in lists" : ""),
+                                + (names.isOfMap(schema)
+                                        ? " in maps"
+                                        : schema.maxRepetitionLevel() > 0 ? " in lists" : ""),
                         ELSE);
             }
             TableColumn column =

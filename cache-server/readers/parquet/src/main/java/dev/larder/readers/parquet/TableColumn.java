@@ -34,12 +34,6 @@ final class TableColumn {
         this.kind = kind;
     }
 
-    /** Returns the name of a column without what lists are wrapped in: fields of structs are levels. */
-    static String nameOf(ColumnSchema schema) {
-        List<String> elements = schema.fieldPath().elements();
-        return schema.maxRepetitionLevel() > 0 ? elements.get(0) : String.join("/", elements);
-    }
-
     ColumnKind kind() {
         return kind;
     }
@@ -196,6 +190,12 @@ final class TableColumn {
                     Batch batch = new Batch(values, schema, kind);
                     if (column.hasMask) {
                         batch.putMask(output.at(column.maskOffer(), row, batch.rows()));
+                    } else if (schema.maxDefinitionLevel() > 0 && batch.nullRows() > 0) {
+                        throw BadSource.damaged(
+                                file,
+                                BadSource.NOWHERE,
+                                column.name,
+                                "its metadata says that no row is null, and some are");
                     }
                     if (offsets == null) {
                         batch.putNumbers(output.at(first, row * kind.itemBytes(), batch.rows() * kind.itemBytes()));

@@ -92,6 +92,25 @@ class ParquetReaderTest {
                 .hasMessageContaining(reason);
     }
 
+    @Test
+    void listsInStructsAndStructsInListsHaveNamesOfTheirOwn() throws IOException {
+        Path file = GOLDEN.resolve("nested.parquet");
+
+        assertThat(texts(ReadArrays.of(new ParquetReader(), file, "s", "points")))
+                .containsExactlyInAnyOrderEntriesOf(expected("nested.parquet"));
+        assertThat(ReadArrays.of(new ParquetReader(), file, "xs"))
+                .containsOnlyKeys("s/box/xs/values", "s/box/xs/offsets", "s/box/xs/shapes");
+        assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), file, "codes"))
+                .hasMessageContaining("INT32 in maps");
+    }
+
+    @Test
+    void metadataThatTellsOfNoNullsIsNotBelieved() {
+        assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), GOLDEN.resolve("lying.parquet")))
+                .isInstanceOf(BadSource.class)
+                .hasMessageContaining("its metadata says that no row is null, and some are");
+    }
+
     /** A damaged file gives other numbers, or a refusal. */
     @Test
     void aDamagedFileIsAnIoExceptionAtMost() throws IOException {
