@@ -9,16 +9,17 @@ import dev.larder.client.StringsColumn;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.protocol.ArrayRow;
+import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.Progress;
 import dev.larder.server.reader.Readers;
 import dev.larder.testing.ChildJvm;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -177,6 +178,48 @@ class ReaderLoadTest {
         assertThat(ServedStore.entries(served.layout().incoming())).isEmpty();
     }
 
+    @Test
+    void noReaderIsStartedForFilesThatHaveNotChanged() throws IOException {
+        served.start();
+        Path source = source("x", "good");
+        Files.setLastModifiedTime(source, FileTime.fromMillis(1_000_000));
+        served.load("d", source);
+        System.setProperty("larder.reader.java", "/nowhere"); // none could be started
+
+        assertThat(served.load("d", source).message()).contains("d is unchanged", "look unchanged");
+        assertThatThrownBy(() -> served.control().reload("d", progress -> {})).hasMessageContaining("/nowhere");
+
+        System.clearProperty("larder.reader.java");
+        assertThat(served.control().reload("d", progress -> {}).message()).contains("d is unchanged", "read again");
+        Files.writeString(source, "good, and longer\n");
+        assertThat(served.load("d", source).message()).contains("d is unchanged", "read again");
+    }
+
+    @Test
+    void ofManySourcesFewReadersWaitForTheirTurn() throws Exception {
+        served.start();
+        List<LoadRequest.Source> sources = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            sources.add(new LoadRequest.Source(
+                    "d" + i, source("x" + i, i == 4 ? "slow-look" : "good").toString()));
+        }
+        LoadRequest request = new LoadRequest(sources, LoadOptions.none(), 0);
+        CompletableFuture<Done> load =
+                CompletableFuture.supplyAsync(() -> served.control().load(request, progress -> {}));
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(30))
+                .until(() -> Files.exists(sources.get(4).file().resolveSibling("x4.hostile.looked")));
+
+        assertThat(readersAlive()).hasSizeBetween(1, 3);
+        Files.createFile(sources.get(4).file().resolveSibling("x4.hostile.go"));
+        assertThat(load.get(60, TimeUnit.SECONDS).files()).isEqualTo(5 * 5);
+        try (Larder larder = Larder.connect(served.root());
+                Dataset dataset = larder.dataset("d0")) {
+            assertThat(dataset.array("a").getInt(NUMBERS - 1)).isEqualTo(NUMBERS - 1);
+        }
+        assertThat(readersAlive()).isEmpty();
+    }
+
     @ParameterizedTest
     @CsvSource({
         "exit-look, UNEXPECTED, 'a reader died: kind=hostile exit=7'",
@@ -187,6 +230,7 @@ class ReaderLoadTest {
         "eat-heap, UNEXPECTED, LARDER_READER_HEAP",
         "flood, UNEXPECTED, xthe end",
         "junk, UNEXPECTED, a reader broke the protocol",
+        "crash, UNEXPECTED, A fatal error has been detected by the Java Runtime Environment: SIGSEGV",
         "throw, UNEXPECTED, a bug",
         "refuse, BAD_INPUT, x.hostile offset=12 column=a reason=its sum is wrong; write it again",
         "claim-progress, UNEXPECTED, more progress than there can be",
@@ -235,8 +279,8 @@ class ReaderLoadTest {
     }
 
     @Test
-    void aReaderDiesWithItsDaemonAndTheNextOneFindsNothing() throws Exception {
-        Path source = source("x", "hang-read");
+    void aReaderAndWhatItStartedDieWithTheirDaemonAndTheNextOneFindsNothing() throws Exception {
+        Path source = source("x", "fork-hang");
         List<String> flags = Stream.concat(
                         ChildJvm.libraryFlags().stream(),
                         Stream.of(
@@ -251,10 +295,7 @@ class ReaderLoadTest {
                 served.root().toString())) {
             child.awaitLine(DaemonProgram.READY);
             CompletableFuture<Void> load = CompletableFuture.runAsync(() -> served.load("d", source));
-            Awaitility.await()
-                    .atMost(Duration.ofSeconds(30))
-                    .until(() -> !readersAlive().isEmpty()
-                            && hasNumbers(served.layout().incoming()));
+            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> Files.exists(Path.of(source + ".forked")));
             child.kill();
             assertThat(load.handle((done, failure) -> failure != null).get(60, TimeUnit.SECONDS))
                     .isTrue();
@@ -265,14 +306,6 @@ class ReaderLoadTest {
                 .until(() -> readersAlive().isEmpty());
         served.start();
         assertNothingIsLeft();
-    }
-
-    private static boolean hasNumbers(Path folder) {
-        try (Stream<Path> files = Files.walk(folder)) {
-            return files.anyMatch(file -> file.endsWith("0.npy"));
-        } catch (IOException | UncheckedIOException changing) {
-            return false;
-        }
     }
 
     @Test
@@ -289,7 +322,7 @@ class ReaderLoadTest {
                 .forEach(ProcessHandle::destroyForcibly);
 
         assertThat(load.handle((done, failure) -> String.valueOf(failure)).get(60, TimeUnit.SECONDS))
-                .contains("a reader died: kind=hostile exit=137");
+                .contains("a reader died: kind=hostile exit=137 signal=SIGKILL; nothing else is affected");
         assertNothingIsLeft();
     }
 }

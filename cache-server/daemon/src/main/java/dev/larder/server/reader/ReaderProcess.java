@@ -33,12 +33,22 @@ import org.jspecify.annotations.Nullable;
  */
 final class ReaderProcess implements AutoCloseable {
     private static final String USUAL_PATH = "/usr/bin:/bin";
-    private static final int QUOTED_BYTES = 1_000;
+    private static final int QUOTED_BYTES = 1_500;
+    private static final int MOST_CRASH_BYTES = 8 << 10;
+    private static final String CRASH = "A fatal error has been detected by the Java Runtime Environment";
 
     /** So many answers may wait to be heard: each may have words of some 200 kB. */
     private static final int MOST_WAITING = 64;
 
     private static final int EXIT_OUT_OF_MEMORY = 3;
+
+    /** What is added to the number of the signal that a process was killed by. */
+    private static final int EXIT_BY_SIGNAL = 128;
+
+    private static final int SIGKILL = 9;
+    private static final Map<Integer, String> SIGNALS = Map.of(
+            4, "SIGILL", 6, "SIGABRT", 7, "SIGBUS", 8, "SIGFPE", SIGKILL, "SIGKILL", 11, "SIGSEGV", 15, "SIGTERM", 31,
+            "SIGSYS");
 
     /** How long a reader that has said its last word may take to end. */
     private static final long END_SECONDS = 5;
@@ -54,6 +64,7 @@ final class ReaderProcess implements AutoCloseable {
     private int wordsBytes;
     private final CountDownLatch started = new CountDownLatch(1);
     private volatile @Nullable Process process;
+    private volatile @Nullable ReaderGuardian guardian;
     private volatile @Nullable IOException notStarted;
     private volatile boolean closed;
 
@@ -91,7 +102,7 @@ final class ReaderProcess implements AutoCloseable {
                 "-XX:-UsePerfData",
                 "-XX:+DisplayVMOutputToStderr",
                 "-XX:-CreateCoredumpOnCrash",
-                "-XX:ErrorFile=/dev/stderr",
+                "-XX:ErrorFile=/dev/null", // of a crash it prints what matters, too
                 workers > 1 ? "-XX:+UseParallelGC" : "-XX:+UseSerialGC",
                 "-Djava.io.tmpdir=" + folder,
                 "-Dslf4j.internal.verbosity=ERROR"));
@@ -114,7 +125,7 @@ final class ReaderProcess implements AutoCloseable {
         return String.join(":", entries);
     }
 
-    private static String tool(String name) {
+    static String tool(String name) {
         String path = System.getenv("PATH");
         for (String folder : (path == null ? USUAL_PATH : path + ":" + USUAL_PATH).split(":", -1)) {
             Path tool = Path.of(folder).resolve(name);
@@ -135,8 +146,11 @@ final class ReaderProcess implements AutoCloseable {
             environment.put("PATH", USUAL_PATH);
             environment.put("LC_ALL", "C.UTF-8"); // Java reads names of files in the locale's encoding
             environment.put(ReaderFamily.VARIABLE, token);
+            ReaderGuardian guarding = ReaderGuardian.start(token);
+            guardian = guarding;
             Process running = builder.start();
             process = running;
+            guarding.watch(running.pid());
             started.countDown();
             Thread quoting = new Thread(() -> keepLastWords(running.getErrorStream()), "larder-reader-words");
             quoting.setDaemon(true);
@@ -155,8 +169,16 @@ final class ReaderProcess implements AutoCloseable {
     /** Hears what the reader says until it says no more, or nobody asks any more. */
     private void listen(Process running) throws InterruptedException {
         try (DataInputStream in = new DataInputStream(new BufferedInputStream(running.getInputStream()))) {
-            while (!closed) {
-                tell(new Said(Answer.read(in), null));
+            try {
+                while (!closed) {
+                    tell(new Said(Answer.read(in), null));
+                }
+            } catch (IOException e) {
+                if (!(e instanceof EOFException)) {
+                    byte[] more = in.readNBytes(MOST_CRASH_BYTES);
+                    keep(more, more.length); // a JVM that crashes says why where it should not
+                }
+                tell(new Said(null, e));
             }
         } catch (IOException e) {
             tell(new Said(null, e));
@@ -175,13 +197,7 @@ final class ReaderProcess implements AutoCloseable {
         byte[] some = new byte[8192];
         try (in) {
             for (int count = in.read(some); count >= 0; count = in.read(some)) {
-                synchronized (lastWords) {
-                    int kept = Math.min(count, QUOTED_BYTES);
-                    int before = Math.min(wordsBytes, QUOTED_BYTES - kept);
-                    System.arraycopy(lastWords, wordsBytes - before, lastWords, 0, before);
-                    System.arraycopy(some, count - kept, lastWords, before, kept);
-                    wordsBytes = before + kept;
-                }
+                keep(some, count);
             }
         } catch (IOException ended) {
             return;
@@ -190,10 +206,21 @@ final class ReaderProcess implements AutoCloseable {
         }
     }
 
-    /** Returns the end of what the reader has printed, in one line. */
+    private void keep(byte[] some, int count) {
+        synchronized (lastWords) {
+            int kept = Math.min(count, QUOTED_BYTES);
+            int before = Math.min(wordsBytes, QUOTED_BYTES - kept);
+            System.arraycopy(lastWords, wordsBytes - before, lastWords, 0, before);
+            System.arraycopy(some, count - kept, lastWords, before, kept);
+            wordsBytes = before + kept;
+        }
+    }
+
+    /** Returns the end of what the reader has printed, in one line; a JVM that crashes begins its lines with a sign. */
     private String lastWords() {
         synchronized (lastWords) {
             return new String(lastWords, 0, wordsBytes, StandardCharsets.UTF_8)
+                    .replaceAll("(?m)^#", " ")
                     .strip()
                     .replaceAll("\\s+", " ")
                     .replaceAll("\\p{Cntrl}", "?");
@@ -210,6 +237,7 @@ final class ReaderProcess implements AutoCloseable {
         }
         IOException reason = notStarted;
         if (reason != null) {
+            kill();
             throw failure("cannot start a reader", reason).remedy("check its Java and the machine's limits");
         }
     }
@@ -256,18 +284,38 @@ final class ReaderProcess implements AutoCloseable {
     LarderException ended(IOException broken) {
         Process running = running();
         awaitEnd();
-        if (running.isAlive() || !(broken instanceof EOFException)) {
-            return failure("a reader broke the protocol", broken).remedy("replace the reader " + spec.kind());
+        if (running.isAlive()) {
+            return broken instanceof EOFException
+                    ? failure("a reader closed its output, and did not end", null)
+                            .remedy(replace())
+                    : failure("a reader broke the protocol", broken).remedy(replace());
         }
         int code = running.exitValue();
         if (code == EXIT_OUT_OF_MEMORY) {
             return failure("a reader had not enough memory", null)
                     .with("heap", heap)
                     .remedy("give it more: " + ReaderLimits.HEAP_VARIABLE + "=SIZE");
+        } else if (code > EXIT_BY_SIGNAL) {
+            int signal = code - EXIT_BY_SIGNAL;
+            return failure("a reader died", null)
+                    .with("exit", code)
+                    .with("signal", SIGNALS.getOrDefault(signal, String.valueOf(signal)))
+                    .remedy("nothing else is affected; "
+                            + (code == EXIT_BY_SIGNAL + SIGKILL
+                                    ? "unless somebody killed it, the machine or its cgroup ran out of memory: see dmesg"
+                                    : "check the files, or report what it said"));
+        } else if (!(broken instanceof EOFException) && !lastWords().contains(CRASH)) {
+            return failure("a reader broke the protocol", broken)
+                    .with("exit", code)
+                    .remedy(replace());
         }
         return failure("a reader died", null)
                 .with("exit", code)
                 .remedy("nothing else is affected; check the files, or report what it said");
+    }
+
+    private String replace() {
+        return "replace the reader " + spec.kind();
     }
 
     /** Starts a failure that is the reader's, with what it has printed last. */
@@ -301,12 +349,16 @@ final class ReaderProcess implements AutoCloseable {
     boolean kill() {
         closed = true;
         Process running = process;
-        if (running == null) {
-            return true;
+        boolean allDead = true;
+        if (running != null) {
+            running.destroyForcibly();
+            allDead = ReaderFamily.kill(running.pid(), token);
+            awaitEnd();
         }
-        running.destroyForcibly();
-        boolean allDead = ReaderFamily.kill(running.pid(), token);
-        awaitEnd();
+        ReaderGuardian guarding = guardian;
+        if (guarding != null) {
+            guarding.close();
+        }
         return allDead;
     }
 

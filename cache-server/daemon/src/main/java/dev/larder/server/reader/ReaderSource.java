@@ -7,9 +7,7 @@ import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.Names;
-import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
-import dev.larder.npy.Order;
 import dev.larder.reader.Answer;
 import dev.larder.reader.BadSource;
 import dev.larder.reader.Offer;
@@ -25,137 +23,127 @@ import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Objects;
 import java.util.TreeMap;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongConsumer;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Files that a reader has looked at, and will write the arrays of when they are wanted: all at once, each into a file that this daemon makes,
  * reserves and never maps. Ends the reader when it is closed, or when it misbehaves. Thread-safe.
  */
 public final class ReaderSource implements AutoCloseable {
-    private static final int MOST_OFFERS = 1_000_000;
     private static final Pattern NOT_ALLOWED = Pattern.compile("[^\\p{L}\\p{Nd}+._=/-]+");
-
-    /** All words of all offers together take no more of the heap. */
-    private static final long MOST_WORDS_BYTES = Runtime.getRuntime().maxMemory() / 16;
 
     private final Readers.Known reader;
     private final List<SourceIdentity> files;
     private final ReadRequest request;
     private final ScanSettings settings;
     private final ReaderFolder folder;
-    private final ReaderProcess process;
-    private final ReaderTalk talk;
-    private final List<Offer> offers = new ArrayList<>();
-    private final List<NpyHeader> headers = new ArrayList<>();
-    private long wordsBytes;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Offers offers;
+    private @Nullable Talking talking;
     private boolean isDelivered;
     private boolean closed;
+
+    /** A process that lives, and the conversation with it. */
+    private record Talking(ReaderProcess process, ReaderTalk talk) {}
 
     private ReaderSource(Readers.Known reader, List<SourceIdentity> files, ReadRequest request, ScanSettings settings) {
         this.reader = reader;
         this.files = List.copyOf(files);
         this.request = request;
         this.settings = settings;
-        ReaderLimits limits = ReaderLimits.now();
         this.folder = ReaderFolder.in(settings.scratch());
         try {
-            this.process = ReaderProcess.start(reader, folder.path(), limits.heap(), request.workers());
-            this.talk = new ReaderTalk(process, limits.patience(), settings.isCancelled(), folder);
+            Offers known = KnownLooks.find(reader.spec(), this.files, request);
+            this.offers = known == null ? look() : known;
         } catch (RuntimeException | Error e) {
-            folder.close();
+            close();
             throw e;
         }
     }
 
     /**
-     * Starts a reader and has it look at files. The caller closes it, or releases its arrays.
+     * Has a reader look at files; none is started where files look as they did when one has looked at them lately. The caller closes it, or
+     * releases its arrays.
      *
      * @param files those of the request, as they are now
      */
     public static ReaderSource open(
             Readers.Known reader, List<SourceIdentity> files, ReadRequest request, ScanSettings settings) {
         ReaderSource source = new ReaderSource(reader, files, request, settings);
+        if (source.isTalking()) {
+            KnownLooks.add(reader.spec(), source.files, request, source.offers);
+            IdleReaders.add(source);
+        }
+        settings.onChecked().accept(files.size());
+        return source;
+    }
+
+    private boolean isTalking() {
+        lock.lock();
         try {
-            source.look();
-            return source;
-        } catch (RuntimeException | Error e) {
-            source.close();
-            throw e;
+            return talking != null;
+        } finally {
+            lock.unlock();
         }
     }
 
-    private void look() {
+    /** Starts a reader and asks it what there is. */
+    private Offers look() {
+        ReaderLimits limits = ReaderLimits.now();
+        ReaderProcess process = ReaderProcess.start(reader, folder.path(), limits.heap(), request.workers());
+        ReaderTalk talk = new ReaderTalk(process, limits.patience(), settings.isCancelled(), folder);
+        talking = new Talking(process, talk);
+        Offers found = new Offers(reader.spec(), files);
         long sourceBytes = ByteSums.sum(files.stream().mapToLong(SourceIdentity::byteSize));
         process.send(out -> Wire.write(out, reader.spec().kind(), request));
         talk.await(sourceBytes, 0, bytes -> {}, answer -> {
-            if (answer instanceof Answer.Offered offered && offers.size() < MOST_OFFERS) {
-                add(offered.offer());
+            if (answer instanceof Answer.Offered offered && !found.isFull()) {
+                found.add(offered.offer(), process);
             } else {
-                throw refusal(answer);
+                throw refusal(answer, process);
             }
         });
-        settings.onChecked().accept(files.size());
+        found.requireDistinct(process);
+        return found;
     }
 
-    private void add(Offer offer) {
-        wordsBytes += (long) offer.name().length()
-                + offer.part().length()
-                + offer.dtype().length();
-        if (wordsBytes > MOST_WORDS_BYTES) {
-            throw lie(offer, "its arrays have names of more than " + MOST_WORDS_BYTES + " bytes together");
-        }
-        headers.add(header(offer));
-        offers.add(offer);
-        requirePlace(offer, headers.get(headers.size() - 1).byteSize());
-    }
-
-    private NpyHeader header(Offer offer) {
-        try {
-            Dtype dtype = Dtype.parse(offer.dtype());
-            return NpyHeader.of(
-                    dtype,
-                    Order.C,
-                    offer.shape().stream().mapToLong(Long::longValue).toArray());
-        } catch (LarderException | IllegalArgumentException | ArithmeticException e) {
-            throw lie(offer, String.valueOf(e.getMessage()));
+    /** Ends a process that nobody asks, to be started again by whoever does. */
+    void endProcess() {
+        if (lock.tryLock()) { // else it is asked just now
+            try {
+                Talking idle = talking;
+                if (idle != null && !isDelivered) {
+                    talking = null;
+                    idle.process.close();
+                }
+            } finally {
+                lock.unlock();
+            }
         }
     }
 
-    private void requirePlace(Offer offer, long byteSize) {
-        if (Arrays.stream(ColumnPart.values()).noneMatch(part -> part.name().equals(offer.part()))) {
-            throw lie(offer, "no such part of a column: " + Names.printable(offer.part()));
-        } else if (offer.file() == Offer.WRITTEN) {
-            return;
-        } else if (offer.file() < 0 || offer.file() >= files.size()) {
-            throw lie(offer, "no such file: " + offer.file());
+    private Talking awake() {
+        Talking idle = talking;
+        if (idle != null) {
+            return idle;
         }
-        SourceIdentity file = files.get(offer.file());
-        if (offer.offset() < 0 || offer.offset() > file.byteSize() - byteSize) {
-            throw Refusal.of(
-                    file.file(),
-                    Math.max(0, offer.offset()),
-                    "column " + Names.printable(offer.name()) + ": its " + byteSize
-                            + " bytes would not lie within the file");
+        Offers again = look();
+        if (!again.isSameAs(offers)) {
+            KnownLooks.remove(reader.spec(), files, request);
+            throw Refusal.changed(files.get(0).file());
         }
-    }
-
-    private LarderException lie(Offer offer, String reason) {
-        return process.failure("a reader offers what cannot be", null)
-                .with("file", files.get(0).file())
-                .with("array", Names.printable(offer.name()))
-                .with("reason", reason)
-                .remedy("replace the reader " + reader.spec().kind());
+        return Objects.requireNonNull(talking);
     }
 
     /** Words what a reader says is wrong with a file. */
-    private LarderException refusal(Answer answer) {
+    private LarderException refusal(Answer answer, ReaderProcess process) {
         if (answer instanceof Answer.Refused refused && refused.file() >= 0 && refused.file() < files.size()) {
             Failure failure = Failure.of(ErrorCode.BAD_INPUT, "cannot read source file")
                     .with("file", files.get(refused.file()).file());
@@ -187,14 +175,10 @@ public final class ReaderSource implements AutoCloseable {
             levels.computeIfAbsent(request.files().get(i).level(), level -> new ArrayList<>())
                     .add(files.get(i));
         }
-        Set<String> names = new HashSet<>();
         List<SourceArray> arrays = new ArrayList<>();
-        for (int i = 0; i < offers.size(); i++) {
+        for (int i = 0; i < offers.count(); i++) {
             Offer offer = offers.get(i);
             List<SourceIdentity> own = filesOf(offer, levels);
-            if (!names.add(offer.name())) {
-                throw lie(offer, "it is offered twice");
-            }
             // As for tables of text: what no name may have is replaced, and two that become one are refused later.
             String name = NOT_ALLOWED.matcher(offer.name()).replaceAll("_");
             String objection = Names.arrayObjection(name);
@@ -206,14 +190,14 @@ public final class ReaderSource implements AutoCloseable {
                 continue;
             }
             arrays.add(new SourceArray(
-                    new ArrayName(dataset, name), headers.get(i), data(i), own, ColumnPart.valueOf(offer.part())));
+                    new ArrayName(dataset, name), offers.header(i), data(i), own, ColumnPart.valueOf(offer.part())));
         }
         return arrays;
     }
 
     /** Tells whether there is a column of a name: all of what it is called in the files, or a part of that. */
     public boolean has(String column) {
-        return offers.stream().anyMatch(offer -> ("/" + offer.name() + "/").contains("/" + column + "/"));
+        return offers.has(column);
     }
 
     /** Returns the files of the deepest level that an array lies below. */
@@ -236,13 +220,13 @@ public final class ReaderSource implements AutoCloseable {
                                 new FileRegion(
                                         files.get(offer.file()).file(),
                                         offer.offset(),
-                                        headers.get(index).byteSize()),
+                                        offers.header(index).byteSize()),
                                 false));
     }
 
     /** Returns what is to be written. */
     NpyHeader header(int index) {
-        return headers.get(index);
+        return offers.header(index);
     }
 
     ScanSettings settings() {
@@ -250,39 +234,44 @@ public final class ReaderSource implements AutoCloseable {
     }
 
     /** Has everything written that no file has, once; then the reader ends, so that nobody can write any more. */
-    synchronized Path deliver(int index, LongConsumer beforeWriting, LongConsumer onBytes) {
-        if (closed) {
-            throw new IllegalStateException("source is closed");
-        }
-        if (!isDelivered) {
-            try {
-                deliverAll(beforeWriting, onBytes);
-                isDelivered = true;
-            } catch (RuntimeException | Error e) {
-                close();
-                throw e;
+    Path deliver(int index, LongConsumer beforeWriting, LongConsumer onBytes) {
+        lock.lock();
+        try {
+            if (closed) {
+                throw new IllegalStateException("source is closed");
             }
+            if (!isDelivered) {
+                IdleReaders.remove(this);
+                deliverAll(awake(), beforeWriting, onBytes);
+                isDelivered = true;
+            }
+            return folder.file(index);
+        } catch (RuntimeException | Error e) {
+            close();
+            throw e;
+        } finally {
+            lock.unlock();
         }
-        return folder.file(index);
     }
 
-    private void deliverAll(LongConsumer beforeWriting, LongConsumer onBytes) {
+    private void deliverAll(Talking reading, LongConsumer beforeWriting, LongConsumer onBytes) {
         List<Integer> written = new ArrayList<>();
         long bytes = 0;
-        for (int i = 0; i < offers.size(); i++) {
+        for (int i = 0; i < offers.count(); i++) {
             if (offers.get(i).file() == Offer.WRITTEN) {
                 written.add(i);
-                bytes = ByteSums.add(bytes, headers.get(i).byteSize());
+                bytes = ByteSums.add(bytes, offers.header(i).byteSize());
             }
         }
         beforeWriting.accept(bytes);
         List<Target> targets = new ArrayList<>();
         for (int index : written) {
-            targets.add(folder.newTarget(index, headers.get(index)));
+            targets.add(folder.newTarget(index, offers.header(index)));
         }
+        ReaderProcess process = reading.process;
         process.send(out -> Wire.write(out, targets));
-        talk.await(bytes, folder.expectedBytes(), onBytes, answer -> {
-            throw refusal(answer);
+        reading.talk.await(bytes, folder.expectedBytes(), onBytes, answer -> {
+            throw refusal(answer, process);
         });
         process.awaitEnd();
         if (!process.kill()) {
@@ -295,11 +284,20 @@ public final class ReaderSource implements AutoCloseable {
 
     /** Ends the reader and removes what it wrote. Idempotent. */
     @Override
-    public synchronized void close() {
-        if (!closed) {
-            closed = true;
-            process.close();
-            folder.close();
+    public void close() {
+        lock.lock();
+        try {
+            if (!closed) {
+                closed = true;
+                IdleReaders.remove(this);
+                Talking reading = talking;
+                if (reading != null) {
+                    reading.process.close();
+                }
+                folder.close();
+            }
+        } finally {
+            lock.unlock();
         }
     }
 }

@@ -12,6 +12,7 @@ import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
@@ -52,6 +53,7 @@ public final class HostileReader implements FormatReader {
             case "junk" -> junk();
             case "tell-nothing" -> tellNothing();
             case "refuse" -> throw new BadSource(0, 12, "a", "its sum is wrong", "write it again");
+            case "crash" -> crash();
             case "throw" -> throw new IllegalStateException("a bug");
             case "claim-progress" -> {
                 while (true) {
@@ -59,6 +61,12 @@ public final class HostileReader implements FormatReader {
                 }
             }
             default -> {
+                if (word.equals("slow-look")) {
+                    Files.createFile(Path.of(file + ".looked"));
+                    while (!Files.exists(Path.of(file + ".go"))) {
+                        Thread.onSpinWait();
+                    }
+                }
                 progress.looked(1_000);
                 return new Source(file, word, offers(request.files(), word));
             }
@@ -153,6 +161,18 @@ public final class HostileReader implements FormatReader {
         }
     }
 
+    /** Has the JVM write to nowhere. */
+    private static void crash() {
+        try {
+            Class<?> unsafe = Class.forName("sun.misc.Unsafe");
+            Field field = unsafe.getDeclaredField("theUnsafe");
+            field.setAccessible(true);
+            unsafe.getMethod("putLong", long.class, long.class).invoke(field.get(null), 8L, 1L);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     private static void junk() throws IOException {
         try (OutputStream out = new FileOutputStream(FileDescriptor.out)) {
             while (true) {
@@ -172,6 +192,10 @@ public final class HostileReader implements FormatReader {
                 case "lengthen" -> change(channel -> channel.write(ByteBuffer.allocate(100), channel.size() + MIB));
                 case "fill" -> fill();
                 case "fork" -> fork();
+                case "fork-hang" -> {
+                    fork();
+                    sleep();
+                }
                 default -> {}
             }
             if (word.startsWith("write-")) {

@@ -1,7 +1,7 @@
 package dev.larder.launch.process;
 
+import dev.larder.internal.posix.GuardianScript;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
  * is here: the kernel closes that however this process dies. Where the shell is killed itself, another takes its place.
  */
 final class Guardian implements AutoCloseable {
-    private static final String SCRIPT = script();
     private static final Duration PAUSE = Duration.ofMillis(100);
 
     private final List<String> words;
@@ -24,7 +23,8 @@ final class Guardian implements AutoCloseable {
 
     /** Starts the shell. */
     Guardian(ProcessFamily family) throws IOException {
-        this.words = List.of(Start.tool("setsid"), Start.tool("sh"), "-c", SCRIPT, "larder-guardian", family.token());
+        this.words = List.of(
+                Start.tool("setsid"), Start.tool("sh"), "-c", GuardianScript.text(), "larder-guardian", family.token());
         start();
     }
 
@@ -95,17 +95,6 @@ final class Guardian implements AutoCloseable {
             } catch (IOException dead) {
                 listener.destroyForcibly();
             }
-        }
-    }
-
-    private static String script() {
-        try (InputStream in = Guardian.class.getResourceAsStream("guardian.sh")) {
-            if (in == null) {
-                throw new IllegalStateException("guardian.sh is missing from the class path");
-            }
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new IllegalStateException("guardian.sh cannot be read", e);
         }
     }
 }

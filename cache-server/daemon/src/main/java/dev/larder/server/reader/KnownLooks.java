@@ -1,0 +1,67 @@
+package dev.larder.server.reader;
+
+import dev.larder.reader.ReadRequest;
+import dev.larder.server.source.SourceIdentity;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What readers have lately found in files, so that no reader is started for files that have not changed: as long as nobody wants their data,
+ * nobody has to read them. Thread-safe.
+ */
+final class KnownLooks {
+    private static final int MOST = 256;
+    private static final long MOST_WORDS_BYTES = 1 << 20;
+
+    /** A file that is younger than this may change again and look the same. */
+    private static final long YOUNG_NANOS = 1_000_000_000;
+
+    private static final Map<Question, Offers> ANSWERS = new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Question, Offers> eldest) {
+            return size() > MOST;
+        }
+    };
+
+    private KnownLooks() {}
+
+    private record Question(String kind, List<SourceIdentity> files, ReadRequest request) {
+        /** The number of threads changes no answer. */
+        static Question of(ReaderSpec reader, List<SourceIdentity> files, ReadRequest request) {
+            return new Question(
+                    reader.kind(),
+                    List.copyOf(files),
+                    new ReadRequest(request.files(), request.as(), request.columns(), 1));
+        }
+    }
+
+    /** Returns what was found in files that looked just so; null where nobody knows. */
+    static @Nullable Offers find(ReaderSpec reader, List<SourceIdentity> files, ReadRequest request) {
+        synchronized (ANSWERS) {
+            return ANSWERS.get(Question.of(reader, files, request));
+        }
+    }
+
+    /** Forgets what turned out to be otherwise. */
+    static void remove(ReaderSpec reader, List<SourceIdentity> files, ReadRequest request) {
+        synchronized (ANSWERS) {
+            ANSWERS.remove(Question.of(reader, files, request));
+        }
+    }
+
+    /** Remembers what was found, unless that is much or may change unseen. */
+    static void add(ReaderSpec reader, List<SourceIdentity> files, ReadRequest request, Offers offers) {
+        long nowNanos = System.currentTimeMillis() * 1_000_000;
+        boolean isYoung = files.stream().anyMatch(file -> file.modifiedNanos() > nowNanos - YOUNG_NANOS);
+        if (isYoung || offers.wordsBytes() > MOST_WORDS_BYTES || files.size() > MOST) {
+            return;
+        }
+        synchronized (ANSWERS) {
+            ANSWERS.put(Question.of(reader, files, request), offers);
+        }
+    }
+}
