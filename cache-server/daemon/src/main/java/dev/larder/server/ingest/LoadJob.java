@@ -207,17 +207,15 @@ public final class LoadJob extends Ingest {
         progress.enter(Phase.SCANNING);
         long foundEpochNanos = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
         LoadOptions options = request.options();
-        long skipped = 0;
         long hidden = 0;
         ScanSettings scanning = scratchScan(workers, () -> cancelled, progress::addFiles, scratch);
-        for (ScannedSource scanned : ScannedSource.scanAll(request.sources(), SourceOptions.of(options), scanning)) {
+        SourceOptions meant = SourceOptions.of(options);
+        List<ScannedSource> sources = ScannedSource.scanAll(request.sources(), meant, scanning);
+        for (ScannedSource scanned : sources) {
             found.addAll(scanned.arrays());
-            skipped += scanned.skippedFiles();
             hidden += scanned.hiddenFiles();
         }
-        if (skipped > 0) {
-            notes.add("skipped " + skipped + " files of no known kind");
-        }
+        notes.addAll(ScannedSource.skipped(sources, meant, scanning));
         if (hidden > 0) {
             notes.add("skipped " + hidden + " hidden files and folders");
         }

@@ -135,13 +135,10 @@ public final class ClientSideLoad {
         ScanSettings settings =
                 new ScanSettings(workers, false, () -> Thread.currentThread().isInterrupted(), progress::addFiles);
         Map<String, SourceArray> names = new HashMap<>();
-        for (ScannedSource source :
-                ScannedSource.scanAll(request.sources(), SourceOptions.of(request.options()), settings)) {
-            found.addAll(source.arrays());
-            if (source.skippedFiles() > 0) {
-                notes.add("skipped " + source.skippedFiles() + " files of no known kind: path=" + source.path());
-            }
-        }
+        SourceOptions options = SourceOptions.of(request.options());
+        List<ScannedSource> sources = ScannedSource.scanAll(request.sources(), options, settings);
+        sources.forEach(source -> found.addAll(source.arrays()));
+        notes.addAll(ScannedSource.skipped(sources, options, settings));
         for (SourceArray array : found) {
             SourceArray other = names.putIfAbsent(array.name().toString(), array);
             if (other != null) {

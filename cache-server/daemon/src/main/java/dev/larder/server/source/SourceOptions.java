@@ -47,6 +47,11 @@ public record SourceOptions(List<String> keys, LoadOptions.As as, String dtype, 
                 options.keys(), options.as(), options.dtype(), options.shape(), Exclusion.of(options.exclude()));
     }
 
+    /** Returns the same for other columns. */
+    public SourceOptions withKeys(List<String> wanted) {
+        return new SourceOptions(wanted, as, dtype, shape, exclusion);
+    }
+
     /** Returns the same, made into something else. */
     public SourceOptions withAs(LoadOptions.As wanted) {
         return new SourceOptions(keys, wanted, dtype, shape, exclusion);

@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,11 +62,9 @@ final class ArrowScan {
         return options.dtype().isEmpty() && ArrowFolder.isNamedSo(path.toString()) && !Files.isDirectory(path);
     }
 
-    /** Tells whether a folder has Arrow files, and they are meant. */
-    static boolean hasFiles(SourceWalk walk, Path path, SourceOptions options, ScanSettings settings) {
-        return walk.isForColumns()
-                && FileWalk.of(path, options, settings).files().stream()
-                        .anyMatch(file -> ArrowFolder.isNamedSo(file.file().toString()));
+    /** Tells whether some files are Arrow files, by their names. */
+    static boolean isAmong(FileTable files) {
+        return IntStream.range(0, files.size()).anyMatch(i -> ArrowFolder.isNamedSo(files.name(i)));
     }
 
     static ScannedSource of(String dataset, Path path, SourceOptions options, ScanSettings settings) {

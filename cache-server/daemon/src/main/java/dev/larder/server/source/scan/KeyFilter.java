@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** Keeps the files {@code SCENE_KEY} of the keys asked for, and knows which scenes lack one. */
@@ -31,6 +32,21 @@ final class KeyFilter {
     /** Tells whether an array is of one of the keys; all are if there are no keys. */
     boolean isWanted(String arrayName) {
         return longestFirst.isEmpty() || suffixOf(arrayName) != null;
+    }
+
+    /** Returns the keys that no name ends in, sorted. */
+    List<String> keysOfNone(Collection<String> arrayNames) {
+        Set<String> missing = new TreeSet<>(longestFirst);
+        arrayNames.forEach(name -> missing.remove(String.valueOf(suffixOf(name))));
+        return missing.stream().map(suffix -> suffix.substring(1)).toList();
+    }
+
+    /** Returns one that does not ask for some keys. */
+    KeyFilter without(Collection<String> keys) {
+        return new KeyFilter(longestFirst.stream()
+                .map(suffix -> suffix.substring(1))
+                .filter(key -> !keys.contains(key))
+                .toList());
     }
 
     /** Returns the longest key that a name ends in; null if there is none. */

@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 
 /**
  * Has readers look at files of formats that the daemon does not read itself. Where a format's files are tables, those of one folder follow
@@ -62,16 +63,13 @@ final class ReaderScan {
         return !files.isEmpty();
     }
 
-    /** Tells whether a folder, in which no file is of another known kind, has files for readers. */
-    static boolean hasFiles(SourceWalk walk, Path path, SourceOptions options, ScanSettings settings) {
-        if (walk.known() > 0 || walk.skipped() == 0 || !options.dtype().isEmpty() || !Files.isDirectory(path)) {
-            return false;
-        }
+    /** Tells whether some files are for readers, by their names. */
+    static boolean isAmong(FileTable files, SourceOptions options) {
         List<Readers.Known> readers = Readers.all();
         String as = word(options.as());
-        return FileWalk.of(path, options, settings).files().stream()
-                .anyMatch(file -> Readers.named(readers, fileName(file.file().toString()), as)
-                        .isPresent());
+        return IntStream.range(0, files.size())
+                .anyMatch(
+                        i -> Readers.named(readers, fileName(files.name(i)), as).isPresent());
     }
 
     private static Optional<Readers.Known> readerOf(List<Readers.Known> readers, Path file, SourceOptions options) {

@@ -9,12 +9,14 @@ import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.server.source.DiscoveredFile;
+import dev.larder.server.source.FileTable;
 import dev.larder.server.source.FolderFound;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceKind;
 import dev.larder.server.source.SourceOptions;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -23,6 +25,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What one {@code NAME=PATH} stands for: the arrays of a folder or of a single file, all checked, none read.
@@ -123,12 +128,17 @@ public record ScannedSource(String name, Path path, List<SourceArray> arrays, in
         }
         if (!refusals.isEmpty()) {
             throw Refusal.all(name, path, refusals);
-        } else if (walk.files().isEmpty()
-                && !TarScan.hasArchives(walk, path, options, ScanSettings.quick())
-                && !ArrowScan.hasFiles(walk, path, options, ScanSettings.quick())
-                && !ReaderScan.hasFiles(walk, path, options, ScanSettings.quick())) {
+        } else if (walk.files().isEmpty() && !(walk.isForColumns() && hasColumns(path, options))) {
             throw nothing(path, options, walk);
         }
+    }
+
+    private static boolean hasColumns(Path path, SourceOptions options) {
+        if (!Files.isDirectory(path)) {
+            return false;
+        }
+        FileTable files = FileWalk.of(path, options, ScanSettings.quick()).files();
+        return ArrowScan.isAmong(files) || TarScan.isAmong(files) || ReaderScan.isAmong(files, options);
     }
 
     /** Scans with the calling thread alone. */
@@ -140,33 +150,92 @@ public record ScannedSource(String name, Path path, List<SourceArray> arrays, in
             String name, Path path, SourceOptions options, ScanSettings settings, boolean isQuick) {
         KeyFilter filter = new KeyFilter(options.keys());
         SourceWalk walk = SourceWalk.of(path, options, filter::isWanted, settings.takesHidden(), isQuick);
-        if (ArrowScan.hasFiles(walk, path, options, settings)) {
-            return ArrowScan.of(name, path, options, settings);
-        } else if (TarScan.hasArchives(walk, path, options, settings)) {
-            return TarScan.of(name, path, options, settings);
-        } else if (ReaderScan.hasFiles(walk, path, options, settings)) {
-            return ReaderScan.of(name, path, options, settings);
+        if (walk.isForColumns()) {
+            ScannedSource onlyColumns = columns(name, path, options, settings);
+            if (onlyColumns != null) {
+                return onlyColumns;
+            }
         }
         List<DiscoveredFile> files = walk.files();
         Scan checked = Scan.of(name, files, options, settings);
         List<SourceArray> arrays = new ArrayList<>(checked.arrays());
         arrays.removeIf(array -> !filter.isWanted(array.name().array()));
-        arrays.sort(Comparator.comparing(array -> array.name().array()));
         List<LarderException> refusals = new ArrayList<>(walk.refusals());
         refusals.addAll(checked.refusals());
+        Set<String> names = names(files, arrays);
+        List<String> elsewhere = filter.keysOfNone(names);
+        boolean mayBeElsewhere =
+                !elsewhere.isEmpty() && walk.skipped() > 0 && options.dtype().isEmpty();
+        ScannedSource columns = refusals.isEmpty() && mayBeElsewhere
+                ? addColumns(name, path, options.withKeys(elsewhere), settings, arrays)
+                : null;
+        arrays.sort(Comparator.comparing(array -> array.name().array()));
         refuseClashes(arrays, refusals);
-        LarderException incomplete = filter.incomplete(path, names(files, arrays));
+        LarderException incomplete = (columns == null ? filter : filter.without(elsewhere)).incomplete(path, names);
         if (incomplete != null) {
             refusals.add(incomplete);
         }
         if (!refusals.isEmpty()) {
             checked.arrays().forEach(SourceArray::release);
+            arrays.forEach(SourceArray::release);
             throw Refusal.all(name, path, refusals);
         }
         if (arrays.isEmpty()) {
             throw nothing(path, options, walk);
         }
-        return new ScannedSource(name, path, arrays, walk.skipped(), walk.hidden());
+        int skipped = columns == null ? walk.skipped() : Math.max(0, columns.skippedFiles - walk.known());
+        return new ScannedSource(name, path, arrays, skipped, walk.hidden());
+    }
+
+    /** Adds the columns of a folder that no file of an array is called like; null where it has none of such kinds. */
+    private static @Nullable ScannedSource addColumns(
+            String name, Path path, SourceOptions options, ScanSettings settings, List<SourceArray> arrays) {
+        try {
+            ScannedSource columns = columns(name, path, options, settings);
+            if (columns != null) {
+                arrays.addAll(columns.arrays);
+            }
+            return columns;
+        } catch (RuntimeException | Error e) {
+            arrays.forEach(SourceArray::release);
+            throw e;
+        }
+    }
+
+    /**
+     * Scans what a folder has of the kinds that give columns, one of which must have those that are named; null where it has no such files.
+     */
+    private static @Nullable ScannedSource columns(
+            String name, Path path, SourceOptions options, ScanSettings settings) {
+        if (!Files.isDirectory(path)) {
+            return null;
+        }
+        FileTable files = FileWalk.of(path, options, settings).files();
+        List<Supplier<ScannedSource>> kinds = new ArrayList<>();
+        if (ArrowScan.isAmong(files)) {
+            kinds.add(() -> ArrowScan.of(name, path, options, settings));
+        }
+        if (TarScan.isAmong(files)) {
+            kinds.add(() -> TarScan.of(name, path, options, settings));
+        }
+        if (ReaderScan.isAmong(files, options)) {
+            kinds.add(() -> ReaderScan.of(name, path, options, settings));
+        }
+        LarderException first = null;
+        for (Supplier<ScannedSource> kind : kinds) {
+            try {
+                return kind.get();
+            } catch (LarderException e) {
+                if (e.code() != ErrorCode.BAD_INPUT || options.keys().isEmpty()) {
+                    throw e;
+                }
+                first = first == null ? e : first; // another kind may have the columns
+            }
+        }
+        if (first != null) {
+            throw first;
+        }
+        return null;
     }
 
     /** Returns what the arrays of all files are called, of bad ones too; those of members only their files tell. */
@@ -175,6 +244,25 @@ public record ScannedSource(String name, Path path, List<SourceArray> arrays, in
         files.stream().filter(file -> !file.hasMembers()).forEach(file -> names.add(file.arrayName()));
         arrays.forEach(array -> names.add(array.name().array()));
         return names;
+    }
+
+    /** Says in words what files of some sources were skipped, and why. */
+    public static List<String> skipped(List<ScannedSource> sources, SourceOptions options, ScanSettings settings) {
+        Map<String, Integer> others = new TreeMap<>();
+        int unknown = 0;
+        for (ScannedSource source : sources) {
+            Map<String, Integer> passedOver = Kinds.passedOver(source, options, settings);
+            passedOver.forEach((kind, count) -> others.merge(kind, count, Integer::sum));
+            unknown += source.skippedFiles
+                    - passedOver.values().stream().mapToInt(Integer::intValue).sum();
+        }
+        List<String> notes = new ArrayList<>();
+        if (unknown > 0) {
+            notes.add("skipped " + unknown + " files of no known kind");
+        }
+        others.forEach((kind, count) -> notes.add("skipped " + count + " files of another kind: " + kind
+                + "; name their columns with --columns, or load them by themselves"));
+        return notes;
     }
 
     /** Returns how many bytes the data of all arrays takes. */

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 
 /**
  * Makes columns of tar archives as WebDataset writes them: files with one name up to the first dot are a sample, and what follows
@@ -38,11 +39,9 @@ final class TarScan {
         return options.dtype().isEmpty() && TarMembers.isNamedSo(path.toString()) && !Files.isDirectory(path);
     }
 
-    /** Tells whether a folder, in which no file is of another known kind, has tar archives. */
-    static boolean hasArchives(SourceWalk walk, Path path, SourceOptions options, ScanSettings settings) {
-        return walk.isForColumns()
-                && FileWalk.of(path, options, settings).files().stream()
-                        .anyMatch(file -> TarMembers.isNamedSo(file.file().toString()));
+    /** Tells whether some files are archives, by their names. */
+    static boolean isAmong(FileTable files) {
+        return IntStream.range(0, files.size()).anyMatch(i -> TarMembers.isNamedSo(files.name(i)));
     }
 
     static ScannedSource of(String dataset, Path path, SourceOptions options, ScanSettings settings) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
 import java.io.IOException;
@@ -193,6 +194,39 @@ class ArrowScanTest {
 
         assertThat(names(source)).containsExactly("b/f4");
         assertThat(source.skippedFiles()).isEqualTo(1);
+        SourceFiles.release(source);
+    }
+
+    @Test
+    void columnsOfArraysAndOfTablesAreReadTogetherWhereBothAreNamed() throws IOException {
+        SourceFiles.npy(folder.resolve("x_depth.npy"), "<f4", 2);
+        SourceFiles.npy(folder.resolve("x_rgb.npy"), "<f4", 2);
+        copy("numbers-file.arrow", "b.arrow");
+        Files.writeString(folder.resolve("notes.md"), "x");
+        ScannedSource source = scan(folder, "depth", "f4");
+
+        assertThat(names(source)).containsExactly("b/f4", "x_depth");
+        assertThat(source.skippedFiles()).isEqualTo(1);
+        SourceFiles.release(source);
+        assertThatThrownBy(() -> scan(folder, "depth", "nope")).hasMessageContaining("it has no columns [nope]");
+    }
+
+    @Test
+    void whatIsSkippedIsSaidByItsKind() throws IOException {
+        copy("numbers-file.arrow", "b.arrow");
+        for (String name : List.of("a.parquet", "c.parquet", "d.tar", "notes.md")) {
+            Files.writeString(folder.resolve(name), "x");
+        }
+        SourceOptions options = SourceOptions.none();
+        ScannedSource source = ScannedSource.scan("d", folder, options);
+
+        assertThat(ScannedSource.skipped(List.of(source), options, ScanSettings.quick()))
+                .containsExactly(
+                        "skipped 1 files of no known kind",
+                        "skipped 2 files of another kind: Apache Parquet; name their columns with --columns, or load them"
+                                + " by themselves",
+                        "skipped 1 files of another kind: tar; name their columns with --columns, or load them by"
+                                + " themselves");
         SourceFiles.release(source);
     }
 

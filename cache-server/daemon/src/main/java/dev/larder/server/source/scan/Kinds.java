@@ -1,0 +1,62 @@
+package dev.larder.server.source.scan;
+
+import dev.larder.internal.protocol.LoadOptions;
+import dev.larder.server.reader.Readers;
+import dev.larder.server.source.FileTable;
+import dev.larder.server.source.ScanSettings;
+import dev.larder.server.source.SourceKind;
+import dev.larder.server.source.SourceOptions;
+import dev.larder.server.source.arrow.ArrowFolder;
+import dev.larder.server.source.formats.TarMembers;
+import java.nio.file.Files;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Tells of what kinds files are, by their names. A folder gives the arrays of one kind alone, and of others only what columns name. */
+final class Kinds {
+    private final SourceOptions options;
+    private final List<Readers.Known> readers = Readers.all();
+
+    private Kinds(SourceOptions options) {
+        this.options = options;
+    }
+
+    private @Nullable String of(String path) {
+        String name = path.substring(path.lastIndexOf('/') + 1);
+        SourceKind kind = SourceKind.of(name, options);
+        if (kind != null) {
+            return "arrays";
+        } else if (ArrowFolder.isNamedSo(name)) {
+            return "Arrow";
+        } else if (TarMembers.isNamedSo(name)) {
+            return "tar";
+        }
+        return Readers.named(readers, name, "arrays")
+                .map(reader -> reader.spec().description())
+                .orElse(null);
+    }
+
+    /** Counts the files of a folder, by their kinds, that are of other kinds than those that were taken. */
+    static Map<String, Integer> passedOver(ScannedSource source, SourceOptions options, ScanSettings settings) {
+        Map<String, Integer> counts = new TreeMap<>();
+        if (source.skippedFiles() == 0 || options.as() != LoadOptions.As.ARRAYS || !Files.isDirectory(source.path())) {
+            return counts;
+        }
+        Kinds kinds = new Kinds(options);
+        Set<String> taken = new HashSet<>();
+        source.arrays()
+                .forEach(array -> taken.add(String.valueOf(kinds.of(array.file().toString()))));
+        FileTable files = FileWalk.of(source.path(), options, settings).files();
+        for (int i = 0; i < files.size(); i++) {
+            String kind = kinds.of(files.name(i));
+            if (kind != null && !taken.contains(kind)) {
+                counts.merge(kind, 1, Integer::sum);
+            }
+        }
+        return counts;
+    }
+}
