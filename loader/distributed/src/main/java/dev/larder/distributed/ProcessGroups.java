@@ -55,6 +55,11 @@ public final class ProcessGroups {
     /** Makes the group of all ranks that meet at an address of {@link Rendezvous}, within {@code timeout} for each of both steps. */
     public static ProcessGroup init(Regions regions, String url, Duration timeout) {
         RendezvousResult meeting = Rendezvous.meet(url, timeout);
+        if (meeting.nodes() > 1) {
+            throw Failure.of(ErrorCode.REFUSED, "a process group cannot span nodes yet")
+                    .with("nodes", meeting.nodes())
+                    .remedy("start all ranks on one node");
+        }
         return of(regions, meeting.key() + "." + MADE.incrementAndGet())
                 .joinTimeout(timeout)
                 .join(meeting.rank(), meeting.worldSize());

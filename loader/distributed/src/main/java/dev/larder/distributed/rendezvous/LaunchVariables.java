@@ -14,17 +14,29 @@ import org.jspecify.annotations.Nullable;
  * @param worldSize WORLD_SIZE
  * @param localRank LOCAL_RANK; the rank where it is not set
  * @param localWorldSize LOCAL_WORLD_SIZE; the world size where it is not set
+ * @param node GROUP_RANK; where it is not set, what equal nodes with ranks in a row make of the numbers above
+ * @param nodes GROUP_WORLD_SIZE; as node
  * @param masterAddress MASTER_ADDR
  * @param masterPort MASTER_PORT
  */
 record LaunchVariables(
-        int rank, int worldSize, int localRank, int localWorldSize, String masterAddress, int masterPort) {
+        int rank,
+        int worldSize,
+        int localRank,
+        int localWorldSize,
+        int node,
+        int nodes,
+        String masterAddress,
+        int masterPort) {
 
     private static final String LARDER_RUN = "LARDER_RUN_ID";
     private static final String LARDER_ATTEMPT = "LARDER_ATTEMPT";
     private static final String ELASTIC_RUN = "TORCHELASTIC_RUN_ID";
     private static final String ELASTIC_ATTEMPT = "TORCHELASTIC_RESTART_COUNT";
     private static final String ELASTIC_ERROR_FILE = "TORCHELASTIC_ERROR_FILE";
+    private static final String AGENT_STORE = "TORCHELASTIC_USE_AGENT_STORE";
+    private static final String GROUP_RANK = "GROUP_RANK";
+    private static final String GROUP_WORLD_SIZE = "GROUP_WORLD_SIZE";
     private static final String MASTER_ADDRESS = "MASTER_ADDR";
     private static final String MASTER_PORT = "MASTER_PORT";
     private static final int LARGEST_PORT = 65535;
@@ -45,13 +57,45 @@ record LaunchVariables(
             wrong.add(MASTER_PORT + "=" + port + " is no port");
         }
         requireSense(rank, worldSize, localRank, localWorldSize, wrong);
+        boolean isOneNode = localWorldSize == worldSize;
+        int equal = wrong.isEmpty() ? equalNodes(rank, worldSize, localRank, localWorldSize, environment, wrong) : 1;
+        int nodes = isOneNode ? 1 : number(GROUP_WORLD_SIZE, null, equal, environment, wrong);
+        int node = isOneNode ? 0 : number(GROUP_RANK, null, rank / Math.max(1, localWorldSize), environment, wrong);
+        if (wrong.isEmpty() && !isOneNode) {
+            requireNode(rank - localRank, node, nodes, wrong);
+        }
         if (!wrong.isEmpty()) {
             throw Failure.of(ErrorCode.BAD_INPUT, "the environment has no rendezvous settings")
                     .with("address", url.text())
                     .with("wrong", String.join(", ", wrong))
                     .remedy("start the ranks with larder launch -n N -- CMD or with torchrun, or set these variables");
         }
-        return new LaunchVariables(rank, worldSize, localRank, localWorldSize, address, port);
+        return new LaunchVariables(rank, worldSize, localRank, localWorldSize, node, nodes, address, port);
+    }
+
+    /** Returns how many nodes of equal size there are; those of unequal size a launcher has to number. */
+    private static int equalNodes(
+            int rank,
+            int worldSize,
+            int localRank,
+            int localWorldSize,
+            Map<String, String> environment,
+            List<String> wrong) {
+        boolean isNumbered = environment.containsKey(GROUP_RANK) && environment.containsKey(GROUP_WORLD_SIZE);
+        if (!isNumbered && (worldSize % localWorldSize != 0 || rank % localWorldSize != localRank)) {
+            wrong.add(GROUP_RANK + " and " + GROUP_WORLD_SIZE + " are not set, and the nodes differ in size or order");
+        }
+        return worldSize / localWorldSize;
+    }
+
+    private static void requireNode(int firstRank, int node, int nodes, List<String> wrong) {
+        if (nodes < 2) {
+            wrong.add(GROUP_WORLD_SIZE + "=" + nodes + ", but LOCAL_WORLD_SIZE is not WORLD_SIZE");
+        } else if (node >= nodes) {
+            wrong.add(GROUP_RANK + "=" + node + " is not below " + GROUP_WORLD_SIZE + "=" + nodes);
+        } else if (firstRank < node || (node == 0 && firstRank != 0)) {
+            wrong.add(GROUP_RANK + "=" + node + " does not fit RANK less LOCAL_RANK, which is " + firstRank);
+        }
     }
 
     /** Returns -1 where there is no number, which has been complained of then. */
@@ -99,7 +143,7 @@ record LaunchVariables(
     /**
      * Returns what the launcher calls this run and attempt, and what else all ranks of it share; empty where no launcher says
      * anything. A run of {@code torchrun} is called "none" unless somebody names it, and its usual port is always the same:
-     * the folder of its error files is what differs.
+     * the folder of its error files is what differs, on one node.
      */
     static String job(Map<String, String> environment) {
         boolean ours = environment.containsKey(LARDER_RUN) && environment.containsKey(LARDER_ATTEMPT);
@@ -112,8 +156,26 @@ record LaunchVariables(
                 LARDER_RUN, LARDER_ATTEMPT, ELASTIC_RUN, ELASTIC_ATTEMPT, "WORLD_SIZE", MASTER_ADDRESS, MASTER_PORT)) {
             shared.add(environment.getOrDefault(name, ""));
         }
-        shared.add(runFolder(environment.getOrDefault(ELASTIC_ERROR_FILE, "")));
+        boolean isOneNode = environment
+                .getOrDefault("LOCAL_WORLD_SIZE", "")
+                .strip()
+                .equals(environment.getOrDefault("WORLD_SIZE", "").strip());
+        if (isOneNode || !environment.containsKey("LOCAL_WORLD_SIZE")) { // each node has a folder of its own
+            shared.add(runFolder(environment.getOrDefault(ELASTIC_ERROR_FILE, "")));
+        }
         return Keys.text(Keys.digest(shared));
+    }
+
+    /** Returns what this rank knows when it has the key. */
+    RendezvousResult met(String key) {
+        return new RendezvousResult(rank, worldSize, localRank, localWorldSize, node, nodes, key);
+    }
+
+    /** Returns where the leaders of nodes meet: beside the port where torchrun's agent has a store, at the port else. */
+    int leadersPort(Map<String, String> environment) {
+        boolean isTaken =
+                Boolean.parseBoolean(environment.getOrDefault(AGENT_STORE, "").strip());
+        return isTaken ? (masterPort == LARGEST_PORT ? masterPort - 1 : masterPort + 1) : masterPort;
     }
 
     /** Cuts {@code /attempt_0/1/error.json} off: what is left is made anew for every run, and the same for its ranks. */

@@ -3,29 +3,44 @@ package dev.larder.distributed.rendezvous;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What ranks and rank 0 say to each other; numbers are little-endian. A rank says hello once, rank 0 answers until it closes.
+ * What ranks and rank 0 say to each other; numbers are little-endian. A rank says hello, rank 0 sends a challenge, the rank proves that
+ * it knows the run's secret, and rank 0 answers until it closes, or keeps the connection for what nodes tell each other. The answer
+ * that all have met has a proof of rank 0 in it. The secret itself is never sent.
  *
  * <pre>
- *   hello   0        8         12      16           20         24    32           48
- *           | magic  | version | rank  | world size | (unused) | pid | job digest |
+ *   hello   0        8         12      16           20         24    32           48      80
+ *           | magic  | version | rank  | world size | (unused) | pid | job digest | nonce |
+ *
+ *   proof   0        8         40            44
+ *           | magic  | HMAC    | card length | card, UTF-8 |     HMAC over both nonces, the hello and the card
  *
  *   answer  0        8         12      16       20
  *           | magic  | version | kind  | length | text, UTF-8, length bytes |
  * </pre>
  */
 final class MeetingProtocol {
-    static final int HELLO_LENGTH = 48;
+    static final int HELLO_LENGTH = 80;
+    static final int PROOF_HEADER_LENGTH = 44;
+    static final int MAX_CARD_LENGTH = 512;
+    static final int NONCE_LENGTH = 32;
     static final int ANSWER_HEADER_LENGTH = 20;
     static final int MAX_TEXT_LENGTH = 4096;
 
-    static final int VERSION = 1;
+    static final int VERSION = 2;
     private static final long HELLO_MAGIC = magic("larderHI");
+    private static final long PROOF_MAGIC = magic("larderPR");
     private static final long ANSWER_MAGIC = magic("larderOK");
+    private static final String RANK_ROLE = "larder rank";
+    private static final String HOST_ROLE = "larder rank 0";
+
+    private static final SecureRandom RANDOM = new SecureRandom();
 
     private MeetingProtocol() {}
 
@@ -39,12 +54,18 @@ final class MeetingProtocol {
     enum Kind {
         /** Ranks that have not come yet. More follows. */
         MISSING(1),
-        /** All have come; the text is the key. */
+        /** All have come; the text is what {@link #met} writes. */
         MET(2),
         /** This rank cannot take part; the text says why. */
         REFUSED(3),
         /** The deadline of rank 0 has passed; the text is the ranks that did not come. */
-        GAVE_UP(4);
+        GAVE_UP(4),
+        /** The text is a number that rank 0 has drawn, in hexadecimal digits; a proof is to follow. */
+        CHALLENGE(5),
+        /** Of nodes that have met: the sender's group is broken; the text is the code and why. */
+        BROKEN(6),
+        /** Of nodes that have met: the sender has closed its group. */
+        LEFT(7);
 
         private final int number;
 
@@ -75,7 +96,13 @@ final class MeetingProtocol {
      */
     record Hello(int version, int rank, int worldSize, long pid, boolean isSameJob) {}
 
-    static ByteBuffer hello(RankSeat seat) {
+    static byte[] nonce() {
+        byte[] nonce = new byte[NONCE_LENGTH];
+        RANDOM.nextBytes(nonce);
+        return nonce;
+    }
+
+    static ByteBuffer hello(RankSeat seat, byte[] nonce) {
         return allocate(HELLO_LENGTH)
                 .putLong(HELLO_MAGIC)
                 .putInt(VERSION)
@@ -84,6 +111,7 @@ final class MeetingProtocol {
                 .putInt(0)
                 .putLong(ProcessHandle.current().pid())
                 .put(digest(seat))
+                .put(nonce)
                 .flip();
     }
 
@@ -103,9 +131,82 @@ final class MeetingProtocol {
                 Arrays.equals(digest, digest(reader)));
     }
 
+    /** Proves to rank 0 that this rank knows the secret, and hands it the card. */
+    static ByteBuffer proof(RankSeat seat, byte[] hello, String challenge) {
+        byte[] card = seat.card().getBytes(StandardCharsets.UTF_8);
+        if (card.length > MAX_CARD_LENGTH) {
+            throw new IllegalArgumentException("card of " + card.length + " bytes: " + seat.card());
+        }
+        return allocate(PROOF_HEADER_LENGTH + card.length)
+                .putLong(PROOF_MAGIC)
+                .put(seat.secret().proof(RANK_ROLE, HexFormat.of().parseHex(challenge), hello, card))
+                .putInt(card.length)
+                .put(card)
+                .flip();
+    }
+
+    /** Tells whether a proof has all come; fails where it is none. */
+    static boolean isWholeProof(ByteBuffer read) throws NotOursException {
+        if (!begins(read, PROOF_MAGIC)) {
+            throw new NotOursException();
+        }
+        if (read.limit() < PROOF_HEADER_LENGTH) {
+            return false;
+        }
+        int length = read.getInt(PROOF_HEADER_LENGTH - Integer.BYTES);
+        if (length < 0 || length > MAX_CARD_LENGTH) {
+            throw new NotOursException();
+        }
+        return read.limit() >= PROOF_HEADER_LENGTH + length;
+    }
+
+    /** Returns the card of a rank that has proved that it knows the secret; null where it has not. */
+    static @Nullable String provedCard(RunSecret secret, ByteBuffer proof, byte[] hello, byte[] challenge) {
+        byte[] tag = new byte[RunSecret.PROOF_BYTES];
+        proof.get(Long.BYTES, tag);
+        byte[] card = new byte[proof.getInt(PROOF_HEADER_LENGTH - Integer.BYTES)];
+        proof.get(PROOF_HEADER_LENGTH, card);
+        return secret.proves(tag, RANK_ROLE, challenge, hello, card) ? new String(card, StandardCharsets.UTF_8) : null;
+    }
+
+    /** What all know once they have met; cards are those of all ranks, in their order, or none. */
+    record Met(String key, List<String> cards) {}
+
+    /** Writes that all have met, with rank 0's proof to a rank that it knows the secret too. */
+    static String met(RunSecret secret, Met met, byte[] hello, byte[] challenge) {
+        String text = met.key() + "\n" + String.join("\n", met.cards());
+        byte[] proof = secret.proof(HOST_ROLE, hello, challenge, text.getBytes(StandardCharsets.UTF_8));
+        return HexFormat.of().formatHex(proof) + "\n" + text;
+    }
+
+    /** Reads {@link #met}; null where whoever wrote it does not know the secret. */
+    static @Nullable Met decodeMet(RunSecret secret, String text, byte[] hello, String challenge) {
+        int end = 2 * RunSecret.PROOF_BYTES;
+        if (text.length() <= end || text.charAt(end) != '\n') {
+            return null;
+        }
+        String rest = text.substring(end + 1);
+        byte[] proof = HexFormat.of().parseHex(text.substring(0, end));
+        byte[] bytes = rest.getBytes(StandardCharsets.UTF_8);
+        if (!secret.proves(proof, HOST_ROLE, hello, HexFormat.of().parseHex(challenge), bytes)) {
+            return null;
+        }
+        List<String> lines = List.of(rest.split("\n", -1));
+        return new Met(lines.get(0), lines.subList(1, lines.size()));
+    }
+
+    /** How long the text of an answer can be for ranks that bring cards, and those that do not. */
+    static int textLimit(RankSeat seat) {
+        return MAX_TEXT_LENGTH + (seat.card().isEmpty() ? 0 : seat.worldSize() * (MAX_CARD_LENGTH + 1));
+    }
+
     static ByteBuffer answer(Kind kind, String text) {
+        return answer(kind, text, MAX_TEXT_LENGTH);
+    }
+
+    static ByteBuffer answer(Kind kind, String text, int limit) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        int length = Math.min(bytes.length, MAX_TEXT_LENGTH);
+        int length = Math.min(bytes.length, limit);
         return allocate(ANSWER_HEADER_LENGTH + length)
                 .putLong(ANSWER_MAGIC)
                 .putInt(VERSION)
@@ -130,7 +231,10 @@ final class MeetingProtocol {
             }
             Kind kind = Kind.ofNumber(read.getInt(12));
             int length = read.getInt(16);
-            if (read.getInt(8) != VERSION || kind == null || length < 0 || length > MAX_TEXT_LENGTH) {
+            if (read.getInt(8) != VERSION
+                    || kind == null
+                    || length < 0
+                    || length > read.capacity() - ANSWER_HEADER_LENGTH) {
                 throw new NotOursException();
             }
             if (read.limit() < ANSWER_HEADER_LENGTH + length) {

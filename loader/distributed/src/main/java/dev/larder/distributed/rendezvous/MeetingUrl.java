@@ -89,7 +89,8 @@ record MeetingUrl(String text, String scheme, String place, Map<String, String> 
 
     /** Returns the seat that the URL names; the job is the launcher's where the URL names none. */
     RankSeat seat(Map<String, String> environment) {
-        return new RankSeat(number(RANK), number(WORLD_SIZE), job(environment));
+        return new RankSeat(
+                number(RANK), number(WORLD_SIZE), job(environment), RunSecret.ofEnvironment(environment), "");
     }
 
     String job(Map<String, String> environment) {

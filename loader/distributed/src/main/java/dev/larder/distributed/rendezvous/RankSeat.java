@@ -9,10 +9,16 @@ import dev.larder.internal.error.Failure;
  * @param rank which of the ranks it is
  * @param worldSize how many there are to be
  * @param job tells jobs apart that were given one address by mistake; empty where nobody named any
+ * @param secret that all ranks know
+ * @param card what this rank tells all the others, one line; empty for all or for none
  */
-record RankSeat(int rank, int worldSize, String job) {
+record RankSeat(int rank, int worldSize, String job, RunSecret secret, String card) {
     /** More than any machine runs; bounds what a meeting keeps for each. */
     static final int MAX_WORLD_SIZE = 4096;
+
+    RankSeat(int rank, int worldSize, String job) {
+        this(rank, worldSize, job, RunSecret.NONE, "");
+    }
 
     RankSeat {
         if (worldSize < 1 || worldSize > MAX_WORLD_SIZE) {

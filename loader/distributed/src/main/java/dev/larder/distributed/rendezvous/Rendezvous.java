@@ -14,7 +14,9 @@ import java.util.Map;
  *
  * <ul>
  *   <li>{@code env://} takes all from the environment that {@code larder launch} and {@code torchrun} make, and asks nobody
- *       there; under other launchers it meets by TCP at MASTER_ADDR and MASTER_PORT.
+ *       there; under other launchers it meets by TCP at MASTER_ADDR and MASTER_PORT. Ranks may be on several nodes: then
+ *       LOCAL_WORLD_SIZE is below WORLD_SIZE, GROUP_RANK and GROUP_WORLD_SIZE number the nodes, and off loopback all of them need
+ *       the run's secret in {@value RunSecret#VARIABLE}.
  *   <li>{@code tcp://HOST:PORT?rank=R&world_size=N}: rank 0 listens, the others come to it. HOST is this machine.
  *   <li>{@code file:///PATH?rank=R&world_size=N}: the first that comes creates the file, the last that leaves removes it. What
  *       a job that was killed left behind is recognised and taken over.
@@ -25,7 +27,8 @@ import java.util.Map;
  */
 public final class Rendezvous {
     private static final String SEVERAL_MACHINES =
-            "ranks on several machines are not supported yet: start all on this one, at 127.0.0.1";
+            "start all ranks on this machine, at 127.0.0.1; those of several machines meet at env://, as larder launch"
+                    + " --nnodes or torchrun set it";
 
     private Rendezvous() {}
 
@@ -66,28 +69,29 @@ public final class Rendezvous {
             throw url.badPlace("env:// names no place");
         }
         LaunchVariables variables = LaunchVariables.read(url, environment);
-        if (variables.localWorldSize() != variables.worldSize()) {
-            throw severalMachines(
-                    "WORLD_SIZE", variables.worldSize() + " LOCAL_WORLD_SIZE=" + variables.localWorldSize());
-        }
         String job = url.job(environment);
         if (!LaunchVariables.job(environment).isEmpty()) {
-            return new RendezvousResult(
-                    variables.rank(),
-                    variables.worldSize(),
-                    variables.localRank(),
-                    variables.localWorldSize(),
-                    Keys.text(Keys.digest(List.of(LaunchVariables.job(environment), job))));
+            return variables.met(Keys.text(Keys.digest(List.of(LaunchVariables.job(environment), job))));
         }
-        TcpEndpoint place = TcpEndpoint.of(variables.masterAddress(), variables.masterPort(), url.text());
-        return meetByTcp(place, new RankSeat(variables.rank(), variables.worldSize(), job), deadline);
+        TcpEndpoint place = variables.nodes() == 1
+                ? TcpEndpoint.of(variables.masterAddress(), variables.masterPort(), url.text())
+                : TcpEndpoint.anywhere(variables.masterAddress(), variables.masterPort(), url.text());
+        RunSecret secret = RunSecret.ofEnvironment(environment);
+        RankSeat seat = new RankSeat(variables.rank(), variables.worldSize(), job, secret, "");
+        return variables.met(meetByTcp(place, seat, deadline).key());
     }
 
     private static RendezvousResult meetByTcp(TcpEndpoint place, RankSeat seat, Deadline deadline) {
+        place.requireSecret(seat.secret());
         if (seat.worldSize() == 1) {
             return RendezvousResult.onOneMachine(seat, Keys.text(Keys.random()));
         }
         return seat.rank() == 0 ? TcpHost.meet(place, seat, deadline) : TcpClient.meet(place, seat, deadline);
+    }
+
+    /** Tells where the leaders of the nodes of this run meet, as the environment says. */
+    static LaunchVariables variables(Map<String, String> environment) {
+        return LaunchVariables.read(MeetingUrl.parse("env://"), environment);
     }
 
     static LarderException severalMachines(String what, Object value) {

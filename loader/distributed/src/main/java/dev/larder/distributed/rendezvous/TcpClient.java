@@ -1,6 +1,7 @@
 package dev.larder.distributed.rendezvous;
 
 import dev.larder.distributed.rendezvous.MeetingProtocol.Answer;
+import dev.larder.distributed.rendezvous.MeetingProtocol.Met;
 import dev.larder.distributed.rendezvous.MeetingProtocol.NotOursException;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
@@ -13,6 +14,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Any other rank of a meeting by TCP: goes to rank 0, again and again until that is there, and waits for what it says. */
@@ -27,8 +29,10 @@ final class TcpClient {
     private final RankSeat seat;
     private final Deadline deadline;
     private final Selector selector;
-    private final ByteBuffer read =
-            MeetingProtocol.allocate(MeetingProtocol.ANSWER_HEADER_LENGTH + MeetingProtocol.MAX_TEXT_LENGTH);
+    private final ByteBuffer read;
+    private final byte[] hello;
+    private String challenge = "";
+    private @Nullable SocketChannel kept;
     private String missing = "0";
     private String state = "nothing listens there";
 
@@ -37,16 +41,35 @@ final class TcpClient {
         this.seat = seat;
         this.deadline = deadline;
         this.selector = selector;
+        this.read = MeetingProtocol.allocate(MeetingProtocol.ANSWER_HEADER_LENGTH + MeetingProtocol.textLimit(seat));
+        this.hello = MeetingProtocol.hello(seat, MeetingProtocol.nonce()).array();
     }
 
     static RendezvousResult meet(TcpEndpoint place, RankSeat seat, Deadline deadline) {
+        return meet(place, seat, deadline, (met, channel) -> {
+            channel.close();
+            return RendezvousResult.onOneMachine(seat, met.key());
+        });
+    }
+
+    /** Meets rank 0 and the other ranks, and keeps the connection. */
+    static NodeLinks meetNodes(TcpEndpoint place, RankSeat seat, Deadline deadline) {
+        return meet(place, seat, deadline, NodeLinks::ofGuest);
+    }
+
+    /** What becomes of a connection when all have met. */
+    private interface Use<T> {
+        T make(Met met, SocketChannel channel) throws IOException;
+    }
+
+    private static <T> T meet(TcpEndpoint place, RankSeat seat, Deadline deadline, Use<T> use) {
         try (Selector selector = Selector.open()) {
             TcpClient guest = new TcpClient(place, seat, deadline, selector);
             Answer answer = guest.askUntilAnswered();
             return switch (answer.kind()) {
-                case MET -> RendezvousResult.onOneMachine(seat, answer.text());
+                case MET -> guest.used(answer, use);
                 case REFUSED -> throw refused(place, seat, answer.text());
-                case GAVE_UP, MISSING ->
+                default ->
                     throw tooLate(place, deadline, answer.text())
                             .with("toldBy", "rank 0")
                             .remedy(LOOK_AT_THE_MISSING);
@@ -62,6 +85,19 @@ final class TcpClient {
                     .cause(e)
                     .exception();
         }
+    }
+
+    /** Hands the connection over to whoever closes it then. */
+    private <T> T used(Answer answer, Use<T> use) throws IOException {
+        Met met = MeetingProtocol.decodeMet(seat.secret(), answer.text(), hello, challenge);
+        SocketChannel channel = Objects.requireNonNull(kept);
+        if (met == null) {
+            channel.close();
+            throw Failure.of(ErrorCode.REFUSED, "who listens as rank 0 does not know the run's secret")
+                    .with("address", place.text())
+                    .remedy(RunSecret.REMEDY);
+        }
+        return use.make(met, channel);
     }
 
     /** Asks who listens at a port that rank 0 wanted. */
@@ -110,7 +146,8 @@ final class TcpClient {
     /** Goes to rank 0 once; null where nobody is there, or it went away without a last word. */
     private @Nullable Answer ask() throws NotOursException, IOException {
         read.clear();
-        try (SocketChannel channel = SocketChannel.open()) {
+        SocketChannel channel = SocketChannel.open();
+        try {
             channel.configureBlocking(false);
             SelectionKey key = channel.register(selector, SelectionKey.OP_CONNECT);
             boolean connected = channel.connect(place.address());
@@ -122,9 +159,11 @@ final class TcpClient {
                 return null; // without a listener the kernel may connect a port of this machine to itself
             }
             key.interestOps(SelectionKey.OP_READ);
-            channel.write(MeetingProtocol.hello(seat));
+            channel.write(ByteBuffer.wrap(hello));
             state = "rank 0 does not answer";
-            return listen(channel);
+            Answer answer = listen(channel);
+            kept = answer != null && answer.kind() == MeetingProtocol.Kind.MET ? channel : null;
+            return answer;
         } catch (IOException gone) {
             if (Thread.currentThread().isInterrupted()) {
                 throw interrupted(place);
@@ -133,7 +172,10 @@ final class TcpClient {
             state = String.valueOf(gone.getMessage());
             return null;
         } finally {
-            selector.selectNow(); // lets go of the closed channel
+            if (kept == null) {
+                channel.close();
+                selector.selectNow(); // lets go of the closed channel
+            }
         }
     }
 
@@ -148,11 +190,19 @@ final class TcpClient {
             for (Answer answer = MeetingProtocol.takeAnswer(read);
                     answer != null;
                     answer = MeetingProtocol.takeAnswer(read)) {
-                if (answer.kind() != MeetingProtocol.Kind.MISSING) {
-                    return answer;
+                switch (answer.kind()) {
+                    case MISSING -> {
+                        missing = answer.text();
+                        state = "";
+                    }
+                    case CHALLENGE -> {
+                        challenge = answer.text();
+                        channel.write(MeetingProtocol.proof(seat, hello, challenge));
+                    }
+                    default -> {
+                        return answer;
+                    }
                 }
-                missing = answer.text();
-                state = "";
             }
         }
     }

@@ -9,7 +9,7 @@ import java.net.SocketException;
 import java.net.UnknownHostException;
 
 /**
- * An address of this machine and a port, where rank 0 listens.
+ * An address and a port, where rank 0 listens.
  *
  * @param text as somebody wrote it
  * @param address what that means
@@ -32,25 +32,46 @@ record TcpEndpoint(String text, InetSocketAddress address) {
 
     /** Finds an address of this machine; refuses those of others. */
     static TcpEndpoint of(String host, int port, String url) {
+        TcpEndpoint place = anywhere(host, port, url);
+        if (!place.isHere()) {
+            throw Rendezvous.severalMachines("host", host);
+        }
+        return place;
+    }
+
+    /** Finds an address of this or another machine. */
+    static TcpEndpoint anywhere(String host, int port, String url) {
         try {
-            InetAddress address = InetAddress.getByName(host);
-            boolean isHere = address.isLoopbackAddress()
-                    || address.isAnyLocalAddress()
-                    || NetworkInterface.getByInetAddress(address) != null;
-            if (!isHere) {
-                throw Rendezvous.severalMachines("host", host);
-            }
-            return new TcpEndpoint(host + ":" + port, new InetSocketAddress(address, port));
+            return new TcpEndpoint(host + ":" + port, new InetSocketAddress(InetAddress.getByName(host), port));
         } catch (UnknownHostException e) {
             throw Failure.of(ErrorCode.BAD_INPUT, "no such host")
                     .with("host", host)
                     .with("address", url)
                     .cause(e)
                     .remedy("ranks of one machine meet at 127.0.0.1");
+        }
+    }
+
+    /** Tells whether this machine has the address. */
+    boolean isHere() {
+        InetAddress host = address.getAddress();
+        try {
+            return host.isLoopbackAddress()
+                    || host.isAnyLocalAddress()
+                    || NetworkInterface.getByInetAddress(host) != null;
         } catch (SocketException e) {
             throw Failure.of(ErrorCode.UNEXPECTED, "cannot list the network interfaces of this machine")
                     .cause(e)
                     .remedy("use 127.0.0.1");
+        }
+    }
+
+    /** Refuses a meeting that other machines can reach where nothing tells its ranks from strangers. */
+    void requireSecret(RunSecret secret) {
+        if (!secret.isGiven() && !address.getAddress().isLoopbackAddress()) {
+            throw Failure.of(ErrorCode.REFUSED, "other machines reach the rendezvous, and the run has no secret")
+                    .with("address", text)
+                    .remedy(RunSecret.REMEDY);
         }
     }
 }

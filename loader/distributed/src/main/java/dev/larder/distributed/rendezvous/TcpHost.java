@@ -2,6 +2,8 @@ package dev.larder.distributed.rendezvous;
 
 import dev.larder.distributed.rendezvous.MeetingProtocol.Hello;
 import dev.larder.distributed.rendezvous.MeetingProtocol.Kind;
+import dev.larder.distributed.rendezvous.MeetingProtocol.Met;
+import dev.larder.distributed.rendezvous.MeetingProtocol.NotOursException;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
@@ -10,6 +12,7 @@ import java.io.IOException;
 import java.net.BindException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
@@ -18,8 +21,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +35,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class TcpHost implements AutoCloseable {
     private static final Duration STRANGER_PATIENCE = Duration.ofSeconds(5);
+    private static final Duration LISTENER_PATIENCE = Duration.ofSeconds(5);
+    private static final String OTHER_SECRET =
+            "this rank does not know the secret of rank 0, or one of the two has none; " + RunSecret.REMEDY;
     private static final int MAX_STRANGERS = 256;
     private static final int BACKLOG = 1024;
     private static final long TICK_MS = 50;
@@ -48,16 +56,27 @@ final class TcpHost implements AutoCloseable {
     private static final class Caller {
         private final SocketChannel channel;
         private final ByteBuffer hello = MeetingProtocol.allocate(MeetingProtocol.HELLO_LENGTH);
+        private final ByteBuffer proof =
+                MeetingProtocol.allocate(MeetingProtocol.PROOF_HEADER_LENGTH + MeetingProtocol.MAX_CARD_LENGTH);
+        private final byte[] challenge = MeetingProtocol.nonce();
         private final Deadline patience = Deadline.after(STRANGER_PATIENCE);
         private int rank = -1;
         private long pid;
+        private String card = "";
 
         private Caller(SocketChannel channel) {
             this.channel = channel;
         }
+
+        private byte[] helloBytes() {
+            byte[] bytes = new byte[MeetingProtocol.HELLO_LENGTH];
+            hello.get(0, bytes);
+            return bytes;
+        }
     }
 
-    private TcpHost(TcpEndpoint place, RankSeat seat, Deadline deadline) throws IOException {
+    /** Listens. The port may be 0, for one that is free. */
+    TcpHost(TcpEndpoint place, RankSeat seat, Deadline deadline) throws IOException {
         this.place = place;
         this.seat = seat;
         this.deadline = deadline;
@@ -81,7 +100,9 @@ final class TcpHost implements AutoCloseable {
 
     static RendezvousResult meet(TcpEndpoint place, RankSeat seat, Deadline deadline) {
         try (TcpHost host = new TcpHost(place, seat, deadline)) {
-            return host.gather();
+            String key = host.gather();
+            host.tellThatAllHaveMet(new Met(key, List.of()));
+            return RendezvousResult.onOneMachine(seat, key);
         } catch (BindException e) {
             throw cannotListen(place, seat, e);
         } catch (IOException e) {
@@ -93,7 +114,7 @@ final class TcpHost implements AutoCloseable {
         }
     }
 
-    private static LarderException cannotListen(TcpEndpoint place, RankSeat seat, BindException reason) {
+    static LarderException cannotListen(TcpEndpoint place, RankSeat seat, BindException reason) {
         String owner = TcpClient.whoListens(place, seat);
         return Failure.of(ErrorCode.REFUSED, "the rendezvous port is in use")
                 .with("address", place.text())
@@ -102,7 +123,8 @@ final class TcpHost implements AutoCloseable {
                 .remedy("choose another port, or end what listens there (ss -ltnp shows it)");
     }
 
-    private RendezvousResult gather() throws IOException {
+    /** Waits for all ranks, and returns a new key. */
+    private String gather() throws IOException {
         while (ranks.size() < seat.worldSize() - 1) {
             selector.select(Math.min(TICK_MS, deadline.remainingMillis()));
             if (Thread.currentThread().isInterrupted()) {
@@ -118,9 +140,49 @@ final class TcpHost implements AutoCloseable {
                 tellAll(Kind.MISSING, Ranks.text(missing()));
             }
         }
-        String key = Keys.text(Keys.random());
-        tellAll(Kind.MET, key);
-        return RendezvousResult.onOneMachine(seat, key);
+        return Keys.text(Keys.random());
+    }
+
+    /** Returns where it listens. */
+    int port() {
+        return listener.socket().getLocalPort();
+    }
+
+    private List<String> cards() {
+        if (seat.card().isEmpty()) {
+            return List.of();
+        }
+        List<String> cards = new ArrayList<>(List.of(seat.card()));
+        for (int rank = 1; rank < seat.worldSize(); rank++) {
+            cards.add(Objects.requireNonNull(ranks.get(rank)).card);
+        }
+        return cards;
+    }
+
+    private void tellThatAllHaveMet(Met met) {
+        for (Caller caller : List.copyOf(ranks.values())) {
+            String text = MeetingProtocol.met(seat.secret(), met, caller.helloBytes(), caller.challenge);
+            tell(caller, Kind.MET, text, MeetingProtocol.textLimit(seat));
+        }
+    }
+
+    /** Waits for all ranks, and keeps the connections to them. */
+    NodeLinks gatherNodes(String key) throws IOException {
+        gather();
+        Met met = new Met(key, cards());
+        List<SocketChannel> channels = new ArrayList<>();
+        for (int rank = 1; rank < seat.worldSize(); rank++) {
+            channels.add(Objects.requireNonNull(ranks.get(rank)).channel);
+        }
+        tellThatAllHaveMet(met);
+        if (ranks.size() < seat.worldSize() - 1) {
+            throw Failure.of(ErrorCode.UNEXPECTED, "a node went away while the nodes met")
+                    .with("missing", Ranks.text(missing()))
+                    .remedy("find out why it ended, and restart all nodes");
+        }
+        ranks.clear(); // they are the links' now
+        selector.close();
+        return NodeLinks.ofHost(met, channels);
     }
 
     private void serve() {
@@ -153,24 +215,40 @@ final class TcpHost implements AutoCloseable {
 
     private void read(Caller caller) {
         try {
-            // A rank has nothing more to say: whatever comes means that it is gone, or none of ours.
-            ByteBuffer target = caller.rank < 0 ? caller.hello : ByteBuffer.allocate(1);
+            boolean isSaid = !caller.hello.hasRemaining();
+            ByteBuffer target = caller.rank >= 0 ? ByteBuffer.allocate(1) : isSaid ? caller.proof : caller.hello;
             int count = caller.channel.read(target);
             if (count < 0 || (caller.rank >= 0 && count > 0)) {
-                drop(caller);
-            } else if (!MeetingProtocol.beginsHello(caller.hello.duplicate().flip())) {
-                lastRefusal = "a caller that is not a rank";
-                drop(caller);
-            } else if (caller.rank < 0 && !caller.hello.hasRemaining()) {
+                drop(caller); // a rank has nothing more to say: whatever comes means that it is gone, or none of ours
+            } else if (!isSaid) {
+                readHello(caller);
+            } else if (caller.rank < 0
+                    && MeetingProtocol.isWholeProof(caller.proof
+                            .duplicate()
+                            .order(ByteOrder.LITTLE_ENDIAN)
+                            .flip())) {
                 seat(caller, MeetingProtocol.decodeHello(caller.hello, seat));
             }
+        } catch (NotOursException stranger) {
+            lastRefusal = "a caller that is not a rank";
+            drop(caller);
         } catch (IOException gone) {
             drop(caller);
         }
     }
 
+    private void readHello(Caller caller) {
+        if (!MeetingProtocol.beginsHello(caller.hello.duplicate().flip())) {
+            lastRefusal = "a caller that is not a rank";
+            drop(caller);
+        } else if (!caller.hello.hasRemaining()) {
+            tell(caller, Kind.CHALLENGE, HexFormat.of().formatHex(caller.challenge));
+        }
+    }
+
     private void seat(Caller caller, Hello hello) {
-        String objection = objection(hello);
+        String card = MeetingProtocol.provedCard(seat.secret(), caller.proof, caller.helloBytes(), caller.challenge);
+        String objection = card == null ? OTHER_SECRET : objection(hello);
         if (objection != null) {
             lastRefusal = "rank " + hello.rank() + " of pid " + hello.pid() + ": " + objection;
             tell(caller, Kind.REFUSED, objection);
@@ -179,6 +257,7 @@ final class TcpHost implements AutoCloseable {
         }
         caller.rank = hello.rank();
         caller.pid = hello.pid();
+        caller.card = String.valueOf(card);
         strangers.remove(caller);
         ranks.put(caller.rank, caller);
         isNews = true;
@@ -251,11 +330,18 @@ final class TcpHost implements AutoCloseable {
         new ArrayList<>(ranks.values()).forEach(caller -> tell(caller, kind, text));
     }
 
-    /** Says something small: who does not take it has stopped reading long ago, and is dropped. */
     private void tell(Caller caller, Kind kind, String text) {
-        ByteBuffer answer = MeetingProtocol.answer(kind, text);
+        tell(caller, kind, text, MeetingProtocol.MAX_TEXT_LENGTH);
+    }
+
+    /** Says something: who does not take it at once, or the cards of many nodes soon, has stopped reading, and is dropped. */
+    private void tell(Caller caller, Kind kind, String text, int limit) {
+        ByteBuffer answer = MeetingProtocol.answer(kind, text, limit);
+        Deadline patience = Deadline.after(limit > MeetingProtocol.MAX_TEXT_LENGTH ? LISTENER_PATIENCE : Duration.ZERO);
         try {
-            caller.channel.write(answer);
+            do {
+                caller.channel.write(answer);
+            } while (answer.hasRemaining() && !patience.isOver());
             if (answer.hasRemaining()) {
                 drop(caller);
             }

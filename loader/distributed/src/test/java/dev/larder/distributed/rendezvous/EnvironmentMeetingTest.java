@@ -87,14 +87,81 @@ class EnvironmentMeetingTest {
         assertThatThrownBy(() -> meet(environment)).hasMessageContaining(message);
     }
 
+    private static Map<String, String> ofNode(int rank, int localRank, int localWorldSize, int node) {
+        Map<String, String> environment = torchrun(rank);
+        environment.put("LOCAL_RANK", Integer.toString(localRank));
+        environment.put("LOCAL_WORLD_SIZE", Integer.toString(localWorldSize));
+        environment.put("GROUP_RANK", Integer.toString(node));
+        environment.put("GROUP_WORLD_SIZE", "2");
+        environment.put("TORCHELASTIC_RUN_ID", "run-7");
+        environment.put("TORCHELASTIC_ERROR_FILE", "/tmp/of-node-" + node + "/attempt_0/" + rank + "/error.json");
+        return environment;
+    }
+
     @Test
-    void severalMachinesAreRefused() {
-        Map<String, String> environment = torchrun(0);
-        environment.put("WORLD_SIZE", "8");
+    void ranksOfSeveralNodesHaveOneKeyWhateverFolderTheirNodeHas() {
+        RendezvousResult first = meet(ofNode(0, 0, 3, 0));
+        RendezvousResult last = meet(ofNode(3, 0, 1, 1));
+
+        assertThat(first).isEqualTo(new RendezvousResult(0, 4, 0, 3, 0, 2, first.key()));
+        assertThat(last).isEqualTo(new RendezvousResult(3, 4, 0, 1, 1, 2, first.key()));
+    }
+
+    @Test
+    void nodesOfEqualSizeNeedNoNumbers() {
+        Map<String, String> environment = ofNode(3, 1, 2, 0);
+        environment.remove("GROUP_RANK");
+        environment.remove("GROUP_WORLD_SIZE");
+
+        assertThat(meet(environment))
+                .extracting(RendezvousResult::node, RendezvousResult::nodes)
+                .containsExactly(1, 2);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "GROUP_RANK | 2 | GROUP_RANK=2 is not below GROUP_WORLD_SIZE=2",
+                "GROUP_RANK | 0 | GROUP_RANK=0 does not fit RANK less LOCAL_RANK, which is 3",
+                "GROUP_WORLD_SIZE | 1 | GROUP_WORLD_SIZE=1, but LOCAL_WORLD_SIZE is not WORLD_SIZE",
+            })
+    void numbersOfNodesThatDoNotFitAreNamed(String name, String value, String message) {
+        Map<String, String> environment = ofNode(3, 0, 1, 1);
+        environment.put(name, value);
+
+        assertThatThrownBy(() -> meet(environment)).hasMessageContaining(message);
+    }
+
+    @Test
+    void nodesOfUnequalSizeHaveToBeNumbered() {
+        Map<String, String> environment = ofNode(3, 0, 1, 1);
+        environment.put("LOCAL_WORLD_SIZE", "3");
+        environment.remove("GROUP_RANK");
+
+        assertThatThrownBy(() -> meet(environment)).hasMessageContaining("GROUP_RANK and GROUP_WORLD_SIZE are not set");
+    }
+
+    @Test
+    void otherMachinesNeedTheSecret() {
+        Map<String, String> environment = ofNode(1, 1, 2, 0);
+        environment.remove("TORCHELASTIC_RUN_ID");
+        environment.put("MASTER_ADDR", "192.0.2.1");
 
         assertThatThrownBy(() -> meet(environment))
-                .hasMessageContaining("WORLD_SIZE=8 LOCAL_WORLD_SIZE=4")
-                .hasMessageContaining("not supported yet");
+                .isInstanceOf(LarderException.class)
+                .hasMessageContaining("the run has no secret: address=192.0.2.1:29500")
+                .hasMessageContaining("export LARDER_RDZV_SECRET=$(openssl rand -hex 32)");
+        environment.put("LARDER_RDZV_SECRET", "short");
+        assertThatThrownBy(() -> meet(environment)).hasMessageContaining("too short: characters=5");
+    }
+
+    @Test
+    void leadersMeetBesideTheStoreOfAnAgent() {
+        Map<String, String> environment = ofNode(3, 0, 1, 1);
+        assertThat(NodeMeeting.Place.of(environment)).isEqualTo(new NodeMeeting.Place("127.0.0.1", 29500));
+        environment.put("TORCHELASTIC_USE_AGENT_STORE", "True");
+        assertThat(NodeMeeting.Place.of(environment).port()).isEqualTo(29501);
     }
 
     @Test

@@ -216,6 +216,6 @@ class TcpMeetingTest {
     void anotherMachineIsRefused() {
         assertThatThrownBy(() -> Rendezvous.meet("tcp://192.0.2.1:29500?rank=0&world_size=2", SHORT))
                 .hasMessageContaining("another machine")
-                .hasMessageContaining("not supported yet");
+                .hasMessageContaining("larder launch --nnodes");
     }
 }
