@@ -70,6 +70,7 @@ public final class ProtocolSamples {
                 new Request.Reload("fuzz"),
                 new Request.Pin("fuzz", true),
                 new Request.Errors(),
+                new Request.Loads(),
                 new RegionRequest.Create("fuzz", "fuzz", 4096, false),
                 new RegionRequest.Create("fuzz-sealed", "fuzz", 4096, true),
                 new RegionRequest.ListAll(""),

@@ -10,6 +10,7 @@ import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.ErrorRow;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.NewFilesRequest;
+import dev.larder.internal.protocol.Progress;
 import dev.larder.internal.protocol.PublishRequest;
 import dev.larder.internal.protocol.RegionRequest;
 import dev.larder.internal.protocol.RegionRow;
@@ -20,6 +21,7 @@ import dev.larder.internal.time.Backoff;
 import dev.larder.internal.time.Deadline;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -151,6 +153,13 @@ public final class ControlClient {
     /** Lets a dataset go again when room is needed. */
     public Done unpin(String name) {
         return exchange(new Request.Pin(name, false), ProgressListener.NONE);
+    }
+
+    /** Returns how far each load and build is that is under way, named by its datasets. */
+    public List<Progress> loads() {
+        List<Progress> loads = new ArrayList<>();
+        exchange(new Request.Loads(), loads::add);
+        return loads;
     }
 
     /** Returns the errors that the daemon has met, one for each kind, the one seen last at the end. */

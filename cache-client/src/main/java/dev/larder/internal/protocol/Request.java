@@ -16,6 +16,7 @@ public sealed interface Request
                 Request.Evict,
                 Request.Verify,
                 Request.Status,
+                Request.Loads,
                 Request.Stop,
                 Request.Reload,
                 Request.Pin,
@@ -97,6 +98,9 @@ public sealed interface Request
 
     /** Asks for totals. */
     record Status() implements Request {}
+
+    /** Asks how far each load and build is that is under way: one {@link Progress} each, named by its datasets. */
+    record Loads() implements Request {}
 
     /** Stops the daemon, which removes its store unless it is told to keep it. */
     record Stop(boolean keep) implements Request {}

@@ -24,6 +24,8 @@ import dev.larder.internal.protocol.sbe.ListEncoder;
 import dev.larder.internal.protocol.sbe.ListRegionsDecoder;
 import dev.larder.internal.protocol.sbe.LoadDecoder;
 import dev.larder.internal.protocol.sbe.LoadEncoder;
+import dev.larder.internal.protocol.sbe.LoadsDecoder;
+import dev.larder.internal.protocol.sbe.LoadsEncoder;
 import dev.larder.internal.protocol.sbe.LongTextDecoder;
 import dev.larder.internal.protocol.sbe.MakeRoomDecoder;
 import dev.larder.internal.protocol.sbe.MakeRoomEncoder;
@@ -85,6 +87,7 @@ public final class RequestCodec {
             case PublishDecoder.TEMPLATE_ID -> publish(reader);
             case PinDecoder.TEMPLATE_ID -> pin(reader);
             case ErrorsDecoder.TEMPLATE_ID -> new Request.Errors();
+            case LoadsDecoder.TEMPLATE_ID -> new Request.Loads();
             case NewFilesDecoder.TEMPLATE_ID -> NewFilesCodec.decode(reader);
             case MakeRoomDecoder.TEMPLATE_ID -> makeRoom(reader);
             case CreateRegionDecoder.TEMPLATE_ID -> RegionCodec.create(reader);
@@ -129,6 +132,10 @@ public final class RequestCodec {
         } else if (request instanceof Request.Pin pin) {
             PinEncoder encoder = new PinEncoder().wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header());
             return encoder.pinned(flag(pin.pinned())).name(name(pin.name())).limit();
+        } else if (request instanceof Request.Loads) {
+            return new LoadsEncoder()
+                    .wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header())
+                    .limit();
         } else if (request instanceof Request.Errors) {
             return new ErrorsEncoder()
                     .wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header())

@@ -50,6 +50,7 @@ class RequestCodecTest {
                 new Request.Pin("d", true),
                 new Request.Pin("d", false),
                 new Request.Errors(),
+                new Request.Loads(),
                 new RegionRequest.Create("weights", "shared-array", 1L << 40, true),
                 new RegionRequest.ListAll(""),
                 new RegionRequest.Remove("weights", 4096),

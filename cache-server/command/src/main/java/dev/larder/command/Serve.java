@@ -5,6 +5,7 @@ import dev.larder.command.options.SourceConverter;
 import dev.larder.command.options.StandardInput;
 import dev.larder.command.output.Outcome;
 import dev.larder.command.output.Units;
+import dev.larder.command.page.StatusPage;
 import dev.larder.command.serve.DaemonLogging;
 import dev.larder.command.serve.DetachedProcess;
 import dev.larder.command.serve.Preparation;
@@ -18,7 +19,9 @@ import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.server.Daemon;
 import dev.larder.server.DaemonConfig;
 import dev.larder.server.Sharing;
+import dev.larder.server.http.HttpEndpoint;
 import dev.larder.server.store.CleanUp;
+import java.net.URI;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.List;
@@ -26,6 +29,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -112,8 +116,8 @@ final class Serve implements Callable<Integer> {
     @Option(
             names = "--http",
             paramLabel = "PORT",
-            description = "Serve metrics for Prometheus on this port of the loopback interface. The address, with"
-                    + " its secret token, is printed at start. 0: any free port.")
+            description = "Serve a status page, and metrics for Prometheus, on this port of the loopback interface. The"
+                    + " addresses, with their secret token, are printed at start. 0: any free port.")
     @Nullable
     Integer httpPort;
 
@@ -231,7 +235,12 @@ final class Serve implements Callable<Integer> {
 
     private void offer(Daemon daemon) {
         if (httpPort != null) {
-            larder.out().println("Metrics: " + daemon.serveMetrics(httpPort, httpHosts));
+            Function<String, URI> address = daemon.serveHttp(
+                    httpPort,
+                    httpHosts,
+                    StatusPage.resources(daemon.overview(), daemon.layout().root()));
+            larder.out().println("Status page: " + address.apply(HttpEndpoint.PAGE));
+            larder.out().println("Metrics: " + address.apply(HttpEndpoint.METRICS));
         }
         if (untilIdle != null) {
             Duration limit = untilIdle;

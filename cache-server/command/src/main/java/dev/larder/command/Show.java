@@ -7,6 +7,7 @@ import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.command.options.NameConverter;
 import dev.larder.command.output.ArrayText;
+import dev.larder.command.show.ArrayDocument;
 import dev.larder.command.show.Cells;
 import dev.larder.command.show.ColumnRows;
 import dev.larder.command.show.Histogram;
@@ -251,13 +252,8 @@ final class Show implements Callable<Integer> {
         long first = range.first(length);
         try {
             JsonWriter document = new JsonWriter(larder.out());
-            document.beginObject().name("name").value(view.name());
-            document.name("dtype").jsonValue(view.dtype().descrJson());
-            document.name("shape").beginArray();
-            for (long extent : view.shape()) {
-                document.value(extent);
-            }
-            document.endArray().name("order").value(view.order().name());
+            document.beginObject();
+            ArrayDocument.form(document, view);
             document.name("firstRow").value(first).name("values");
             ShowJson.rows(document, cells, first, range.end(length) - first);
             writeNumbers(document, view, cells);
@@ -271,36 +267,10 @@ final class Show implements Callable<Integer> {
     private void writeNumbers(JsonWriter document, ArrayView view, Cells cells) throws IOException {
         if (Statistics.arePossible(cells)) {
             Statistics statistics = measured(view, "summing up", told -> Statistics.of(cells, told));
-            writeStatistics(document, statistics);
-            writeHistogram(document, measured(view, "counting", told -> Histogram.of(cells, statistics, told)));
+            ArrayDocument.statistics(document, statistics);
+            ArrayDocument.histogram(
+                    document, measured(view, "counting", told -> Histogram.of(cells, statistics, told)));
         }
-    }
-
-    private static void writeStatistics(JsonWriter json, Statistics statistics) throws IOException {
-        json.name("count").value(statistics.count());
-        json.name("nanCount").value(statistics.nanCount());
-        json.name("infiniteCount").value(statistics.infiniteCount());
-        if (statistics.areIntegers()) {
-            json.name("min").jsonValue(statistics.minText());
-            json.name("max").jsonValue(statistics.maxText());
-        } else {
-            ShowJson.number(json.name("min"), statistics.min());
-            ShowJson.number(json.name("max"), statistics.max());
-        }
-        ShowJson.number(json.name("mean"), statistics.mean());
-        ShowJson.number(json.name("std"), statistics.std());
-    }
-
-    private static void writeHistogram(JsonWriter json, Histogram histogram) throws IOException {
-        json.name("histogram").beginObject().name("edges").beginArray();
-        for (double edge : histogram.edges()) {
-            json.value(edge);
-        }
-        json.endArray().name("counts").beginArray();
-        for (long count : histogram.counts()) {
-            json.value(count);
-        }
-        json.endArray().endObject();
     }
 
     /** Does something with all elements, and tells how far it is where that takes long. */

@@ -2,6 +2,8 @@ package dev.larder.command;
 
 import dev.larder.command.output.FeedRow;
 import dev.larder.command.output.Json;
+import dev.larder.command.output.LoadRates;
+import dev.larder.command.output.LoadRow;
 import dev.larder.command.output.Units;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.protocol.DaemonStatus;
@@ -16,7 +18,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
 
 /** Shows totals. */
-@Command(name = "status", description = "Show totals of the store and its daemon, and the feeds with their consumers.")
+@Command(
+        name = "status",
+        description = "Show totals of the store and its daemon, and the feeds and loads that are under way.")
 final class Status implements Callable<Integer> {
     private static final Duration BETWEEN_LOOKS = Duration.ofMillis(200);
 
@@ -31,9 +35,17 @@ final class Status implements Callable<Integer> {
         DaemonStatus status = larder.client().status();
         StoreLayout store = new StoreLayout(larder.store());
         List<FeedRow> earlier = FeedRow.of(store, List.of());
-        List<FeedRow> feeds = earlier.isEmpty() ? List.of() : lookAgain(store);
+        LoadRates rates = new LoadRates();
+        List<LoadRow> loads = rates.rows(larder.client().loads());
+        if (!earlier.isEmpty() || !loads.isEmpty()) {
+            awaitNextLook();
+        }
+        List<FeedRow> feeds = earlier.isEmpty()
+                ? List.of()
+                : FeedRow.of(store, LeaseTable.of(store).held());
+        loads = loads.isEmpty() ? loads : rates.rows(larder.client().loads());
         if (json) {
-            larder.out().println(Json.status(status, feeds, earlier));
+            larder.out().println(Json.status(status, feeds, earlier, loads));
             return 0;
         }
         facts(status).forEach(larder.out()::println);
@@ -41,16 +53,19 @@ final class Status implements Callable<Integer> {
             larder.out().println();
             FeedRow.table(feeds, earlier).forEach(larder.out()::println);
         }
+        if (!loads.isEmpty()) {
+            larder.out().println();
+            LoadRow.table(loads).forEach(larder.out()::println);
+        }
         return 0;
     }
 
-    /** Looks a moment later, which tells how fast they are. */
-    private static List<FeedRow> lookAgain(StoreLayout store) {
+    /** Waits until a second look can tell how fast feeds and loads are. */
+    private static void awaitNextLook() {
         Deadline next = Deadline.after(BETWEEN_LOOKS);
         while (!next.isOver()) {
             LockSupport.parkNanos(next.remaining().toNanos());
         }
-        return FeedRow.of(store, LeaseTable.of(store).held());
     }
 
     /** Returns one line for each total. */

@@ -17,6 +17,7 @@ final class CountedRequests implements RequestHandler {
             Request.Info.class,
             Request.Errors.class,
             Request.Status.class,
+            Request.Loads.class,
             RegionRequest.ListAll.class,
             Request.Stop.class);
 

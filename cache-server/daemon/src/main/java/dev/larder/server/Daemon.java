@@ -13,7 +13,8 @@ import dev.larder.server.catalog.Catalog;
 import dev.larder.server.control.ControlServer;
 import dev.larder.server.control.ControlSettings;
 import dev.larder.server.http.Exposition;
-import dev.larder.server.http.MetricsEndpoint;
+import dev.larder.server.http.HttpEndpoint;
+import dev.larder.server.http.HttpResource;
 import dev.larder.server.ingest.GroupQuota;
 import dev.larder.server.ingest.Loads;
 import dev.larder.server.metrics.Counter;
@@ -29,11 +30,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -65,7 +69,8 @@ public final class Daemon implements AutoCloseable {
     private final ControlListener control;
     private final RegionServer regions;
     private final Shutdown shutdown;
-    private volatile @Nullable MetricsEndpoint metrics;
+    private final Overview overview;
+    private volatile @Nullable HttpEndpoint http;
 
     /**
      * Wires the parts and adopts what the store holds. None works before {@link #begin}, and none refers to the daemon:
@@ -99,6 +104,7 @@ public final class Daemon implements AutoCloseable {
         this.loadService = new LoadService(loads, residency, maintenance, counters, errors, shutdown);
         this.waits = new PendingWaits(residency, loads, loadService, maintenance, threads.timer());
         loadService.onStarted(waits::started);
+        this.overview = new Overview(store, residency, loads, pages, counters, errors);
         Access access = new Access(residency, StoreOwner.of(layout.root()));
         RequestService requests = new RequestService(
                 store,
@@ -109,7 +115,7 @@ public final class Daemon implements AutoCloseable {
                 access,
                 waits,
                 new BuildQueue(residency, loads, loadService, access, threads.timer(), threads.room()),
-                pages,
+                overview,
                 threads,
                 errors,
                 shutdown);
@@ -269,22 +275,29 @@ public final class Daemon implements AutoCloseable {
         idle.whenIdle(limit, action);
     }
 
+    /** Returns what looks at this daemon. */
+    public Overview overview() {
+        return overview;
+    }
+
     /**
-     * Serves metrics over HTTP, to this machine only and to those who know the token, until the daemon stops.
+     * Serves metrics and other resources over HTTP, to this machine only and to those who know the token, until the daemon stops.
      *
      * @param port 0 for any that is free
      * @param hosts by which names, besides those of the loopback interface, requests may call the server
-     * @return where to read them; the token is part of it
+     * @param resources what is read besides the metrics, by path
+     * @return tells where a path is read; the token is part of it
      * @throws LarderException REFUSED where the port is taken
      */
-    public URI serveMetrics(int port, Set<String> hosts) {
-        MetricsEndpoint endpoint = MetricsEndpoint.start(
-                port, hosts, store.layout().token(), new Exposition(counters, idle::now)::snapshots);
-        metrics = endpoint;
+    public Function<String, URI> serveHttp(int port, Set<String> hosts, Map<String, HttpResource> resources) {
+        Map<String, HttpResource> all = new HashMap<>(resources);
+        all.put(HttpEndpoint.METRICS, new Exposition(counters, idle::now));
+        HttpEndpoint endpoint = HttpEndpoint.start(port, hosts, store.layout().token(), all);
+        http = endpoint;
         if (shutdown.isStopping()) { // which may have looked before there was one
             endpoint.close();
         }
-        return endpoint.address();
+        return endpoint::address;
     }
 
     /**
@@ -300,7 +313,7 @@ public final class Daemon implements AutoCloseable {
         endEach(List.of(
                 control::stopAccepting,
                 regions::close,
-                this::endMetrics,
+                this::endHttp,
                 waits::close,
                 () -> loads.close(LOADS_END_MS),
                 threads::endSchedules,
@@ -337,8 +350,8 @@ public final class Daemon implements AutoCloseable {
         }
     }
 
-    private void endMetrics() {
-        MetricsEndpoint endpoint = metrics;
+    private void endHttp() {
+        HttpEndpoint endpoint = http;
         if (endpoint != null) {
             endpoint.close();
         }

@@ -6,14 +6,11 @@ import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.Names;
 import dev.larder.internal.protocol.ArrayRow;
-import dev.larder.internal.protocol.DaemonStatus;
 import dev.larder.internal.protocol.Done;
-import dev.larder.internal.protocol.ErrorRow;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.NewFilesRequest;
 import dev.larder.internal.protocol.PublishRequest;
 import dev.larder.internal.protocol.RegionRequest;
-import dev.larder.internal.protocol.ReleaseVersion;
 import dev.larder.internal.protocol.Request;
 import dev.larder.server.control.Reply;
 import dev.larder.server.control.RequestHandler;
@@ -28,13 +25,10 @@ import dev.larder.server.store.CleanUp;
 import dev.larder.server.store.RegionFiles;
 import dev.larder.server.store.Store;
 import dev.larder.server.store.version.PublishedVersion;
-import java.time.Duration;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BiConsumer;
@@ -55,13 +49,11 @@ final class RequestService implements RequestHandler {
     private final Maintenance maintenance;
     private final Access access;
     private final PendingWaits waits;
-    private final PageCollapse pages;
+    private final Overview overview;
     private final DaemonThreads threads;
     private final ErrorLog errors;
     private final Shutdown shutdown;
-    private final Listing listing;
     private final Verifications verifications;
-    private final long startNs = System.nanoTime();
     private final Map<Class<?>, BiConsumer<Request, Reply>> handlers = new HashMap<>();
 
     RequestService(
@@ -73,7 +65,7 @@ final class RequestService implements RequestHandler {
             Access access,
             PendingWaits waits,
             BuildQueue builds,
-            PageCollapse pages,
+            Overview overview,
             DaemonThreads threads,
             ErrorLog errors,
             Shutdown shutdown) {
@@ -84,11 +76,10 @@ final class RequestService implements RequestHandler {
         this.maintenance = maintenance;
         this.access = access;
         this.waits = waits;
-        this.pages = pages;
+        this.overview = overview;
         this.threads = threads;
         this.errors = errors;
         this.shutdown = shutdown;
-        this.listing = new Listing(store, residency, loads);
         this.verifications = new Verifications(store, residency);
         on(LoadRequest.class, this::load);
         on(Request.Reload.class, this::reload);
@@ -104,6 +95,7 @@ final class RequestService implements RequestHandler {
         on(Request.Errors.class, this::errors);
         on(Request.Verify.class, this::verify);
         on(Request.Status.class, this::status);
+        on(Request.Loads.class, this::loads);
         on(RegionRequest.Create.class, this::createRegion);
         on(RegionRequest.ListAll.class, this::listRegions);
         on(RegionRequest.Remove.class, this::removeRegion);
@@ -203,7 +195,7 @@ final class RequestService implements RequestHandler {
 
     private void list(Request.ListArrays request, Reply reply) {
         run(threads.work(), reply, () -> {
-            reply.rows(listing.rows(name -> name.startsWith(request.prefix()), request.includeRetired()));
+            reply.rows(overview.arrays(name -> name.startsWith(request.prefix()), request.includeRetired()));
             reply.done(Done.NOTHING);
         });
     }
@@ -211,10 +203,7 @@ final class RequestService implements RequestHandler {
     private void info(Request.Info request, Reply reply) {
         String name = request.name();
         run(threads.work(), reply, () -> {
-            List<ArrayRow> rows = Listing.withoutReloads(
-                    listing.rows(other -> other.equals(name) || other.startsWith(name + "/"), true).stream()
-                            .filter(row -> row.state() != ArrayRow.State.RETIRED)
-                            .toList());
+            List<ArrayRow> rows = overview.arrays(name);
             if (rows.isEmpty()) {
                 throw residency.notResident(name);
             }
@@ -262,10 +251,7 @@ final class RequestService implements RequestHandler {
 
     private void errors(Request.Errors request, Reply reply) {
         run(threads.work(), reply, () -> {
-            reply.rows(errors.entries().stream()
-                    .map(entry -> new ErrorRow(
-                            entry.count(), entry.first(), entry.last(), entry.message(), entry.stackTrace()))
-                    .toList());
+            reply.rows(overview.errors());
             reply.done(Done.NOTHING);
         });
     }
@@ -277,29 +263,14 @@ final class RequestService implements RequestHandler {
 
     private void status(Request.Status request, Reply reply) {
         run(threads.work(), reply, () -> {
-            List<PublishedVersion> all = residency.all();
-            Set<Long> clients = store.leases().holdersOf(all).values().stream()
-                    .flatMap(List::stream)
-                    .collect(Collectors.toCollection(HashSet::new));
-            reply.status(new DaemonStatus(
-                    store.layout().root().toString(),
-                    ProcessHandle.current().pid(),
-                    ReleaseVersion.text(),
-                    store.capacityBytes(),
-                    residency.usedBytes() + store.sharedBytes(),
-                    residency.leasedBytes(),
-                    residency.pinnedBytes(),
-                    residency.retired().stream()
-                            .mapToLong(PublishedVersion::storedBytes)
-                            .sum(),
-                    residency.current().stream()
-                            .mapToLong(v -> v.arrays().size())
-                            .sum(),
-                    clients.size(),
-                    store.hugePages(),
-                    pages.hugeBytes(),
-                    pages.refusedBytes(),
-                    Duration.ofNanos(System.nanoTime() - startNs)));
+            reply.status(overview.status());
+            reply.done(Done.NOTHING);
+        });
+    }
+
+    private void loads(Request.Loads request, Reply reply) {
+        run(threads.work(), reply, () -> {
+            overview.loads().forEach(reply::progress);
             reply.done(Done.NOTHING);
         });
     }

@@ -29,6 +29,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -101,7 +102,7 @@ class DaemonTest {
         writeInts("a.npy", 1);
         load("d", folder);
         control.createRegion("region", "array", 4_096, true);
-        daemon.serveMetrics(0, Set.of());
+        daemon.serveHttp(0, Set.of(), Map.of());
         StoreLayout layout = new StoreLayout(store);
         List<String> expected = Stream.concat(layout.parts().stream(), Stream.of(layout.lock()))
                 .map(part -> String.valueOf(part.getFileName()))

@@ -2,6 +2,7 @@ package dev.larder.command.doctor;
 
 import dev.larder.error.LarderException;
 import java.util.List;
+import java.util.Set;
 
 /** All checks, one after the other. */
 public final class Examination {
@@ -24,11 +25,22 @@ public final class Examination {
             new TemporaryFolderCheck(),
             new OpenClCheck());
 
+    /** What asks the daemon, or starts a program. */
+    private static final Set<Class<?>> COSTLY = Set.of(DaemonCheck.class, OpenClCheck.class);
+
     private Examination() {}
 
     /** Returns one finding for each check. A check that fails is a finding, and keeps no other from being made. */
     public static List<Finding> of(Machine machine) {
         return CHECKS.stream().map(check -> look(check, machine)).toList();
+    }
+
+    /** Returns the findings of those checks that only read a few files, for the daemon itself to make now and then. */
+    public static List<Finding> ofCheap(Machine machine) {
+        return CHECKS.stream()
+                .filter(check -> !COSTLY.contains(check.getClass()))
+                .map(check -> look(check, machine))
+                .toList();
     }
 
     static Finding look(Check check, Machine machine) {

@@ -1,5 +1,8 @@
 package dev.larder.command.doctor;
 
+import dev.larder.command.output.JsonFields;
+import java.util.Locale;
+
 /**
  * What one check found.
  *
@@ -9,6 +12,20 @@ package dev.larder.command.doctor;
  * @param remedy the command or change that helps; empty where nothing needs help
  */
 public record Finding(String check, Severity severity, String found, String remedy) {
+    /** Returns how much it matters as one word in lower case. */
+    public String severityWord() {
+        return severity.name().toLowerCase(Locale.ROOT);
+    }
+
+    /** Returns what a program is told. */
+    public JsonFields fields() {
+        return new JsonFields()
+                .with("check", check)
+                .with("severity", severityWord())
+                .with("found", found)
+                .with("remedy", remedy);
+    }
+
     static Finding ok(String check, String found) {
         return new Finding(check, Severity.OK, found, "");
     }

@@ -1,5 +1,7 @@
 package dev.larder.command.doctor;
 
+import dev.larder.command.output.Units;
+import dev.larder.internal.layout.StoreLocation;
 import dev.larder.server.store.space.Mount;
 import java.io.IOException;
 import java.io.InputStream;
@@ -36,6 +38,28 @@ public record Machine(
         Probes probes,
         LongFunction<String> sizes) {
     private static final int LONGEST_TEXT = 1 << 20;
+    private static final long UNKNOWN_USER = 65_534;
+
+    /** Returns the machine that this runs on. */
+    public static Machine here(Path store) {
+        return new Machine(
+                Path.of("/"),
+                store,
+                StoreLocation.userName(),
+                userId(),
+                System::getProperty,
+                new LiveProbes(),
+                Units::size);
+    }
+
+    /** Asks the JDK, as the native library may be what is amiss. */
+    private static long userId() {
+        try {
+            return (Integer) Files.getAttribute(Path.of("/proc/self"), "unix:uid");
+        } catch (IOException e) {
+            return UNKNOWN_USER;
+        }
+    }
 
     /** Returns the place of a file of this machine. */
     Path at(String path) {

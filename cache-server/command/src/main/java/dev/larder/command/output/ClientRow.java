@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A process that reads datasets, or the batches of a feed.
@@ -17,6 +18,7 @@ import java.util.TreeMap;
  * @param datasets their names, sorted, each once
  * @param bytes what the versions occupy that it holds
  * @param feeds the feeds whose batches it reads, sorted
+ * @param run the run that it is part of; null for none, or where it cannot be seen
  */
 public record ClientRow(
         long pid,
@@ -26,7 +28,8 @@ public record ClientRow(
         String program,
         List<String> datasets,
         long bytes,
-        List<String> feeds) {
+        List<String> feeds,
+        @Nullable RunFacts run) {
     public ClientRow {
         datasets = List.copyOf(datasets);
         feeds = List.copyOf(feeds);
@@ -69,15 +72,21 @@ public record ClientRow(
                 feeds.stream()
                         .filter(feed -> feed.consumers().stream().anyMatch(consumer -> consumer.pid() == process.pid()))
                         .map(FeedRow::name)
-                        .toList());
+                        .toList(),
+                process.run());
     }
 
-    /** Returns a table of all; with a column for feeds where somebody reads one. */
+    /** Returns a table of all; with columns for feeds and runs where there are any. */
     public static List<String> table(List<ClientRow> rows) {
         boolean hasFeeds = rows.stream().anyMatch(row -> !row.feeds.isEmpty());
-        List<String> headings = new ArrayList<>(List.of(">PID", "USER", ">BYTES", "DATASETS", "FEEDS", "COMMAND"));
+        boolean hasRuns = rows.stream().anyMatch(row -> row.run != null);
+        List<String> headings =
+                new ArrayList<>(List.of(">PID", "USER", ">BYTES", "DATASETS", "FEEDS", "RUN", "COMMAND"));
         if (!hasFeeds) {
             headings.remove("FEEDS");
+        }
+        if (!hasRuns) {
+            headings.remove("RUN");
         }
         Table table = Table.of(headings);
         for (ClientRow row : rows) {
@@ -85,6 +94,9 @@ public record ClientRow(
                     List.of(Long.toString(row.pid), row.user, Units.size(row.bytes), String.join(",", row.datasets)));
             if (hasFeeds) {
                 cells.add(String.join(",", row.feeds));
+            }
+            if (hasRuns) {
+                cells.add(row.run == null ? "" : row.run.inWords());
             }
             cells.add(row.program);
             table.row(cells);

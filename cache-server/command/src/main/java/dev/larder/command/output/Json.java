@@ -34,8 +34,16 @@ public final class Json {
     }
 
     /** Returns one object; rates of feeds come from an earlier look. */
-    public static String status(DaemonStatus status, List<FeedRow> feeds, List<FeedRow> earlier) {
-        return document(new JsonFields()
+    public static String status(DaemonStatus status, List<FeedRow> feeds, List<FeedRow> earlier, List<LoadRow> loads) {
+        return document(fields(status)
+                .with("uptimeSeconds", status.uptime().toSeconds())
+                .with("feeds", feeds.stream().map(feed -> feed.fields(earlier)).toList())
+                .with("loads", loads.stream().map(LoadRow::fields).toList()));
+    }
+
+    /** Returns the fields of totals, but for what every look changes. */
+    public static JsonFields fields(DaemonStatus status) {
+        return new JsonFields()
                 .with("store", status.store())
                 .with("pid", status.pid())
                 .with("version", status.version())
@@ -48,14 +56,12 @@ public final class Json {
                 .with("clients", status.clients())
                 .with("hugePages", status.hugePages())
                 .with("hugeBytes", status.hugeBytes())
-                .with("hugeRefusedBytes", status.hugeRefusedBytes())
-                .with("uptimeSeconds", status.uptime().toSeconds())
-                .with("feeds", feeds.stream().map(feed -> feed.fields(earlier)).toList()));
+                .with("hugeRefusedBytes", status.hugeRefusedBytes());
     }
 
     /** Returns the fields of a client. */
     public static JsonFields fields(ClientRow row) {
-        return new JsonFields()
+        JsonFields fields = new JsonFields()
                 .with("pid", row.pid())
                 .with("uid", row.uid())
                 .with("user", row.user())
@@ -63,20 +69,24 @@ public final class Json {
                 .with("datasets", row.datasets())
                 .with("bytes", row.bytes())
                 .with("feeds", row.feeds());
+        RunFacts run = row.run();
+        return run == null ? fields : fields.with("run", run.fields());
     }
 
     /** Returns a bare list; stack traces only where they are wanted. */
     public static String errors(List<ErrorRow> rows, boolean withTraces) {
         return document(rows.stream()
-                .map(row -> {
-                    JsonFields fields = new JsonFields()
-                            .with("count", row.count())
-                            .with("first", row.first())
-                            .with("last", row.last())
-                            .with("message", row.message());
-                    return withTraces ? fields.with("trace", row.trace()) : fields;
-                })
+                .map(row -> withTraces ? fields(row).with("trace", row.trace()) : fields(row))
                 .toList());
+    }
+
+    /** Returns the fields of errors of one kind, without where they came from. */
+    public static JsonFields fields(ErrorRow row) {
+        return new JsonFields()
+                .with("count", row.count())
+                .with("first", row.first())
+                .with("last", row.last())
+                .with("message", row.message());
     }
 
     /** Returns a bare list; the path of a region without a file is empty. */
@@ -134,6 +144,16 @@ public final class Json {
                 .with("source", row.source())
                 .with("column", column.isEmpty() ? null : row.part().columnName(row.name()))
                 .with("columnKind", column.isEmpty() ? null : column);
+    }
+
+    /** Returns {@code askHits} for {@code ask hits}. */
+    public static String key(String label) {
+        StringBuilder key = new StringBuilder();
+        for (String word : label.split(" ", -1)) {
+            key.append(key.isEmpty() ? word.charAt(0) : Character.toUpperCase(word.charAt(0)))
+                    .append(word.substring(1));
+        }
+        return key.toString();
     }
 
     /** A plain type is text; a structured one comes as JSON already; a dataset that is not there has none. */

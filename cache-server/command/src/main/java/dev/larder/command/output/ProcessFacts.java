@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the kernel tells of a process.
@@ -21,6 +22,7 @@ import java.util.stream.Stream;
  * @param startTicks when it started; with the pid it names a process for good
  * @param cpuTicks processor time used, in hundredths of a second
  * @param residentBytes memory, shared pages included
+ * @param run the run that it is part of; null for none, or where it may not be looked into
  */
 public record ProcessFacts(
         long pid,
@@ -32,7 +34,8 @@ public record ProcessFacts(
         long startTicks,
         long cpuTicks,
         long residentBytes,
-        int threads) {
+        int threads,
+        @Nullable RunFacts run) {
     private static final Path PROCESSES = Path.of("/proc");
 
     // places in /proc/PID/stat, counted from the state
@@ -64,7 +67,8 @@ public record ProcessFacts(
                     Long.parseLong(fields[START]),
                     Long.parseLong(fields[CPU_USER]) + Long.parseLong(fields[CPU_SYSTEM]),
                     kibibytes(status.getOrDefault("VmRSS", "0 kB")),
-                    Integer.parseInt(fields[THREADS])));
+                    Integer.parseInt(fields[THREADS]),
+                    RunFacts.of(folder)));
         } catch (IOException | UncheckedIOException | IndexOutOfBoundsException | NumberFormatException gone) {
             return Optional.empty();
         }

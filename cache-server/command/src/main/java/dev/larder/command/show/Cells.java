@@ -41,6 +41,12 @@ public final class Cells {
         Objects.checkFromIndexSize(firstElement, elementCount, vector.elementCount());
     }
 
+    /** Reads the elements that lie first in an array, as many as these bytes hold, as a vector. */
+    public static Cells first(ArrayView view, long byteSize) {
+        long count = byteSize / Math.max(1, view.dtype().itemSize());
+        return new Cells(view, 0, Math.min(count, view.elementCount()));
+    }
+
     private static long[] strides(long[] shape, Order order, long itemSize) {
         long[] strides = new long[shape.length];
         long stride = itemSize;
@@ -61,7 +67,8 @@ public final class Cells {
         return shape.clone();
     }
 
-    long elementCount() {
+    /** Returns how many elements there are. */
+    public long elementCount() {
         return elementCount;
     }
 

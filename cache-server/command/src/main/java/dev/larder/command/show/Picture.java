@@ -5,6 +5,7 @@ import dev.larder.internal.error.Failure;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Kind;
 import java.awt.image.BufferedImage;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -32,11 +33,13 @@ public final class Picture {
     private final Cells cells;
     private final long firstRow;
     private final int rows;
+    private final int mostPixels;
 
-    private Picture(Cells cells, long firstRow, int rows) {
+    private Picture(Cells cells, long firstRow, int rows, int mostPixels) {
         this.cells = cells;
         this.firstRow = firstRow;
         this.rows = rows;
+        this.mostPixels = mostPixels;
     }
 
     /** Tells whether an array is drawn as a grid of images. */
@@ -44,16 +47,22 @@ public final class Picture {
         return shape.length == 3 || (shape.length == 4 && shape[3] == 3);
     }
 
+    /** Returns a PNG file of some images of a grid, or of a heat map as far as it has so many pixels a side. */
+    public static byte[] png(Cells cells, long firstRow, long rows, int mostPixels) throws IOException {
+        requireNumbers(cells);
+        ByteArrayOutputStream png = new ByteArrayOutputStream();
+        ImageIO.setUseCache(false); // which would be files in the temporary folder
+        if (!ImageIO.write(new Picture(cells, firstRow, (int) rows, mostPixels).draw(), "png", png)) {
+            throw new IOException("no writer for PNG");
+        }
+        return png.toByteArray();
+    }
+
     /** Draws some rows, or of what has a histogram all of it, and writes a PNG file. */
     public static void write(Cells cells, long firstRow, long rows, Path file) {
-        System.setProperty("java.awt.headless", "true");
-        if (!Numbers.isNumber(cells.dtype()) || cells.elementCount() == 0) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "only arrays of numbers can be drawn")
-                    .with("dtype", cells.dtype())
-                    .with("shape", Arrays.toString(cells.shape()))
-                    .exception();
-        }
-        BufferedImage image = new Picture(cells, firstRow, (int) Math.min(Integer.MAX_VALUE, rows)).draw();
+        requireNumbers(cells);
+        BufferedImage image =
+                new Picture(cells, firstRow, (int) Math.min(Integer.MAX_VALUE, rows), MOST_PIXELS_A_SIDE).draw();
         try {
             if (!ImageIO.write(image, "png", file.toFile())) {
                 throw new IOException("no writer for PNG");
@@ -64,6 +73,16 @@ public final class Picture {
                     .with("reason", e)
                     .cause(e)
                     .remedy("name a file in a folder that exists and can be written");
+        }
+    }
+
+    private static void requireNumbers(Cells cells) {
+        System.setProperty("java.awt.headless", "true");
+        if (!Numbers.isNumber(cells.dtype()) || cells.elementCount() == 0) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "only arrays of numbers can be drawn")
+                    .with("dtype", cells.dtype())
+                    .with("shape", Arrays.toString(cells.shape()))
+                    .exception();
         }
     }
 
@@ -152,8 +171,8 @@ public final class Picture {
 
     /** Draws a pixel an element; of what is larger than a picture may be, evenly spaced elements. */
     private BufferedImage heatMap(long[] shape) {
-        int height = Math.min(rows, MOST_PIXELS_A_SIDE);
-        int width = (int) Math.min(shape[1], MOST_PIXELS_A_SIDE);
+        int height = Math.min(rows, mostPixels);
+        int width = (int) Math.min(shape[1], mostPixels);
         double[][] values = new double[height][width];
         double min = Double.POSITIVE_INFINITY;
         double max = Double.NEGATIVE_INFINITY;

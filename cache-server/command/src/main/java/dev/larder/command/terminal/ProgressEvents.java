@@ -2,6 +2,7 @@ package dev.larder.command.terminal;
 
 import dev.larder.command.output.Json;
 import dev.larder.command.output.JsonFields;
+import dev.larder.command.output.Rate;
 import dev.larder.error.LarderException;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.Progress;

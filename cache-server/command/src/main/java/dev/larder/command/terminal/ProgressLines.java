@@ -1,6 +1,7 @@
 package dev.larder.command.terminal;
 
 import dev.larder.command.output.Outcome;
+import dev.larder.command.output.Rate;
 import dev.larder.command.output.Units;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.Progress;

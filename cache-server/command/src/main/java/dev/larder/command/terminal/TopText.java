@@ -105,10 +105,10 @@ public final class TopText {
         JsonFields counters = new JsonFields();
         JsonFields perSecond = new JsonFields();
         for (Counter counter : Counter.values()) {
-            counters.with(key(counter), now.count(counter));
+            counters.with(Json.key(counter.label()), now.count(counter));
             double rate = now.perSecond(counter, before);
             if (rate != 0) {
-                perSecond.with(key(counter), Math.round(rate * 10) / 10.0);
+                perSecond.with(Json.key(counter.label()), Math.round(rate * 10) / 10.0);
             }
         }
         return Json.line(json.with("counters", counters)
@@ -119,15 +119,5 @@ public final class TopText {
                         now.feeds().stream()
                                 .map(feed -> feed.fields(feedsOf(before)))
                                 .toList()));
-    }
-
-    /** Returns {@code askHits} for {@code ask hits}. */
-    static String key(Counter counter) {
-        StringBuilder key = new StringBuilder();
-        for (String word : counter.label().split(" ", -1)) {
-            key.append(key.isEmpty() ? word.charAt(0) : Character.toUpperCase(word.charAt(0)))
-                    .append(word.substring(1));
-        }
-        return key.toString();
     }
 }

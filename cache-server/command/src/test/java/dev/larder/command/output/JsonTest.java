@@ -123,7 +123,7 @@ class JsonTest {
         DaemonStatus status = new DaemonStatus(
                 "/s", 42, "0.1", 1L << 40, 5, 4, 3, 2, 10, 1, "never", 10, 11, Duration.ofMillis(61_900));
 
-        JsonObject json = JsonParser.parseString(Json.status(status, List.of(), List.of()))
+        JsonObject json = JsonParser.parseString(Json.status(status, List.of(), List.of(), List.of()))
                 .getAsJsonObject();
 
         assertThat(json.keySet())
@@ -142,15 +142,17 @@ class JsonTest {
                         "hugeBytes",
                         "hugeRefusedBytes",
                         "uptimeSeconds",
-                        "feeds");
+                        "feeds",
+                        "loads");
         assertThat(json.get("capacityBytes").getAsLong()).isEqualTo(1L << 40);
         assertThat(json.get("uptimeSeconds").getAsLong()).isEqualTo(61);
     }
 
     @Test
     void clientsAreWrittenAsTheyAlwaysWere() {
-        ClientRow client = new ClientRow(1, 2, "u", "java -jar \u2028 <x>", "p", List.of("a"), 7, List.of("run1"));
-        ClientRow idle = new ClientRow(3, 0, "", "", "", List.of(), 0, List.of());
+        ClientRow client =
+                new ClientRow(1, 2, "u", "java -jar \u2028 <x>", "p", List.of("a"), 7, List.of("run1"), null);
+        ClientRow idle = new ClientRow(3, 0, "", "", "", List.of(), 0, List.of(), null);
 
         assertThat(Json.document(List.of(Json.fields(client), Json.fields(idle))))
                 .isEqualTo("""

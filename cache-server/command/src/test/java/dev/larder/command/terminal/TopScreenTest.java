@@ -2,6 +2,7 @@ package dev.larder.command.terminal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.larder.command.output.Json;
 import dev.larder.internal.posix.TerminalSize;
 import dev.larder.server.metrics.Counter;
 import java.util.Arrays;
@@ -27,8 +28,8 @@ class TopScreenTest {
 
     @Test
     void keysOfCountersAreCamelCaseAndDistinct() {
-        assertThat(TopText.key(Counter.SPACE_REFUSALS)).isEqualTo("spaceRefusals");
-        assertThat(Arrays.stream(Counter.values()).map(TopText::key))
+        assertThat(Json.key(Counter.SPACE_REFUSALS.label())).isEqualTo("spaceRefusals");
+        assertThat(Arrays.stream(Counter.values()).map(counter -> Json.key(counter.label())))
                 .doesNotHaveDuplicates()
                 .allMatch(key -> key.matches("[a-z][a-zA-Z0-9]*"));
     }

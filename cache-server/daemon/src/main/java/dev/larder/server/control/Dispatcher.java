@@ -31,7 +31,8 @@ final class Dispatcher {
             Request.Info.class,
             Request.Evict.class,
             Request.Pin.class,
-            Request.Status.class);
+            Request.Status.class,
+            Request.Loads.class);
 
     private final ControlSettings settings;
     private final PeerPolicy peers;

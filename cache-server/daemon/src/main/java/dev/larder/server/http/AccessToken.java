@@ -13,6 +13,7 @@ import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,7 @@ record AccessToken(String text) {
 
     private static final int BYTES = 24;
     private static final String SCHEME = "Bearer ";
+    private static final String COOKIE = "larder-";
 
     static AccessToken random() {
         byte[] bytes = new byte[BYTES];
@@ -36,7 +38,7 @@ record AccessToken(String text) {
             Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
             Files.writeString(file, text + "\n");
         } catch (IOException e) {
-            throw Failure.of(ErrorCode.UNEXPECTED, "cannot write the token for metrics")
+            throw Failure.of(ErrorCode.UNEXPECTED, "cannot write the token for HTTP")
                     .with("file", file)
                     .with("reason", e)
                     .cause(e)
@@ -55,17 +57,39 @@ record AccessToken(String text) {
         }
     }
 
-    /** Tells whether a request names it, in its header or in its address. Takes the same time for every wrong one. */
+    /** Tells whether a request names it: in its header, its address or its cookie. Takes the same time for every wrong one. */
     boolean isKnownTo(HttpExchange exchange) {
         String header = exchange.getRequestHeaders().getFirst("Authorization");
         return (header != null && header.startsWith(SCHEME) && matches(header.substring(SCHEME.length())))
-                || parameters(exchange.getRequestURI().getRawQuery())
-                        .filter(parameter -> parameter.startsWith(PARAMETER))
-                        .anyMatch(parameter -> matches(parameter.substring(PARAMETER.length())));
+                || isInAddressOf(exchange)
+                || exchange.getRequestHeaders().getOrDefault("Cookie", List.of()).stream()
+                        .flatMap(cookies -> parts(cookies, ";"))
+                        .anyMatch(part -> isNamed(part.strip(), cookieName(exchange) + "="));
     }
 
-    private static Stream<String> parameters(@Nullable String query) {
-        return query == null ? Stream.empty() : Arrays.stream(query.split("&"));
+    /** Tells whether a request names it in its address, where others may come to see it. */
+    boolean isInAddressOf(HttpExchange exchange) {
+        return parts(exchange.getRequestURI().getRawQuery(), "&").anyMatch(part -> isNamed(part, PARAMETER));
+    }
+
+    /**
+     * Returns a cookie that ends with the browser's session, that no script reads, and that no other site can have sent. Browsers keep
+     * cookies by host alone: the port is part of the name, so that two daemons do not take each other's.
+     */
+    String cookie(HttpExchange exchange) {
+        return cookieName(exchange) + "=" + text + "; Path=/; HttpOnly; SameSite=Strict";
+    }
+
+    private static String cookieName(HttpExchange exchange) {
+        return COOKIE + exchange.getLocalAddress().getPort();
+    }
+
+    private boolean isNamed(String part, String name) {
+        return part.startsWith(name) && matches(part.substring(name.length()));
+    }
+
+    private static Stream<String> parts(@Nullable String text, String separator) {
+        return text == null ? Stream.empty() : Arrays.stream(text.split(separator));
     }
 
     private boolean matches(String attempt) {

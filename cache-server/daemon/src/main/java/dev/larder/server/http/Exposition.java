@@ -9,6 +9,8 @@ import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.VersionUse;
 import dev.larder.server.metrics.WaitTimes;
+import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
+import io.prometheus.metrics.expositionformats.ExpositionFormats;
 import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
@@ -16,11 +18,15 @@ import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
 import io.prometheus.metrics.model.snapshots.HistogramSnapshot.HistogramDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.function.Supplier;
 
 /** Says what is exposed. {@code ops/docs/METRICS.md} lists it; a test compares the two. */
-public final class Exposition {
+public final class Exposition implements HttpResource {
+    private static final ExpositionFormats FORMATS = ExpositionFormats.init();
     private static final double MICROS_PER_SECOND = 1e6;
 
     private static final List<Family> FAMILIES = List.of(
@@ -73,6 +79,18 @@ public final class Exposition {
     public Exposition(Counters counters, Supplier<List<VersionUse>> versions) {
         this.counters = counters;
         this.versions = versions;
+    }
+
+    @Override
+    public HttpAnswer answer(HttpQuestion question) {
+        ExpositionFormatWriter format = FORMATS.findWriter(question.accept());
+        ByteArrayOutputStream text = new ByteArrayOutputStream();
+        try {
+            format.write(text, snapshots());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return HttpAnswer.of(format.getContentType(), text.toByteArray());
     }
 
     /** Returns the values of this moment. */

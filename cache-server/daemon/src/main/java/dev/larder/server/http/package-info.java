@@ -1,6 +1,7 @@
 /**
- * Metrics for Prometheus over HTTP: {@link dev.larder.server.http.MetricsEndpoint} answers, {@link
- * dev.larder.server.http.Exposition} says what. The only package that knows HTTP and Prometheus.
+ * What is read over HTTP: {@link dev.larder.server.http.HttpEndpoint} answers those who know the token, each path a {@link
+ * dev.larder.server.http.HttpResource}; {@link dev.larder.server.http.Exposition} has the metrics for Prometheus. The only package that
+ * knows how HTTP is spoken, and Prometheus.
  */
 @NullMarked
 package dev.larder.server.http;

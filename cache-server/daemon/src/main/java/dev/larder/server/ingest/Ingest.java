@@ -2,6 +2,7 @@ package dev.larder.server.ingest;
 
 import dev.larder.internal.control.ProgressListener;
 import dev.larder.internal.protocol.Done;
+import dev.larder.internal.protocol.Progress;
 import dev.larder.server.source.SourceArray;
 import java.util.List;
 import java.util.Set;
@@ -37,6 +38,11 @@ public abstract sealed class Ingest permits LoadJob, Recheck, Upload {
     /** Has an action run once when this has ended, unless what is returned has run; one of the action's arguments is null. */
     public final Runnable whenEnded(BiConsumer<? super @Nullable Done, ? super @Nullable Throwable> action) {
         return ending.whenEnded(action);
+    }
+
+    /** Returns how far this is now. */
+    public final Progress soFar() {
+        return progress.snapshot();
     }
 
     /** Tells a listener how far this is, now and from now on, until the action that is returned has run. */

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import dev.larder.server.metrics.Counters;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -22,7 +23,9 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -31,18 +34,29 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class MetricsEndpointTest {
+class HttpEndpointTest {
     private static final int MANY = 100;
 
     @TempDir
     Path folder;
 
-    private MetricsEndpoint endpoint;
+    private HttpEndpoint endpoint;
 
     @BeforeEach
     void start() {
-        endpoint = MetricsEndpoint.start(
-                0, Set.of("Metrics.Example"), tokenFile(), new Exposition(Counters.unshared(), List::of)::snapshots);
+        Map<String, HttpResource> resources = Map.of(
+                "/metrics",
+                new Exposition(Counters.unshared(), List::of),
+                "/",
+                question -> HttpAnswer.tagged("text/html", "page".getBytes(StandardCharsets.UTF_8)),
+                "/echo",
+                question ->
+                        HttpAnswer.json(("\"" + question.text("name") + "\"").repeat(1 + question.number("n", 0, 999))),
+                "/missing",
+                question -> {
+                    throw Failure.of(ErrorCode.NOT_FOUND, "no such thing").exception();
+                });
+        endpoint = HttpEndpoint.start(0, Set.of("Metrics.Example"), tokenFile(), resources);
     }
 
     @AfterEach
@@ -55,7 +69,7 @@ class MetricsEndpointTest {
     }
 
     private URI without(String path) {
-        return URI.create("http://127.0.0.1:" + endpoint.address().getPort() + path);
+        return URI.create("http://127.0.0.1:" + endpoint.address("/metrics").getPort() + path);
     }
 
     private HttpURLConnection ask(URI address, String method, String authorization) throws IOException {
@@ -74,7 +88,7 @@ class MetricsEndpointTest {
 
     @Test
     void whoKnowsTheTokenFromTheAddressOrTheFileReadsPrometheusText() throws IOException {
-        HttpURLConnection byAddress = ask(endpoint.address(), "GET", "");
+        HttpURLConnection byAddress = ask(endpoint.address("/metrics"), "GET", "");
         String token = Files.readString(tokenFile()).strip();
         HttpURLConnection byHeader = ask(without("/metrics"), "GET", "Bearer " + token);
 
@@ -83,7 +97,7 @@ class MetricsEndpointTest {
         assertThat(new String(byAddress.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
                 .contains("# TYPE larder_resident_bytes gauge");
         assertThat(byHeader.getResponseCode()).isEqualTo(200);
-        assertThat(endpoint.address().getHost()).isEqualTo("127.0.0.1");
+        assertThat(endpoint.address("/metrics").getHost()).isEqualTo("127.0.0.1");
     }
 
     @ParameterizedTest
@@ -148,12 +162,12 @@ class MetricsEndpointTest {
     }
 
     private String pathWithToken() {
-        return "/metrics?" + endpoint.address().getRawQuery();
+        return "/metrics?" + endpoint.address("/metrics").getRawQuery();
     }
 
     /** Returns the first line of the answer. */
     private String raw(String head) throws IOException {
-        int port = endpoint.address().getPort();
+        int port = endpoint.address("/metrics").getPort();
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             socket.setSoTimeout(20_000);
             String request = head.replace("PORT", Integer.toString(port)) + "\r\n";
@@ -165,10 +179,91 @@ class MetricsEndpointTest {
 
     @Test
     void onlyOnePathAndOnlyReadingIsOffered() throws IOException {
-        String query = endpoint.address().getRawQuery();
+        String query = endpoint.address("/metrics").getRawQuery();
 
         assertThat(status(without("/data?" + query))).isEqualTo(404);
-        assertThat(ask(endpoint.address(), "POST", "").getResponseCode()).isEqualTo(405);
+        for (String method : List.of("POST", "PUT", "DELETE", "OPTIONS", "TRACE")) {
+            HttpURLConnection refused = ask(endpoint.address("/metrics"), method, "");
+            assertThat(refused.getResponseCode()).as(method).isEqualTo(405);
+            assertThat(refused.getHeaderField("Allow")).isEqualTo("GET, HEAD");
+        }
+    }
+
+    @Test
+    void thePageTakesTheTokenOutOfItsAddressAndKeepsItInACookieForItself() throws IOException {
+        HttpURLConnection first = ask(endpoint.address("/"), "GET", "");
+        first.setInstanceFollowRedirects(false);
+        assertThat(first.getResponseCode()).isEqualTo(303);
+        assertThat(first.getHeaderField("Location")).isEqualTo("/");
+        String cookie = first.getHeaderField("Set-Cookie");
+        int port = endpoint.address("/").getPort();
+        assertThat(cookie).startsWith("larder-" + port + "=").endsWith("; Path=/; HttpOnly; SameSite=Strict");
+
+        String named = cookie.substring(0, cookie.indexOf(';'));
+        String host = "Host: localhost\r\n";
+        assertThat(raw("GET / HTTP/1.1\r\n" + host + "Cookie: a=b; " + named + "\r\n"))
+                .contains(" 200 ");
+        assertThat(raw("GET /metrics HTTP/1.1\r\n" + host + "Cookie: " + named + "\r\n"))
+                .contains(" 200 ");
+        assertThat(raw("GET / HTTP/1.1\r\n" + host + "Cookie: " + named + "x\r\n"))
+                .contains(" 401 ");
+        assertThat(raw("GET / HTTP/1.1\r\n" + host + "Cookie: larder-1=" + named.substring(named.indexOf('=') + 1)
+                        + "\r\n"))
+                .contains(" 401 ");
+        assertThat(raw("GET / HTTP/1.1\r\nHost: evil.example\r\nCookie: " + named + "\r\n"))
+                .contains(" 421 ");
+    }
+
+    @Test
+    void everyAnswerTellsBrowsersToTrustNothingElse() throws IOException {
+        for (URI address : List.of(endpoint.address("/metrics"), endpoint.address("/nowhere"), without("/"))) {
+            HttpURLConnection answer = ask(address, "GET", "");
+            assertThat(answer.getHeaderField("Content-Security-Policy"))
+                    .startsWith("default-src 'self';")
+                    .contains("frame-ancestors 'none'")
+                    .doesNotContain("unsafe");
+            assertThat(answer.getHeaderField("X-Content-Type-Options")).isEqualTo("nosniff");
+            assertThat(answer.getHeaderField("Referrer-Policy")).isEqualTo("no-referrer");
+            assertThat(answer.getHeaderField("Access-Control-Allow-Origin")).isNull();
+        }
+    }
+
+    @Test
+    void whatAClientHasAlreadyIsNotSentAgainAndHeadSendsNoBody() throws IOException {
+        URI address = URI.create(endpoint.address("/echo") + "&name=a%26b");
+        HttpURLConnection first = ask(address, "GET", "");
+        assertThat(new String(first.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                .isEqualTo("\"a&b\"");
+
+        HttpURLConnection again = ask(address, "GET", "");
+        again.setRequestProperty("If-None-Match", first.getHeaderField("ETag"));
+        HttpURLConnection head = ask(address, "HEAD", "");
+
+        assertThat(again.getResponseCode()).isEqualTo(304);
+        assertThat(head.getResponseCode()).isEqualTo(200);
+        assertThat(head.getHeaderField("ETag")).isEqualTo(first.getHeaderField("ETag"));
+        assertThat(head.getContentLength()).isEqualTo(5);
+    }
+
+    @Test
+    void longTextsAreZippedForThoseWhoTakeIt() throws IOException {
+        HttpURLConnection zipped = ask(URI.create(endpoint.address("/echo") + "&name=x&n=999"), "GET", "");
+        zipped.setRequestProperty("Accept-Encoding", "br, gzip");
+
+        byte[] body = new GZIPInputStream(zipped.getInputStream()).readAllBytes();
+
+        assertThat(zipped.getHeaderField("Content-Encoding")).isEqualTo("gzip");
+        assertThat(new String(body, StandardCharsets.UTF_8)).isEqualTo("\"x\"".repeat(1_000));
+    }
+
+    @Test
+    void whatAResourceRefusesIsToldWithItsMessage() throws IOException {
+        HttpURLConnection refused = ask(endpoint.address("/missing"), "GET", "");
+
+        assertThat(refused.getResponseCode()).isEqualTo(404);
+        assertThat(refused.getContentType()).startsWith("text/plain");
+        assertThat(new String(refused.getErrorStream().readAllBytes(), StandardCharsets.UTF_8))
+                .contains("no such thing");
     }
 
     @Test
@@ -194,9 +289,9 @@ class MetricsEndpointTest {
 
     @Test
     void aPortThatIsTakenIsRefusedWithTheRemedy() {
-        int taken = endpoint.address().getPort();
+        int taken = endpoint.address("/metrics").getPort();
 
-        assertThatThrownBy(() -> MetricsEndpoint.start(taken, Set.of(), folder.resolve("other"), () -> null))
+        assertThatThrownBy(() -> HttpEndpoint.start(taken, Set.of(), folder.resolve("other"), Map.of()))
                 .isInstanceOfSatisfying(
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.REFUSED))
                 .hasMessageContainingAll("port=" + taken, "--http 0");
@@ -205,12 +300,12 @@ class MetricsEndpointTest {
 
     @Test
     void thePortIsFreeAgainAfterTheEndAndClosingTwiceIsFine() {
-        URI address = endpoint.address();
+        URI address = endpoint.address("/metrics");
         endpoint.close();
 
         assertThatCode(endpoint::close).doesNotThrowAnyException();
         assertThatThrownBy(() -> status(address)).isInstanceOf(IOException.class);
-        assertThatCode(() -> MetricsEndpoint.start(address.getPort(), Set.of(), tokenFile(), () -> null)
+        assertThatCode(() -> HttpEndpoint.start(address.getPort(), Set.of(), tokenFile(), Map.of())
                         .close())
                 .doesNotThrowAnyException();
     }
@@ -233,12 +328,15 @@ class MetricsEndpointTest {
         try {
             for (int i = 0; i < MANY; i++) {
                 Socket socket = new Socket(
-                        InetAddress.getLoopbackAddress(), endpoint.address().getPort());
+                        InetAddress.getLoopbackAddress(),
+                        endpoint.address("/metrics").getPort());
                 halfOpen.add(socket);
                 socket.getOutputStream().write(beginning.getBytes(StandardCharsets.ISO_8859_1));
             }
 
-            await().atMost(Duration.ofSeconds(60)).ignoreExceptions().until(() -> status(endpoint.address()) == 200);
+            await().atMost(Duration.ofSeconds(60))
+                    .ignoreExceptions()
+                    .until(() -> status(endpoint.address("/metrics")) == 200);
             assertThat(endpointThreads()).isLessThanOrEqualTo(2);
         } finally {
             for (Socket socket : halfOpen) {

@@ -1,0 +1,50 @@
+package dev.larder.command.output;
+
+import dev.larder.internal.protocol.Progress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * A load or build that is under way.
+ *
+ * @param bytesPerSecond 0 as long as that cannot be told
+ * @param secondsLeft negative where that cannot be told
+ */
+public record LoadRow(Progress progress, double bytesPerSecond, double secondsLeft) {
+    private static final double WHOLE = 100.0;
+
+    /** Returns what a program is told; what is not known is null. */
+    public JsonFields fields() {
+        return new JsonFields()
+                .with("datasets", List.of(progress.name().split(",", -1)))
+                .with("phase", phase())
+                .with("bytesDone", progress.bytesDone())
+                .with("bytesTotal", progress.bytesTotal() < 0 ? null : progress.bytesTotal())
+                .with("filesDone", progress.filesDone())
+                .with("filesTotal", progress.filesTotal() < 0 ? null : progress.filesTotal())
+                .with("bytesPerSecond", Math.round(bytesPerSecond))
+                .with("secondsLeft", secondsLeft < 0 ? null : Math.round(secondsLeft * 10) / 10.0);
+    }
+
+    private String phase() {
+        return progress.phase().name().toLowerCase(Locale.ROOT);
+    }
+
+    /** Returns a table of all. */
+    public static List<String> table(List<LoadRow> rows) {
+        Table table = Table.of(List.of("LOADING", "PHASE", ">DONE", ">OF", ">%", ">PER SECOND", ">LEFT"));
+        for (LoadRow row : rows) {
+            long total = row.progress.bytesTotal();
+            List<String> cells = new ArrayList<>(List.of(row.progress.name(), row.phase()));
+            cells.add(Units.size(row.progress.bytesDone()));
+            cells.add(total < 0 ? "-" : Units.size(total));
+            cells.add(total <= 0 ? "-" : Long.toString((long) (WHOLE * row.progress.bytesDone() / total)));
+            cells.add(row.bytesPerSecond <= 0 ? "-" : Units.size((long) row.bytesPerSecond));
+            cells.add(row.secondsLeft < 0 ? "-" : Units.duration(Duration.ofMillis((long) (row.secondsLeft * 1000))));
+            table.row(cells);
+        }
+        return table.lines();
+    }
+}

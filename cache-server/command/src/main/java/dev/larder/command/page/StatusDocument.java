@@ -1,0 +1,248 @@
+package dev.larder.command.page;
+
+import dev.larder.command.doctor.Examination;
+import dev.larder.command.doctor.Finding;
+import dev.larder.command.doctor.Machine;
+import dev.larder.command.output.ClientRow;
+import dev.larder.command.output.FeedRow;
+import dev.larder.command.output.Json;
+import dev.larder.command.output.JsonFields;
+import dev.larder.command.output.LoadRates;
+import dev.larder.command.output.LoadRow;
+import dev.larder.error.ErrorCode;
+import dev.larder.internal.error.Failure;
+import dev.larder.internal.layout.Names;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.protocol.ArrayRow;
+import dev.larder.internal.protocol.DaemonStatus;
+import dev.larder.internal.protocol.ErrorRow;
+import dev.larder.server.Overview;
+import dev.larder.server.Overview.DatasetRow;
+import dev.larder.server.http.HttpAnswer;
+import dev.larder.server.http.HttpQuestion;
+import dev.larder.server.metrics.Counter;
+import dev.larder.server.metrics.WaitTimes;
+import dev.larder.server.store.lock.LeaseTable;
+import dev.larder.server.store.lock.LeaseTable.HeldVersion;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes {@code /status.json} and {@code /arrays.json}. However many ask, the store is looked at a few times a second at most.
+ * Thread-safe.
+ */
+final class StatusDocument {
+    private static final long LOOK_NANOS = Duration.ofMillis(400).toNanos();
+    private static final long EXAMINATION_NANOS = Duration.ofMinutes(1).toNanos();
+    private static final int USUAL_ROWS = 100;
+    private static final int MOST_ROWS = 1_000;
+
+    private static final Map<String, Comparator<DatasetRow>> ORDERS = Map.of(
+            "name", Comparator.comparing(DatasetRow::name),
+            "bytes", Comparator.comparing(DatasetRow::bytes),
+            "arrays", Comparator.comparing(DatasetRow::arrays),
+            "state", Comparator.comparing(row -> row.state().text()),
+            "holders", Comparator.comparing(row -> row.pids().size()),
+            "used", Comparator.comparing(DatasetRow::lastUse));
+
+    private final Overview overview;
+    private final Path store;
+    private final LoadRates rates = new LoadRates();
+    private @Nullable Look latest;
+    private List<Finding> findings = List.of();
+    private long examinedNanos;
+
+    StatusDocument(Overview overview, Path store) {
+        this.overview = overview;
+        this.store = store;
+        this.examinedNanos = System.nanoTime() - EXAMINATION_NANOS;
+    }
+
+    /** What was seen at one moment. */
+    private record Look(
+            long nanos,
+            DaemonStatus status,
+            List<DatasetRow> datasets,
+            List<LoadRow> loads,
+            List<ClientRow> clients,
+            List<FeedRow> feeds,
+            List<FeedRow> earlierFeeds,
+            List<ErrorRow> errors) {}
+
+    private synchronized Look look() {
+        Look before = latest;
+        if (before != null && System.nanoTime() - before.nanos < LOOK_NANOS) {
+            return before;
+        }
+        StoreLayout layout = new StoreLayout(store);
+        LeaseTable leases = LeaseTable.of(layout);
+        List<HeldVersion> held = leases.held();
+        List<FeedRow> feeds = FeedRow.of(layout, held);
+        Look now = new Look(
+                System.nanoTime(),
+                overview.status(),
+                overview.datasets(),
+                rates.rows(overview.loads()),
+                ClientRow.of(held, leases.daemonPid(), feeds),
+                feeds,
+                before == null ? List.of() : before.feeds,
+                overview.errors());
+        latest = now;
+        return now;
+    }
+
+    private synchronized List<Finding> findings() {
+        if (System.nanoTime() - examinedNanos >= EXAMINATION_NANOS) {
+            findings = Examination.ofCheap(Machine.here(store));
+            examinedNanos = System.nanoTime();
+        }
+        return findings;
+    }
+
+    HttpAnswer status(HttpQuestion question) {
+        Look look = look();
+        JsonFields document = Json.fields(look.status)
+                .with("started", overview.started())
+                .with("space", space(look))
+                .with("counters", counters())
+                .with("waits", waits())
+                .with("datasets", datasets(look, question))
+                .with("loads", look.loads.stream().map(LoadRow::fields).toList())
+                .with("holders", look.clients.stream().map(Json::fields).toList())
+                .with(
+                        "feeds",
+                        look.feeds.stream()
+                                .map(feed -> feed.fields(look.earlierFeeds))
+                                .toList())
+                .with("errors", look.errors.stream().map(Json::fields).toList())
+                .with("findings", findings().stream().map(Finding::fields).toList());
+        return HttpAnswer.json(Json.line(document));
+    }
+
+    /** Divides the capacity: what is leased and pinned counts as leased, what is retired as retired alone. */
+    private JsonFields space(Look look) {
+        Predicate<DatasetRow> isRetired = row -> row.state() == ArrayRow.State.RETIRED;
+        Predicate<DatasetRow> isCurrent = Predicate.not(isRetired);
+        long retired = stored(look, isRetired);
+        long leased = stored(look, isCurrent.and(DatasetRow::isLeased));
+        long pinned = stored(look, isCurrent.and(row -> row.isPinned() && !row.isLeased()));
+        long unsourced = stored(look, isCurrent.and(row -> !row.isPinned() && !row.isLeased() && !row.isSourced()));
+        long evictable = stored(look, isCurrent.and(row -> !row.isPinned() && !row.isLeased() && row.isSourced()));
+        long used = look.status.usedBytes();
+        return new JsonFields()
+                .with("leasedBytes", leased)
+                .with("pinnedBytes", pinned)
+                .with("unsourcedBytes", unsourced)
+                .with("evictableBytes", evictable)
+                .with("retiredBytes", retired)
+                .with("sharedBytes", Math.max(0, used - leased - pinned - unsourced - evictable - retired))
+                .with("freeBytes", Math.max(0, look.status.capacityBytes() - used));
+    }
+
+    private static long stored(Look look, Predicate<DatasetRow> isMeant) {
+        return look.datasets.stream()
+                .filter(isMeant)
+                .mapToLong(DatasetRow::storedBytes)
+                .sum();
+    }
+
+    private JsonFields counters() {
+        JsonFields counters = new JsonFields();
+        for (Counter counter : List.of(
+                Counter.ASK_HITS,
+                Counter.ASK_MISSES,
+                Counter.ASKS_UNKNOWN,
+                Counter.ASKS_LATE,
+                Counter.ASKS_FAILED,
+                Counter.ASKS_LEFT,
+                Counter.SAMPLED_OPENS,
+                Counter.WAITING,
+                Counter.LOADING,
+                Counter.LOADS,
+                Counter.LOAD_FAILURES,
+                Counter.BUILDS,
+                Counter.BUILD_FAILURES,
+                Counter.EVICTIONS,
+                Counter.SPACE_REFUSALS,
+                Counter.PROTOCOL_ERRORS)) {
+            counters.with(Json.key(counter.label()), overview.count(counter));
+        }
+        return counters;
+    }
+
+    private List<JsonFields> waits() {
+        return WaitTimes.BARS.stream()
+                .map(bar -> new JsonFields()
+                        .with("toSeconds", Double.isInfinite(bar.limitSeconds()) ? null : (Number) bar.limitSeconds())
+                        .with("count", overview.count(bar.counter())))
+                .toList();
+    }
+
+    private static JsonFields datasets(Look look, HttpQuestion question) {
+        String match = question.text("match").toLowerCase(Locale.ROOT);
+        List<DatasetRow> matching = new ArrayList<>(look.datasets.stream()
+                .filter(row ->
+                        match.isEmpty() || row.name().toLowerCase(Locale.ROOT).contains(match))
+                .toList());
+        Comparator<DatasetRow> order = ORDERS.get(question.text("sort"));
+        if (order != null) {
+            matching.sort(question.text("order").equals("desc") ? Collections.reverseOrder(order) : order);
+        }
+        int from = question.number("from", 0, Integer.MAX_VALUE);
+        int to = Math.min(matching.size(), from + question.number("count", USUAL_ROWS, MOST_ROWS));
+        List<DatasetRow> shown = from < to ? matching.subList(from, to) : List.of();
+        return new JsonFields()
+                .with("total", look.datasets.size())
+                .with("matching", matching.size())
+                .with("from", from)
+                .with("rows", shown.stream().map(StatusDocument::fields).toList());
+    }
+
+    private static JsonFields fields(DatasetRow row) {
+        return new JsonFields()
+                .with("name", row.name())
+                .with("version", row.version())
+                .with("digest", row.digest())
+                .with("state", row.state().text())
+                .with("arrays", row.arrays())
+                .with("bytes", row.bytes())
+                .with("storedBytes", row.storedBytes())
+                .with("pinned", row.isPinned())
+                .with("leased", row.isLeased())
+                .with("holders", row.pids())
+                .with("lastUse", row.lastUse().equals(Instant.EPOCH) ? null : row.lastUse())
+                .with("sources", row.origins())
+                .with("ttlSeconds", row.ttl().isZero() ? null : row.ttl().toSeconds());
+    }
+
+    /** Returns some arrays of a dataset, as {@code larder ls --json} has them. */
+    HttpAnswer arrays(HttpQuestion question) {
+        String dataset = question.text("dataset");
+        if (dataset.isEmpty()) {
+            throw Failure.of(ErrorCode.USAGE, "no dataset named").remedy("/arrays.json?dataset=NAME");
+        }
+        List<ArrayRow> rows = overview.arrays(Names.datasetIn(dataset));
+        int from = question.number("from", 0, Integer.MAX_VALUE);
+        int to = Math.min(rows.size(), from + question.number("count", USUAL_ROWS, MOST_ROWS));
+        return HttpAnswer.json(Json.line(new JsonFields()
+                .with("dataset", dataset)
+                .with("total", rows.size())
+                .with("from", from)
+                .with(
+                        "rows",
+                        from < to
+                                ? rows.subList(from, to).stream()
+                                        .map(Json::fields)
+                                        .toList()
+                                : List.of())));
+    }
+}

@@ -1,0 +1,240 @@
+package dev.larder.server;
+
+import dev.larder.internal.protocol.ArrayRow;
+import dev.larder.internal.protocol.DaemonStatus;
+import dev.larder.internal.protocol.ErrorRow;
+import dev.larder.internal.protocol.Progress;
+import dev.larder.internal.protocol.ReleaseVersion;
+import dev.larder.server.ingest.Ingest;
+import dev.larder.server.ingest.Loads;
+import dev.larder.server.metrics.Counter;
+import dev.larder.server.metrics.Counters;
+import dev.larder.server.metrics.ErrorLog;
+import dev.larder.server.residency.Residency;
+import dev.larder.server.store.Store;
+import dev.larder.server.store.version.PublishedVersion;
+import dev.larder.server.store.version.Registration;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.function.ToLongFunction;
+
+/** Looks at what a daemon has and does, and changes nothing. Thread-safe. */
+public final class Overview {
+    private static final long OWN_PID = ProcessHandle.current().pid();
+
+    private final Store store;
+    private final Residency residency;
+    private final Loads loads;
+    private final PageCollapse pages;
+    private final Counters counters;
+    private final ErrorLog errors;
+    private final Listing listing;
+    private final long startNs = System.nanoTime();
+    private final Instant started = Instant.now();
+
+    Overview(Store store, Residency residency, Loads loads, PageCollapse pages, Counters counters, ErrorLog errors) {
+        this.store = store;
+        this.residency = residency;
+        this.loads = loads;
+        this.pages = pages;
+        this.counters = counters;
+        this.errors = errors;
+        this.listing = new Listing(store, residency, loads);
+    }
+
+    /**
+     * A version of a dataset, or a dataset that is not there yet or any more.
+     *
+     * @param version 0 where none was ever published
+     * @param digest empty where none was ever published
+     * @param bytes the length of its data
+     * @param storedBytes what it occupies
+     * @param pids who leases it, as far as this pid namespace shows them
+     * @param isLeased whether anybody leases it
+     * @param isSourced whether it can be loaded again
+     * @param lastUse when it was last seen in use
+     * @param ttl it leaves when nobody has used it for so long; zero where time alone does not remove it
+     */
+    public record DatasetRow(
+            String name,
+            long version,
+            String digest,
+            ArrayRow.State state,
+            long arrays,
+            long bytes,
+            long storedBytes,
+            boolean isPinned,
+            List<Long> pids,
+            boolean isLeased,
+            boolean isSourced,
+            List<String> origins,
+            Instant lastUse,
+            Duration ttl) {
+        public DatasetRow {
+            pids = List.copyOf(pids);
+            origins = List.copyOf(origins);
+        }
+    }
+
+    /** Returns totals. */
+    public DaemonStatus status() {
+        List<PublishedVersion> all = residency.all();
+        Set<Long> clients = new HashSet<>();
+        store.leases().holdersOf(all).values().forEach(clients::addAll);
+        return new DaemonStatus(
+                store.layout().root().toString(),
+                OWN_PID,
+                ReleaseVersion.text(),
+                store.capacityBytes(),
+                residency.usedBytes() + store.sharedBytes(),
+                residency.leasedBytes(),
+                residency.pinnedBytes(),
+                sum(residency.retired(), PublishedVersion::storedBytes),
+                sum(residency.current(), version -> version.arrays().size()),
+                clients.size(),
+                store.hugePages(),
+                pages.hugeBytes(),
+                pages.refusedBytes(),
+                Duration.ofNanos(System.nanoTime() - startNs));
+    }
+
+    private static long sum(Collection<PublishedVersion> versions, ToLongFunction<PublishedVersion> value) {
+        return versions.stream().mapToLong(value).sum();
+    }
+
+    /** Returns when the daemon began. */
+    public Instant started() {
+        return started;
+    }
+
+    /** Returns what rings and regions occupy. */
+    public long sharedBytes() {
+        return store.sharedBytes();
+    }
+
+    /** Returns what was counted so far. */
+    public long count(Counter counter) {
+        return counters.value(counter);
+    }
+
+    /** Returns the rows of arrays whose full name is wanted, as {@link Listing#rows}. */
+    public List<ArrayRow> arrays(Predicate<String> isWanted, boolean includeRetired) {
+        return listing.rows(isWanted, includeRetired);
+    }
+
+    /** Returns the rows of a dataset or an array by its name, without versions that were replaced; none where it is unknown. */
+    public List<ArrayRow> arrays(String name) {
+        return Listing.withoutReloads(arrays(other -> other.equals(name) || other.startsWith(name + "/"), true).stream()
+                .filter(row -> row.state() != ArrayRow.State.RETIRED)
+                .toList());
+    }
+
+    /** Returns every version that has files, and every other dataset that is known; sorted by name, retired versions last. */
+    public List<DatasetRow> datasets() {
+        List<PublishedVersion> all = residency.all();
+        Map<Path, List<Long>> holders = store.leases().holdersOf(all);
+        List<DatasetRow> rows = new ArrayList<>();
+        for (PublishedVersion version : residency.current()) {
+            rows.add(row(version, version.isInPlace() ? ArrayRow.State.MAPPED : ArrayRow.State.RESIDENT, holders));
+        }
+        residency.heldBack().all().forEach(version -> rows.add(row(version, ArrayRow.State.LOADING, holders)));
+        Set<String> known = new HashSet<>();
+        rows.forEach(row -> known.add(row.name()));
+        for (Ingest load : loads.running()) {
+            load.datasets().stream().filter(known::add).forEach(dataset -> rows.add(loading(dataset, load)));
+        }
+        for (Registration registration : residency.registrations()) {
+            if (known.add(registration.dataset())) {
+                rows.add(registered(registration));
+            }
+        }
+        rows.sort(Comparator.comparing(DatasetRow::name));
+        residency.retired().forEach(version -> rows.add(row(version, ArrayRow.State.RETIRED, holders)));
+        return rows;
+    }
+
+    private DatasetRow row(PublishedVersion version, ArrayRow.State state, Map<Path, List<Long>> holders) {
+        List<Long> pids = holders.getOrDefault(version.folder(), List.of());
+        return new DatasetRow(
+                version.dataset(),
+                version.version(),
+                version.digest(),
+                state,
+                version.arrays().size(),
+                version.dataBytes(),
+                version.storedBytes(),
+                store.isPinned(version),
+                pids.stream().filter(pid -> pid != OWN_PID).toList(),
+                !pids.isEmpty() || store.leases().isLeased(version.folder()),
+                version.isSourced(),
+                version.origins(),
+                Instant.ofEpochMilli(residency.lastUseMs(version)),
+                Duration.ofMillis(version.provenance().ttlMs()));
+    }
+
+    private static DatasetRow loading(String dataset, Ingest load) {
+        return new DatasetRow(
+                dataset,
+                0,
+                "",
+                ArrayRow.State.LOADING,
+                load.arrays().stream()
+                        .filter(array -> array.name().dataset().equals(dataset))
+                        .count(),
+                load.arrays().stream()
+                        .filter(array -> array.name().dataset().equals(dataset))
+                        .mapToLong(array -> array.byteSize())
+                        .sum(),
+                0,
+                false,
+                List.of(),
+                false,
+                false,
+                List.of(),
+                Instant.EPOCH,
+                Duration.ZERO);
+    }
+
+    private static DatasetRow registered(Registration known) {
+        return new DatasetRow(
+                known.dataset(),
+                known.version(),
+                known.digest(),
+                ArrayRow.State.REGISTERED,
+                0,
+                known.dataBytes(),
+                0,
+                false,
+                List.of(),
+                false,
+                true,
+                known.provenance().origins(),
+                Instant.EPOCH,
+                Duration.ofMillis(known.provenance().ttlMs()));
+    }
+
+    /** Returns how far each load, build or verification is that ends with a version. */
+    public List<Progress> loads() {
+        return loads.running().stream()
+                .map(Ingest::soFar)
+                .sorted(Comparator.comparing(Progress::name))
+                .toList();
+    }
+
+    /** Returns the errors that were met, one for each kind, the one seen last at the end. */
+    public List<ErrorRow> errors() {
+        return errors.entries().stream()
+                .map(entry ->
+                        new ErrorRow(entry.count(), entry.first(), entry.last(), entry.message(), entry.stackTrace()))
+                .toList();
+    }
+}
