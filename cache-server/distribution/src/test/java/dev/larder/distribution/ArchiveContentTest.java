@@ -94,7 +94,7 @@ class ArchiveContentTest {
                         TARGET.resolve(System.getProperty("larder.archive.readers", ""))
                                 .toString()));
         assertThat(listed.code()).as(listed.err()).isZero();
-        for (String kind : List.of("hdf5", "tfrecord")) {
+        for (String kind : List.of("hdf5", "packed", "tfrecord")) {
             String folder = "larder-[^/]+/lib/readers/" + kind + "/";
             assertThat(listed.out().lines())
                     .anyMatch(name -> name.matches(folder + "larder-reader-" + kind + "-.*\\.jar"))

@@ -87,6 +87,7 @@ class InstalledArchiveTest {
 
             assertThat(installed.larder("readers").out())
                     .containsPattern("hdf5 +hdf5 +ready")
+                    .containsPattern("packed +packed +ready")
                     .containsPattern("tfrecord +tfrecord +ready");
             assertThat(installed.larder(
                             "serve",

@@ -57,7 +57,10 @@ final class KnownLooks {
     static void add(ReaderSpec reader, List<SourceIdentity> files, ReadRequest request, Offers offers) {
         long nowNanos = System.currentTimeMillis() * 1_000_000;
         boolean isYoung = files.stream().anyMatch(file -> file.modifiedNanos() > nowNanos - YOUNG_NANOS);
-        if (isYoung || offers.wordsBytes() > MOST_WORDS_BYTES || files.size() > MOST) {
+        if (isYoung
+                || offers.wordsBytes() > MOST_WORDS_BYTES
+                || files.size() > MOST
+                || request.columns().size() > MOST) {
             return;
         }
         synchronized (ANSWERS) {

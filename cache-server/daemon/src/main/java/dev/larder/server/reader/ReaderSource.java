@@ -224,6 +224,23 @@ public final class ReaderSource implements AutoCloseable {
                                 false));
     }
 
+    /** Fails unless there is an array of bytes for each of so many files. */
+    void requireOffers(int count) {
+        boolean fits = offers.count() == count;
+        for (int i = 0; i < count && fits; i++) {
+            Offer offer = offers.get(i);
+            fits = offer.name().equals(String.valueOf(i))
+                    && offer.file() == Offer.WRITTEN
+                    && offer.dtype().equals("|u1")
+                    && offer.shape().size() == 1;
+        }
+        if (!fits) {
+            throw Failure.of(ErrorCode.UNEXPECTED, "a reader offers other than what it was asked for")
+                    .with("kind", reader.spec().kind())
+                    .remedy("replace the reader");
+        }
+    }
+
     /** Returns what is to be written. */
     NpyHeader header(int index) {
         return offers.header(index);

@@ -22,22 +22,18 @@ public final class Refusal {
 
     private static final int FIRST_LISTED = 10;
 
-    private static final String REPAIR = "repair, replace or remove the file";
+    /** What to do about a file that is damaged. */
+    public static final String REPAIR = "repair, replace or remove the file";
 
     private Refusal() {}
 
     public static LarderException of(Path file, long offset, String reason) {
-        return start(file, offset, reason).remedy("repair, replace or remove the file");
+        return start(file, offset, reason).remedy(REPAIR);
     }
 
     /** Says what is wrong with a file as a whole, whatever is in it. */
     public static LarderException unfit(Path file, String reason, String remedy) {
         return start(file, reason).remedy(remedy);
-    }
-
-    /** Says of a file of a known kind that only a reader, a program of its own, could unpack it. */
-    public static LarderException needsReader(Path file, String reason, String remedy) {
-        return start(file, reason + ", which the daemon does not unpack itself").remedy(remedy);
     }
 
     /** Says that somebody wrote to a file that was being loaded. */

@@ -8,7 +8,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import org.jspecify.annotations.Nullable;
 
 /** Reads stretches of an Arrow file; all that is read is little-endian. Not thread-safe; owns a descriptor. */
 final class ArrowFile implements Closeable {
@@ -18,24 +20,52 @@ final class ArrowFile implements Closeable {
     private static final int STEP_BYTES = 64 << 10;
 
     private final SourceIdentity identity;
+
+    /** What is told of in place of the file that is read. */
+    private final Path told;
+
     private final FileChannel channel;
+    private final @Nullable UnpackedBuffers unpacked;
     private ByteBuffer window = ByteBuffer.allocate(0);
     private final ByteBuffer number = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
     private long windowOffset;
     private long at;
 
-    private ArrowFile(SourceIdentity identity, FileChannel channel) {
+    private ArrowFile(SourceIdentity identity, Path told, @Nullable UnpackedBuffers unpacked) throws IOException {
         this.identity = identity;
-        this.channel = channel;
+        this.told = told;
+        this.unpacked = unpacked;
+        this.channel = FileChannel.open(identity.file(), StandardOpenOption.READ);
     }
 
     /** Opens a file that has been looked at. The caller closes it. */
     static ArrowFile open(SourceIdentity identity) {
+        return open(identity, identity.file(), null);
+    }
+
+    /**
+     * Opens a file that has been looked at. The caller closes it.
+     *
+     * @param told the file that is told of in its place
+     * @param unpacked where its buffers are if they are packed; null where that is not known
+     */
+    static ArrowFile open(SourceIdentity identity, Path told, @Nullable UnpackedBuffers unpacked) {
         try {
-            return new ArrowFile(identity, FileChannel.open(identity.file(), StandardOpenOption.READ));
+            return new ArrowFile(identity, told, unpacked);
         } catch (IOException e) {
-            throw Refusal.unreadable(identity.file(), 0, e);
+            throw Refusal.unreadable(told, 0, e);
         }
+    }
+
+    /** Returns where packed buffers are; null where that is not known. */
+    @Nullable
+    UnpackedBuffers unpacked() {
+        return unpacked;
+    }
+
+    /** Enters the message that another file has entered. */
+    void enterAs(ArrowFile other) {
+        at = other.at;
     }
 
     SourceIdentity identity() {
@@ -53,7 +83,7 @@ final class ArrowFile implements Closeable {
 
     /** Says what is wrong with the message that is being read. */
     LarderException refusal(String reason) {
-        return Refusal.of(identity.file(), at, reason);
+        return Refusal.of(told, at, reason);
     }
 
     /** Reads a stretch, which must lie in the file. What is returned is good until the next call. */

@@ -203,18 +203,21 @@ final class ArrowMessages {
             throw file.refusal("a dictionary has nothing in it");
         }
         BodyCompression compression = batch.compression();
-        if (compression != null) {
-            byte codec = compression.codec();
-            throw Refusal.needsReader(
-                    file.identity().file(),
-                    "its buffers are compressed: codec="
-                            + (codec == CompressionType.ZSTD
-                                    ? "zstd"
-                                    : codec == CompressionType.LZ4_FRAME ? "lz4" : codec),
-                    "write it uncompressed, as in pyarrow.feather.write_feather(table, path,"
-                            + " compression='uncompressed')");
-        }
-        return new BatchCursor(file, batch, found.bodyOffset, found.bodyBytes, isVersion4);
+        return new BatchCursor(
+                file,
+                batch,
+                found.bodyOffset,
+                found.bodyBytes,
+                isVersion4,
+                compression == null ? null : codec(compression.codec()));
+    }
+
+    private String codec(byte codec) {
+        return switch (codec) {
+            case CompressionType.ZSTD -> "zstd";
+            case CompressionType.LZ4_FRAME -> "lz4";
+            default -> throw file.refusal("its buffers are packed in a way that is not known: codec=" + codec);
+        };
     }
 
     private void readFile() {

@@ -1,6 +1,7 @@
 package dev.larder.server.source.arrow;
 
 import dev.larder.internal.layout.Names;
+import dev.larder.server.reader.UnpackedFiles;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
@@ -23,6 +24,7 @@ public final class ArrowTable implements AutoCloseable {
     private final ColumnFactory factory;
     private final Map<String, Column> columns = new LinkedHashMap<>();
     private @Nullable SourceIdentity first;
+    private @Nullable UnpackedFiles unpacked;
     private long rows;
 
     /** A column, and the field of the first file that it was made of. */
@@ -45,10 +47,32 @@ public final class ArrowTable implements AutoCloseable {
      */
     public static ArrowTable read(
             List<SourceIdentity> files, Set<String> wanted, Features features, ScanSettings settings) {
+        try {
+            return read(files, wanted, features, settings, List.of());
+        } catch (PackedFound e) {
+            return readPacked(files, wanted, features, settings);
+        }
+    }
+
+    /** Ends the reading of files whose buffers have to be unpacked first. */
+    private static final class PackedFound extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        PackedFound() {
+            super("buffers are packed", null, false, false);
+        }
+    }
+
+    private static ArrowTable read(
+            List<SourceIdentity> files,
+            Set<String> wanted,
+            Features features,
+            ScanSettings settings,
+            List<UnpackedBuffers> buffers) {
         ArrowTable table = new ArrowTable(wanted, settings);
         try {
-            for (SourceIdentity identity : files) {
-                table.read(identity, features);
+            for (int i = 0; i < files.size(); i++) {
+                table.read(files.get(i), features, buffers.isEmpty() ? null : buffers.get(i));
                 settings.onChecked().accept(1);
             }
             return table;
@@ -58,8 +82,39 @@ public final class ArrowTable implements AutoCloseable {
         }
     }
 
-    private void read(SourceIdentity identity, Features features) {
-        try (ArrowFile file = ArrowFile.open(identity)) {
+    /** Goes through all headers for what is packed, has a reader unpack it, and reads the table then. */
+    private static ArrowTable readPacked(
+            List<SourceIdentity> files, Set<String> wanted, Features features, ScanSettings settings) {
+        List<UnpackedBuffers> buffers = new ArrayList<>();
+        List<String> words = new ArrayList<>();
+        for (int i = 0; i < files.size(); i++) {
+            try (ArrowFile file = ArrowFile.open(files.get(i))) {
+                UnpackedBuffers its = new UnpackedBuffers(i, file, wanted, words);
+                ArrowMessages.read(file, its, settings.isCancelled());
+                its.sort();
+                buffers.add(its);
+            }
+        }
+        UnpackedFiles unpacked = words.isEmpty() ? null : UnpackedFiles.ofStretches(files, words, settings);
+        try {
+            if (unpacked != null) {
+                buffers.forEach(its -> its.open(unpacked));
+            }
+            ArrowTable table = read(files, wanted, features, settings, buffers);
+            table.unpacked = unpacked;
+            return table;
+        } catch (RuntimeException | Error e) {
+            if (unpacked != null) {
+                unpacked.close();
+            }
+            throw e;
+        } finally {
+            buffers.forEach(UnpackedBuffers::close);
+        }
+    }
+
+    private void read(SourceIdentity identity, Features features, @Nullable UnpackedBuffers buffers) {
+        try (ArrowFile file = ArrowFile.open(identity, identity.file(), buffers)) {
             ArrowMessages.read(file, new Reading(file, features), settings.isCancelled());
         }
         identity.requireUnchanged();
@@ -81,7 +136,19 @@ public final class ArrowTable implements AutoCloseable {
         FoundArrays arrays = new FoundArrays(dataset, level, files, settings.memory());
         try {
             columns.values().forEach(column -> column.data.addArrays(arrays));
-            return arrays.all();
+            UnpackedFiles owned = unpacked;
+            if (owned == null || arrays.all().isEmpty()) {
+                return arrays.all();
+            }
+            unpacked = null;
+            return arrays.all().stream()
+                    .map(array -> new SourceArray(
+                            array.name(),
+                            array.header(),
+                            owned.owning(array.data(), files.get(0)),
+                            files,
+                            array.part()))
+                    .toList();
         } catch (RuntimeException | Error e) {
             arrays.release();
             throw e;
@@ -91,6 +158,10 @@ public final class ArrowTable implements AutoCloseable {
     @Override
     public void close() {
         columns.values().forEach(column -> column.data.close());
+        UnpackedFiles owned = unpacked;
+        if (owned != null) {
+            owned.close();
+        }
     }
 
     /** Goes through one file. */
@@ -193,6 +264,7 @@ public final class ArrowTable implements AutoCloseable {
 
         @Override
         public void dictionary(long id, boolean isMore, BatchCursor words) {
+            requireReadable(words);
             List<CodesColumn> its =
                     factory.codes().stream().filter(column -> column.id() == id).toList();
             for (CodesColumn column : its) {
@@ -200,8 +272,15 @@ public final class ArrowTable implements AutoCloseable {
             }
         }
 
+        private void requireReadable(BatchCursor batch) {
+            if (batch.codec() != null) {
+                throw new PackedFound();
+            }
+        }
+
         @Override
         public void batch(BatchCursor batch) {
+            requireReadable(batch);
             long length = batch.length();
             for (int i = 0; i < fields.size(); i++) {
                 ArrowColumn column = found.get(i);

@@ -3,6 +3,7 @@ package dev.larder.server.source.arrow;
 import org.apache.arrow.flatbuf.Buffer;
 import org.apache.arrow.flatbuf.FieldNode;
 import org.apache.arrow.flatbuf.RecordBatch;
+import org.jspecify.annotations.Nullable;
 
 /** Goes through the fields and buffers of one batch, in the order in which a schema lists them. Every place is proved to lie in the file. */
 final class BatchCursor {
@@ -11,6 +12,8 @@ final class BatchCursor {
     private final long bodyOffset;
     private final long bodyBytes;
     private final boolean isVersion4;
+    private final @Nullable String codec;
+    private final @Nullable UnpackedBuffers unpacked;
     private final FieldNode node = new FieldNode();
     private final Buffer buffer = new Buffer();
     private final int nodeCount;
@@ -23,8 +26,17 @@ final class BatchCursor {
     private long bufferOffset;
     private long bufferBytes;
 
-    BatchCursor(ArrowFile file, RecordBatch batch, long bodyOffset, long bodyBytes, boolean isVersion4) {
+    /** Starts at the first field; {@code codec} says how the buffers are packed, null where they are not. */
+    BatchCursor(
+            ArrowFile file,
+            RecordBatch batch,
+            long bodyOffset,
+            long bodyBytes,
+            boolean isVersion4,
+            @Nullable String codec) {
         this.file = file;
+        this.codec = codec;
+        this.unpacked = codec == null ? null : file.unpacked();
         this.batch = batch;
         this.bodyOffset = bodyOffset;
         this.bodyBytes = bodyBytes;
@@ -36,13 +48,20 @@ final class BatchCursor {
         }
     }
 
+    /** Returns the file that buffers are in: of packed ones, where they are unpacked. */
     ArrowFile file() {
-        return file;
+        return unpacked == null ? file : unpacked.file(file);
+    }
+
+    /** Returns how buffers are packed that nobody has unpacked; null where they can be read. */
+    @Nullable
+    String codec() {
+        return unpacked == null ? codec : null;
     }
 
     /** Returns another that stands at the beginning. */
     BatchCursor again() {
-        return new BatchCursor(file, batch, bodyOffset, bodyBytes, isVersion4);
+        return new BatchCursor(file, batch, bodyOffset, bodyBytes, isVersion4, codec);
     }
 
     /** Returns how many rows the batch has. */
@@ -84,8 +103,7 @@ final class BatchCursor {
         return nulls;
     }
 
-    /** Takes the next buffer, which has to have at least so many bytes. */
-    void nextBuffer(long atLeast) {
+    private void nextPlace() {
         if (nextBuffer == bufferCount || batch.buffers(buffer, nextBuffer) == null) {
             throw file.refusal("a batch has fewer buffers than its schema asks for");
         }
@@ -94,10 +112,35 @@ final class BatchCursor {
         bufferBytes = buffer.length();
         if (offset < 0 || bufferBytes < 0 || offset > bodyBytes || bufferBytes > bodyBytes - offset) {
             throw file.refusal("a buffer would not lie within its batch");
-        } else if (bufferBytes < atLeast) {
-            throw file.refusal("a buffer has " + bufferBytes + " of " + atLeast + " bytes");
         }
         bufferOffset = bodyOffset + offset;
+    }
+
+    /** Takes the next buffer, which has to have at least so many bytes; of a packed one what it unpacks to. */
+    void nextBuffer(long atLeast) {
+        nextPlace();
+        if (unpacked != null && bufferBytes > 0) {
+            int place = unpacked.find(bufferOffset);
+            bufferOffset = unpacked.offset(place);
+            bufferBytes = unpacked.byteSize(place);
+        }
+        if (bufferBytes < atLeast) {
+            throw file.refusal("a buffer has " + bufferBytes + " of " + atLeast + " bytes");
+        }
+    }
+
+    /** Takes where buffers are. */
+    interface BufferVisitor {
+        /** Takes one, as it is in the file. */
+        void take(long offset, long byteSize);
+    }
+
+    /** Goes through all buffers of the batch. */
+    void visitAll(BufferVisitor visitor) {
+        while (nextBuffer < bufferCount) {
+            nextPlace();
+            visitor.take(bufferOffset, bufferBytes);
+        }
     }
 
     /** Returns where in the file the buffer begins that was taken last. */
@@ -129,22 +172,29 @@ final class BatchCursor {
 
     /** Passes a field over, and all that it is made of. */
     void skip(ArrowField field) {
+        visit(field, (offset, byteSize) -> {});
+    }
+
+    /** Goes through the buffers of a field, and of all that it is made of. */
+    void visit(ArrowField field, BufferVisitor visitor) {
         nextNode(0);
         int buffers = field.encoding() != null ? 2 : field.kind().buffers();
         if (field.encoding() == null && field.kind().isUnion() && isVersion4) {
             buffers++; // of nulls, which later versions left out
         }
         for (int i = 0; i < buffers; i++) {
-            nextBuffer(0);
+            nextPlace();
+            visitor.take(bufferOffset, bufferBytes);
         }
         if (field.encoding() != null) {
             return;
         }
         if (field.kind().hasMoreBuffers()) {
             for (int i = moreBuffers(); i > 0; i--) {
-                nextBuffer(0);
+                nextPlace();
+                visitor.take(bufferOffset, bufferBytes);
             }
         }
-        field.children().forEach(this::skip);
+        field.children().forEach(child -> visit(child, visitor));
     }
 }

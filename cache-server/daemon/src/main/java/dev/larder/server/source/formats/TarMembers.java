@@ -2,6 +2,7 @@ package dev.larder.server.source.formats;
 
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.Names;
+import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.RegionStream;
 import java.io.Closeable;
@@ -24,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TarMembers implements Closeable {
     private static final Pattern NAME =
-            Pattern.compile(".*\\.(?:tar|tar\\.gz|tgz)", Pattern.DOTALL | Pattern.CASE_INSENSITIVE);
+            Pattern.compile(".*\\.(?:tar|tar\\.(?:gz|xz|zst)|tgz|txz|tzst)", Pattern.DOTALL | Pattern.CASE_INSENSITIVE);
     private static final int RECORD_BYTES = 512;
     private static final int UNPACK_BYTES = 64 << 10;
 
@@ -36,6 +37,7 @@ public final class TarMembers implements Closeable {
 
     private final Path file;
     private final FileChannel channel;
+    private final long start;
     private final long fileBytes;
     private final @Nullable InputStream unpacked;
     private long next;
@@ -50,9 +52,19 @@ public final class TarMembers implements Closeable {
      */
     public record Member(String name, long offset, long byteSize) {}
 
+    private TarMembers(Path file, FileChannel channel, long start, long end) {
+        this.file = file;
+        this.channel = channel;
+        this.start = start;
+        this.next = start;
+        this.fileBytes = end;
+        this.unpacked = null;
+    }
+
     private TarMembers(Path file, FileChannel channel) throws IOException {
         this.file = file;
         this.channel = channel;
+        this.start = 0;
         this.fileBytes = channel.size();
         this.unpacked =
                 isGzip(file) ? new GZIPInputStream(new RegionStream(channel, 0, fileBytes), UNPACK_BYTES) : null;
@@ -63,9 +75,28 @@ public final class TarMembers implements Closeable {
         return NAME.matcher(name).matches();
     }
 
-    /** Tells whether an archive has to be unpacked. */
+    /** Tells whether an archive has to be unpacked while it is read. */
     public static boolean isGzip(Path file) {
-        return !file.toString().toLowerCase(Locale.ROOT).endsWith(".tar");
+        return file.toString().toLowerCase(Locale.ROOT).endsWith("gz");
+    }
+
+    /** Tells whether an archive has to be unpacked by a reader before it is read. */
+    public static boolean isForReader(Path file) {
+        String name = file.toString().toLowerCase(Locale.ROOT);
+        return name.endsWith("xz") || name.endsWith("zst");
+    }
+
+    /** Opens what an archive was unpacked to, which the caller closes. Places of members are those in that file. */
+    public static TarMembers open(Path file, FileRegion unpacked) {
+        try {
+            return new TarMembers(
+                    file,
+                    FileChannel.open(unpacked.file()),
+                    unpacked.offset(),
+                    unpacked.offset() + unpacked.byteSize());
+        } catch (IOException e) {
+            throw Refusal.unreadable(file, 0, e);
+        }
     }
 
     /** Opens an archive, which the caller closes. */
@@ -140,7 +171,7 @@ public final class TarMembers implements Closeable {
         return Refusal.of(
                 file,
                 offset,
-                offset == 0
+                offset == start
                         ? "it is no tar archive: it does not begin with the header of a member"
                         : "the header of its next member is damaged");
     }

@@ -52,12 +52,13 @@ abstract class TarColumn implements AutoCloseable {
         return rows;
     }
 
-    final void add(SourceIdentity archive, TarMembers members, TarMembers.Member member) {
-        take(archive, members, member);
+    /** Adds a member; {@code data} is the file that its place is in, which is the archive unless that was unpacked. */
+    final void add(SourceIdentity archive, SourceIdentity data, TarMembers members, TarMembers.Member member) {
+        take(archive, data, members, member);
         rows++;
     }
 
-    abstract void take(SourceIdentity archive, TarMembers members, TarMembers.Member member);
+    abstract void take(SourceIdentity archive, SourceIdentity data, TarMembers members, TarMembers.Member member);
 
     /** Returns the arrays, which own the memory from now on. */
     abstract List<SourceArray> arrays(String dataset, String name, List<SourceIdentity> archives);
@@ -75,8 +76,8 @@ abstract class TarColumn implements AutoCloseable {
         }
 
         @Override
-        void take(SourceIdentity archive, TarMembers members, TarMembers.Member member) {
-            regions.add(archive, member.offset(), member.byteSize());
+        void take(SourceIdentity archive, SourceIdentity data, TarMembers members, TarMembers.Member member) {
+            regions.add(data, member.offset(), member.byteSize());
             offsets.add(member.byteSize());
         }
 
@@ -122,7 +123,7 @@ abstract class TarColumn implements AutoCloseable {
         }
 
         @Override
-        void take(SourceIdentity archive, TarMembers members, TarMembers.Member member) {
+        void take(SourceIdentity archive, SourceIdentity data, TarMembers members, TarMembers.Member member) {
             rows.add(ByteBuffer.wrap(members.content(member)));
         }
     }
@@ -133,7 +134,7 @@ abstract class TarColumn implements AutoCloseable {
         }
 
         @Override
-        void take(SourceIdentity archive, TarMembers members, TarMembers.Member member) {
+        void take(SourceIdentity archive, SourceIdentity data, TarMembers members, TarMembers.Member member) {
             try {
                 rows.add(StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(members.content(member))));
             } catch (CharacterCodingException e) {
@@ -146,7 +147,7 @@ abstract class TarColumn implements AutoCloseable {
         private long[] numbers = new long[64];
 
         @Override
-        void take(SourceIdentity archive, TarMembers members, TarMembers.Member member) {
+        void take(SourceIdentity archive, SourceIdentity data, TarMembers members, TarMembers.Member member) {
             String text = member.byteSize() > LONGEST_NUMBER
                     ? "…"
                     : new String(members.content(member), StandardCharsets.US_ASCII).strip();

@@ -5,6 +5,7 @@ import dev.larder.column.TextIndexBuilder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.Names;
+import dev.larder.server.reader.UnpackedFiles;
 import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
@@ -43,6 +44,11 @@ final class TarSamples implements AutoCloseable {
     private final Keys keys;
     private final Keys longKeys;
     private long samples;
+    private @Nullable UnpackedFiles byReader;
+
+    /** What is read of the archive: the archive, or what it was unpacked to. */
+    private SourceIdentity data;
+
     private boolean isTaken;
     private @Nullable String current;
 
@@ -50,6 +56,7 @@ final class TarSamples implements AutoCloseable {
         this.dataset = dataset;
         this.level = level;
         this.archives = archives;
+        this.data = archives.get(0);
         this.wanted = wanted;
         this.settings = settings;
         this.isUnpacked = archives.stream().anyMatch(archive -> TarMembers.isGzip(archive.file()));
@@ -80,8 +87,17 @@ final class TarSamples implements AutoCloseable {
 
     /** Returns the arrays, none where anything is refused. */
     List<SourceArray> read(List<LarderException> refusals) {
+        List<SourceIdentity> forReader = archives.stream()
+                .filter(archive -> TarMembers.isForReader(archive.file()))
+                .toList();
+        UnpackedFiles files = forReader.isEmpty() ? null : UnpackedFiles.ofFiles(forReader, settings);
+        byReader = files;
         for (SourceIdentity archive : archives) {
-            try (TarMembers members = TarMembers.open(archive.file())) {
+            int number = forReader.indexOf(archive);
+            data = files == null || number < 0 ? archive : files.file(number);
+            try (TarMembers members = files == null || number < 0
+                    ? TarMembers.open(archive.file())
+                    : TarMembers.open(archive.file(), files.region(number))) {
                 for (TarMembers.Member member = members.next(); member != null; member = members.next()) {
                     add(archive, members, member);
                 }
@@ -131,7 +147,7 @@ final class TarSamples implements AutoCloseable {
         } else if (column.rows() != samples) {
             throw refusal(archive, "sample " + Names.printable(key) + " has two files ." + suffix);
         }
-        column.add(archive, members, member);
+        column.add(archive, data, members, member);
     }
 
     private TarColumn newColumn(SourceIdentity archive, String suffix) {
@@ -186,7 +202,17 @@ final class TarSamples implements AutoCloseable {
         try {
             columns.forEach((suffix, column) -> arrays.addAll(column.arrays(dataset, level + suffix, archives)));
             addKeys(arrays);
-            return arrays;
+            UnpackedFiles files = byReader;
+            return files == null
+                    ? arrays
+                    : arrays.stream()
+                            .map(array -> new SourceArray(
+                                    array.name(),
+                                    array.header(),
+                                    files.owning(array.data(), archives.get(0)),
+                                    archives,
+                                    array.part()))
+                            .toList();
         } catch (RuntimeException | Error e) {
             arrays.forEach(SourceArray::release);
             throw e;
@@ -218,6 +244,10 @@ final class TarSamples implements AutoCloseable {
             keys.close();
             longKeys.close();
             columns.values().forEach(TarColumn::close);
+            UnpackedFiles files = byReader;
+            if (files != null) {
+                files.close();
+            }
         }
     }
 }

@@ -1,0 +1,35 @@
+package dev.larder.readers.packed;
+
+import com.github.luben.zstd.ZstdInputStreamNoFinalizer;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Locale;
+import org.tukaani.xz.XZInputStream;
+
+/** How bytes are packed. */
+enum Codec {
+    NONE,
+    LZ4,
+    ZSTD,
+    XZ;
+
+    /** What unpacking may keep, in KiB: the dictionaries of {@code xz -9} take 65 MiB. */
+    private static final int MOST_XZ_KIB =
+            (int) Math.min(Integer.MAX_VALUE, Runtime.getRuntime().maxMemory() / 2 / 1024);
+
+    /** Returns that of a file by the end of its name. */
+    static Codec of(String fileName) {
+        String name = fileName.toLowerCase(Locale.ROOT);
+        return name.endsWith("xz") ? XZ : name.endsWith("zst") ? ZSTD : NONE;
+    }
+
+    /** Returns what unpacks a stream; closing it closes that. */
+    InputStream unpack(InputStream packed) throws IOException {
+        return switch (this) {
+            case NONE -> packed;
+            case LZ4 -> new Lz4Stream(packed);
+            case ZSTD -> new ZstdInputStreamNoFinalizer(packed);
+            case XZ -> new XZInputStream(packed, MOST_XZ_KIB);
+        };
+    }
+}

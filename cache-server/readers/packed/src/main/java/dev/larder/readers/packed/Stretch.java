@@ -1,0 +1,39 @@
+package dev.larder.readers.packed;
+
+import java.io.IOException;
+import java.util.Locale;
+
+/**
+ * A part of a file that is packed by itself.
+ *
+ * @param file the number of the file in the request
+ * @param offset where it begins in the file
+ * @param packedBytes how long it is there
+ * @param bytes what it unpacks to
+ * @param place where that goes, among all that the file unpacks to
+ */
+record Stretch(int file, Codec codec, long offset, long packedBytes, long bytes, long place) {
+    private static final int FIELDS = 5;
+
+    /** Reads what the daemon says in words: {@code FILE:CODEC:OFFSET:PACKED:BYTES}. */
+    static Stretch of(String words, long place) throws IOException {
+        String[] fields = words.split(":", -1);
+        try {
+            if (fields.length == FIELDS) {
+                Stretch stretch = new Stretch(
+                        Integer.parseInt(fields[0]),
+                        Codec.valueOf(fields[1].toUpperCase(Locale.ROOT)),
+                        Long.parseLong(fields[2]),
+                        Long.parseLong(fields[3]),
+                        Long.parseLong(fields[4]),
+                        place);
+                if (stretch.offset >= 0 && stretch.packedBytes >= 0 && stretch.bytes >= 0) {
+                    return stretch;
+                }
+            }
+        } catch (IllegalArgumentException e) {
+            throw new IOException("bad stretch: " + words, e);
+        }
+        throw new IOException("bad stretch: " + words);
+    }
+}
