@@ -1,12 +1,18 @@
 package dev.larder.command;
 
+import dev.larder.cluster.NodeLaunch;
+import dev.larder.cluster.NodeOptions;
+import dev.larder.cluster.NodeResult;
 import dev.larder.command.launch.LaunchSignals;
+import dev.larder.command.launch.NodeDisplay;
+import dev.larder.command.launch.NodesOptions;
 import dev.larder.command.launch.RankCount;
 import dev.larder.command.launch.RankDisplay;
 import dev.larder.command.launch.RankOutputOptions;
 import dev.larder.command.launch.TorchrunOptions;
 import dev.larder.command.output.Units;
 import dev.larder.command.program.Caller;
+import dev.larder.error.LarderException;
 import dev.larder.internal.layout.StoreLocation;
 import dev.larder.internal.time.Deadline;
 import dev.larder.launch.process.LaunchPlan;
@@ -34,6 +40,8 @@ import picocli.CommandLine.Spec;
             "Run a program N times on this machine, as the ranks of one job, like torchrun: each finds RANK,"
                     + " LOCAL_RANK, WORLD_SIZE, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT in its environment."
                     + " Needs no daemon.",
+            "With --nnodes the ranks of several machines are one job: run this command on each of them, with the same"
+                    + " --rdzv-endpoint, an address of one of them.",
             "When a rank fails, the others are ended, and all start again while restarts are left. Ctrl-C asks the"
                     + " ranks to end; a second Ctrl-C kills them. No process that they started survives, however"
                     + " this command ends.",
@@ -51,6 +59,9 @@ final class Launch implements Callable<Integer> {
 
     @Mixin
     TorchrunOptions torchrun = new TorchrunOptions();
+
+    @Mixin
+    NodesOptions nodes = new NodesOptions();
 
     @Mixin
     RankOutputOptions output = new RankOutputOptions();
@@ -92,20 +103,43 @@ final class Launch implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        torchrun.requireOneMachine();
+        boolean areSeveral = nodes.areSeveral();
+        if (!areSeveral) {
+            nodes.requireOneMachine();
+        }
         LaunchPlan plan = plan();
         RankOutputOptions.Choice choice = output.choice(plan.worldSize());
+        NodeOptions node = areSeveral ? nodes.node(plan, larder.store()) : null;
         LaunchSignals signals = LaunchSignals.install(larder.err());
         RankDisplay display = new RankDisplay(larder.out(), larder.err(), choice, plan, signals);
+        if (node != null) {
+            return onSeveralMachines(node, signals, new NodeDisplay(display, plan.worldSize(), choice.isQuiet()));
+        }
         try (Launcher launcher = Launcher.start(plan, display)) {
             signals.stop(launcher);
             return exitCode(launcher.join(Deadline.FOREVER), signals, display);
         }
     }
 
+    private static int onSeveralMachines(NodeOptions node, LaunchSignals signals, NodeDisplay display) {
+        try (NodeLaunch launch = NodeLaunch.start(node, display)) {
+            signals.stop(launch);
+            NodeResult result = launch.join(Deadline.FOREVER);
+            display.tell(result.message());
+            return signals.exitCode() == 0 ? result.exitCode() : signals.exitCode();
+        } catch (LarderException e) {
+            if (signals.exitCode() == 0) {
+                throw e;
+            }
+            display.tell(String.valueOf(e.getMessage()));
+            return signals.exitCode();
+        }
+    }
+
     private LaunchPlan plan() {
         Map<String, @Nullable String> environment = Caller.variables(System.getProperties());
         torchrun.addTo(environment);
+        nodes.addTo(environment);
         Path store = larder.store;
         if (store != null) {
             environment.put(StoreLocation.STORE_VARIABLE, store.toAbsolutePath().toString());

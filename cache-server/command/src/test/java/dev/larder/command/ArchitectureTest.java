@@ -48,10 +48,16 @@ class ArchitectureTest {
             "dev.larder.server..", List.of("dev.larder.reader.."),
             "dev.larder.loader..", List.of(),
             "dev.larder.launch..", List.of(),
+            "dev.larder.cluster..", List.of("dev.larder.launch.."),
             "dev.larder.distributed..", List.of(),
             "dev.larder.djl..", List.of("dev.larder.loader.."),
             "dev.larder.examples..", List.of("dev.larder.loader..", "dev.larder.distributed..", "dev.larder.djl.."),
-            "dev.larder.command..", List.of("dev.larder.server..", "dev.larder.loader..", "dev.larder.launch.."));
+            "dev.larder.command..",
+                    List.of(
+                            "dev.larder.server..",
+                            "dev.larder.loader..",
+                            "dev.larder.launch..",
+                            "dev.larder.cluster.."));
 
     /** The rooms below the daemon's store, each before those that may use it. */
     private static final List<String> STORE_ROOMS =
@@ -85,6 +91,7 @@ class ArchitectureTest {
                         "dev.larder.loader.cuda.device",
                         "dev.larder.loader.opencl",
                         "dev.larder.launch.process",
+                        "dev.larder.cluster",
                         "dev.larder.distributed",
                         "dev.larder.examples",
                         "dev.larder.examples.distributed")

@@ -8,6 +8,8 @@ import dev.larder.testing.LeavesNothingBehind;
 import dev.larder.testing.Processes;
 import dev.larder.testing.Rounds;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -273,6 +275,35 @@ class LaunchTest {
         }
     }
 
+    @Test
+    void launchersOfOneRunMeetEachWithAStoreOfItsOwn() throws IOException {
+        int port;
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = socket.getLocalPort();
+        }
+        String[] words = {
+            "launch",
+            "--nnodes=2",
+            "--rdzv-endpoint=localhost:" + port,
+            "-n=2",
+            "--",
+            "sh",
+            "-c",
+            "echo $RANK/$WORLD_SIZE; [ $RANK != 3 ] || { sleep 0.2; exit 9; }; exec sleep 600"
+        };
+        try (CommandProcess one = CommandProcess.onStore(LeavesNothingBehind.newStore(), words);
+                CommandProcess two = CommandProcess.onStore(LeavesNothingBehind.newStore(), words)) {
+            assertThat(one.exitCode()).as(one.err()).isEqualTo(9);
+            assertThat(two.exitCode()).as(two.err()).isEqualTo(9);
+            assertThat(List.of(one.err(), two.err()))
+                    .allSatisfy(err -> assertThat(err).contains("larder: a rank failed: rank=3 pid="))
+                    .satisfiesOnlyOnce(err -> assertThat(err).contains("larder: joined the run at localhost:" + port));
+            assertThat(List.of(one.out(), two.out()))
+                    .satisfiesOnlyOnce(out -> assertThat(out).contains("[0] 0/4", "[1] 1/4", "[2@", "[3@"))
+                    .satisfiesOnlyOnce(out -> assertThat(out.lines()).containsExactlyInAnyOrder("[2] 2/4", "[3] 3/4"));
+        }
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -282,9 +313,16 @@ class LaunchTest {
                 "launch -n 0 -- true | 2 | not a number of ranks: '0'",
                 "launch -n many -- true | 2 | not a number of ranks: 'many'",
                 "launch -n 99999 -- true | 2 | bad number of ranks",
-                "launch --nnodes=2 -- true | 7 | several machines are not supported yet: nnodes=2",
-                "launch --nnodes=1:4 -- true | 7 | several machines",
-                "launch --node-rank=1 -- true | 7 | several machines",
+                "launch --nnodes=2 -- true | 2 | machines need a place to meet: nnodes=2",
+                "launch --nnodes=1:4 -- true | 2 | machines need a place to meet: nnodes=1:4",
+                "launch --nnodes=many -- true | 2 | --nnodes is N or MIN:MAX",
+                "launch --nnodes=4:2 --rdzv-endpoint localhost -- true | 2 | bad number of nodes: nnodes=4:2",
+                "launch --nnodes=2 --node-rank=2 --rdzv-endpoint localhost -- true | 2 | no such node rank: nodeRank=2",
+                "launch --nnodes=2 --rdzv-endpoint=192.0.2.1:29400 -- true | 2 | needs the run's secret",
+                "launch --nnodes=2 --rdzv-endpoint=0.0.0.0:29400 -- true | 2 | nobody can reach this",
+                "launch --nnodes=2 --rdzv-endpoint=here:port -- true | 2 | not HOST:PORT: endpoint=here:port",
+                "launch --nnodes=2 --rdzv-secret-file=/no/file --rdzv-endpoint=localhost -- true | 6 | cannot read the run's secret",
+                "launch --node-rank=1 -- true | 2 | no such node rank: nodeRank=1",
                 "launch --rdzv-endpoint=192.0.2.1:29400 -- true | 7 | rdzv-endpoint=192.0.2.1:29400",
                 "launch --tee 3 -- true | 2 | need --log-dir",
                 "launch --log-dir /tmp -r 7 -- true | 2 | --redirects is 0, 1, 2, 3",

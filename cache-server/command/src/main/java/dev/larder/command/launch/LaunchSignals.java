@@ -4,7 +4,7 @@ import dev.larder.command.signal.Notice;
 import dev.larder.command.signal.Signals;
 import dev.larder.command.signal.StopCount;
 import dev.larder.internal.posix.Posix;
-import dev.larder.launch.process.Launcher;
+import dev.larder.launch.process.RunningRanks;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -25,7 +25,7 @@ public final class LaunchSignals {
     private final PrintWriter err;
     private final StopCount stops = new StopCount(System::nanoTime);
     private final AtomicInteger exitCode = new AtomicInteger();
-    private volatile @Nullable Launcher launcher;
+    private volatile @Nullable RunningRanks ranks;
 
     private LaunchSignals(PrintWriter err) {
         this.err = err;
@@ -41,8 +41,8 @@ public final class LaunchSignals {
     }
 
     /** Names the launch that signals stop. */
-    public void stop(Launcher started) {
-        launcher = started;
+    public void stop(RunningRanks started) {
+        ranks = started;
         ask(stops.asked());
     }
 
@@ -79,7 +79,7 @@ public final class LaunchSignals {
     }
 
     private void ask(int asked) {
-        Launcher running = launcher;
+        RunningRanks running = ranks;
         if (running == null || asked == 0) {
             return;
         }

@@ -27,6 +27,7 @@ public final class RankDisplay implements LaunchListener {
     private final LaunchPlan plan;
     private final LaunchSignals signals;
     private final @Nullable Path runFolder;
+    private volatile int firstRank;
 
     /** Begins to show; nothing here is closed with it. {@code runFolder} is null where no logs are kept. */
     public RankDisplay(
@@ -82,14 +83,24 @@ public final class RankDisplay implements LaunchListener {
                 choice.kept().has(rank, true) ? folder.resolve("stderr.log") : null);
     }
 
+    /** Names the first rank of this machine, of which others are counted on. */
+    void firstRank(int rank) {
+        firstRank = rank;
+    }
+
     @Override
     public void line(int rank, OutputLine line) {
-        if (choice.hidden().has(rank, line.isError())) {
+        show(rank, Integer.toString(firstRank + rank), line);
+    }
+
+    /** Shows a line by the name of a rank, unless what its number on its machine says is hidden. */
+    void show(int localRank, String name, OutputLine line) {
+        if (choice.hidden().has(localRank, line.isError())) {
             return;
         }
         PrintWriter stream = line.isError() ? err : out;
         String text =
-                (choice.hasPrefix() ? "[" + rank + "] " : "") + line.text() + (line.isOverwritten() ? "\r" : "\n");
+                (choice.hasPrefix() ? "[" + name + "] " : "") + line.text() + (line.isOverwritten() ? "\r" : "\n");
         synchronized (stream) {
             stream.print(text);
             if (stream.checkError() && stream == out) { // it writes first
@@ -138,7 +149,7 @@ public final class RankDisplay implements LaunchListener {
         }
     }
 
-    private void sayTrouble(RankResult end) {
+    void sayTrouble(RankResult end) {
         String trouble = end.ending().outputTrouble();
         if (trouble != null) {
             say("not all output of a rank was kept: rank=" + end.rank() + " reason=" + trouble);
@@ -160,7 +171,7 @@ public final class RankDisplay implements LaunchListener {
         return first.lastLines().isEmpty() ? "; it printed nothing" : "; its last lines:";
     }
 
-    private void say(String text) {
+    void say(String text) {
         synchronized (err) {
             err.println("larder: " + text);
         }

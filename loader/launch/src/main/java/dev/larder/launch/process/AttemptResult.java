@@ -10,10 +10,11 @@ import org.jspecify.annotations.Nullable;
  * @param attempt counts from 0
  * @param ranks what became of each rank that was started, in their order
  * @param firstFailure the rank that failed first; null where none failed by itself
+ * @param firstFailureNanos when that one died, by {@link System#nanoTime}; 0 where none failed by itself
  * @param ran from the first start to the last end
  */
 public record AttemptResult(
-        int attempt, List<RankResult> ranks, @Nullable RankResult firstFailure, Duration ran) {
+        int attempt, List<RankResult> ranks, @Nullable RankResult firstFailure, long firstFailureNanos, Duration ran) {
 
     /** Copies what it is given. */
     public AttemptResult {

@@ -13,12 +13,13 @@ import org.jspecify.annotations.Nullable;
  * What to launch: one program, as many times as there are ranks.
  *
  * @param words the program and its arguments
- * @param worldSize how many ranks
+ * @param worldSize how many ranks on this machine
  * @param maxRestarts how often all ranks are started again after one has failed
  * @param masterPort MASTER_PORT of the ranks; 0 for a free one, another for each attempt
  * @param environment what else differs from this process's environment; null removes a variable
  * @param isInputForRankZero whether rank 0 reads what this process would; all others read nothing
  * @param grace how long ranks may take to end when they are asked to, before they are killed
+ * @param node which of several machines this one is, for one attempt; null where there is but one machine
  */
 public record LaunchPlan(
         List<String> words,
@@ -27,7 +28,8 @@ public record LaunchPlan(
         int masterPort,
         Map<String, @Nullable String> environment,
         boolean isInputForRankZero,
-        Duration grace) {
+        Duration grace,
+        @Nullable NodePlace node) {
 
     /** More than any machine runs at a time. */
     public static final int MAX_WORLD_SIZE = 4096;
@@ -64,31 +66,37 @@ public record LaunchPlan(
 
     /** Plans ranks that are started once, with a free port and a grace of 10 s. */
     public static LaunchPlan of(int worldSize, List<String> words) {
-        return new LaunchPlan(words, worldSize, 0, 0, Map.of(), false, USUAL_GRACE);
+        return new LaunchPlan(words, worldSize, 0, 0, Map.of(), false, USUAL_GRACE, null);
     }
 
     /** Changes how often all ranks are started again. */
     public LaunchPlan withMaxRestarts(int restarts) {
-        return new LaunchPlan(words, worldSize, restarts, masterPort, environment, isInputForRankZero, grace);
+        return new LaunchPlan(words, worldSize, restarts, masterPort, environment, isInputForRankZero, grace, node);
     }
 
     /** Changes what else differs from this process's environment. */
     public LaunchPlan withEnvironment(Map<String, @Nullable String> changes) {
-        return new LaunchPlan(words, worldSize, maxRestarts, masterPort, changes, isInputForRankZero, grace);
+        return new LaunchPlan(words, worldSize, maxRestarts, masterPort, changes, isInputForRankZero, grace, node);
     }
 
     /** Changes how long ranks may take to end. */
     public LaunchPlan withGrace(Duration newGrace) {
-        return new LaunchPlan(words, worldSize, maxRestarts, masterPort, environment, isInputForRankZero, newGrace);
+        return new LaunchPlan(
+                words, worldSize, maxRestarts, masterPort, environment, isInputForRankZero, newGrace, node);
     }
 
     /** Changes the port. */
     public LaunchPlan withMasterPort(int port) {
-        return new LaunchPlan(words, worldSize, maxRestarts, port, environment, isInputForRankZero, grace);
+        return new LaunchPlan(words, worldSize, maxRestarts, port, environment, isInputForRankZero, grace, node);
     }
 
     /** Lets rank 0 read what this process would. */
     public LaunchPlan withInputForRankZero() {
-        return new LaunchPlan(words, worldSize, maxRestarts, masterPort, environment, true, grace);
+        return new LaunchPlan(words, worldSize, maxRestarts, masterPort, environment, true, grace, node);
+    }
+
+    /** Makes this machine one of several; all ranks then run once, as whoever counts attempts is elsewhere. */
+    public LaunchPlan withNode(NodePlace place) {
+        return new LaunchPlan(words, worldSize, maxRestarts, masterPort, environment, isInputForRankZero, grace, place);
     }
 }

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Ranks, and whatever they start, end with this process, however that ends. Whoever starts a launch closes it. Thread-safe.
  */
-public final class Launcher implements AutoCloseable {
+public final class Launcher implements RunningRanks, AutoCloseable {
     private static final Duration CLOSING = Duration.ofSeconds(30);
 
     private final LaunchPlan plan;
@@ -39,9 +39,14 @@ public final class Launcher implements AutoCloseable {
         this.thread.setDaemon(true);
     }
 
-    /** Starts the ranks and returns at once. Fails where the port that the plan names is in use. */
+    /**
+     * Starts the ranks and returns at once. Fails where the port that the plan names is in use. A plan for one of several machines
+     * runs once, however it ends.
+     */
     public static Launcher start(LaunchPlan plan, LaunchListener listener) {
-        MasterPort.take(plan.masterPort()).close();
+        if (plan.node() == null) {
+            MasterPort.take(plan.masterPort()).close();
+        }
         Launcher launcher = new Launcher(plan, listener);
         launcher.thread.start();
         return launcher;
@@ -84,27 +89,35 @@ public final class Launcher implements AutoCloseable {
         return result.copy();
     }
 
-    /** Asks all ranks to end as Ctrl-C does (SIGINT), after half the grace by SIGTERM, and kills what is left after it. */
+    @Override
     public void interrupt() {
         stop.ask(StopRequest.Kind.INTERRUPT);
     }
 
-    /** Asks all ranks to end by SIGTERM, and kills what is left after the grace. */
+    @Override
     public void terminate() {
         stop.ask(StopRequest.Kind.TERMINATE);
     }
 
-    /** Kills all ranks at once. */
+    @Override
     public void kill() {
         stop.ask(StopRequest.Kind.KILL);
     }
 
     private void run() {
         try {
-            result.complete(runAttempts());
+            NodePlace node = plan.node();
+            result.complete(node == null ? runAttempts() : runOnce(node));
         } catch (RuntimeException | Error e) {
             result.completeExceptionally(e);
         }
+    }
+
+    private LaunchResult runOnce(NodePlace node) {
+        listener.attemptStarts(node.round(), node.masterPort());
+        AttemptResult end = new RankProcesses(new RankEnvironment(plan, node), listener, stop).run();
+        listener.attemptEnded(end);
+        return new LaunchResult(List.of(end), stop.isAsked());
     }
 
     private LaunchResult runAttempts() {
@@ -118,7 +131,7 @@ public final class Launcher implements AutoCloseable {
             }
             try (MasterPort port = taken) {
                 listener.attemptStarts(attempt, port.number());
-                RankEnvironment environment = new RankEnvironment(plan, runId, attempt, port.number());
+                RankEnvironment environment = RankEnvironment.onOneMachine(plan, runId, attempt, port.number());
                 AttemptResult end = new RankProcesses(environment, listener, stop).run();
                 attempts.add(end);
                 listener.attemptEnded(end);

@@ -6,13 +6,14 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.UnknownHostException;
 
 /**
- * The port that rank 0 may listen at. One that was chosen freely is held for as long as the ranks live, by a socket that is bound
+ * The port that rank 0 may listen at, of this machine for itself, or of all its addresses where ranks of others come, too. One that was chosen freely is held for as long as the ranks live, by a socket that is bound
  * but does not listen: nobody else is given it by chance, while rank 0 may listen there, as long as it sets SO_REUSEADDR as
  * servers do.
  */
-final class MasterPort implements AutoCloseable {
+public final class MasterPort implements AutoCloseable {
     private static final byte[] LOOPBACK = {127, 0, 0, 1};
 
     private final int number;
@@ -25,10 +26,27 @@ final class MasterPort implements AutoCloseable {
 
     /** Takes the port that was asked for, 0 for a free one. */
     static MasterPort take(int wanted) {
+        return take(wanted, loopback());
+    }
+
+    /** Takes the port that was asked for, 0 for a free one, of all addresses of this machine. */
+    public static MasterPort takeForOthers(int wanted) {
+        return take(wanted, new InetSocketAddress(0).getAddress());
+    }
+
+    private static InetAddress loopback() {
+        try {
+            return InetAddress.getByAddress(LOOPBACK);
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException("four bytes are an address", e);
+        }
+    }
+
+    private static MasterPort take(int wanted, InetAddress address) {
         Socket holder = new Socket();
         try {
             holder.setReuseAddress(true);
-            holder.bind(new InetSocketAddress(InetAddress.getByAddress(LOOPBACK), wanted));
+            holder.bind(new InetSocketAddress(address, wanted));
             MasterPort port = new MasterPort(holder.getLocalPort(), holder);
             if (wanted != 0) {
                 port.close(); // whoever names a port may have a program that wants it for itself alone
@@ -44,7 +62,8 @@ final class MasterPort implements AutoCloseable {
         }
     }
 
-    int number() {
+    /** Returns the port. */
+    public int number() {
         return number;
     }
 

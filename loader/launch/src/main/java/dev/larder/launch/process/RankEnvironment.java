@@ -5,41 +5,50 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What ranks find in their environment: what {@code torchrun} says on one machine, and what names the run and the attempt for
+ * What ranks find in their environment: what {@code torchrun} says, and what names the run and the attempt for
  * {@code dev.larder.distributed.rendezvous.Rendezvous}.
  *
  * @param plan what is launched
- * @param runId differs for every launch
- * @param attempt counts from 0
- * @param masterPort where rank 0 may listen
+ * @param place the place of this machine's ranks among all
  */
-record RankEnvironment(LaunchPlan plan, String runId, int attempt, int masterPort) {
+record RankEnvironment(LaunchPlan plan, NodePlace place) {
     static final String MASTER_ADDRESS = "127.0.0.1";
 
-    /** Returns what the environment of a rank has that this process's has not; null removes a variable. */
-    Map<String, @Nullable String> changes(int rank) {
+    /** Tells the ranks of an attempt on one machine. */
+    static RankEnvironment onOneMachine(LaunchPlan plan, String runId, int attempt, int masterPort) {
+        return new RankEnvironment(
+                plan, new NodePlace(0, 1, 0, plan.worldSize(), MASTER_ADDRESS, masterPort, attempt, attempt, runId));
+    }
+
+    int attempt() {
+        return place.round();
+    }
+
+    /** Returns what the environment of a rank of this machine has that this process's has not; null removes a variable. */
+    Map<String, @Nullable String> changes(int localRank) {
         Map<String, @Nullable String> changes = new HashMap<>(plan.environment());
         changes.putAll(CoreShare.among(plan.worldSize()).variables(withOwn(plan.environment())));
-        String worldSize = Integer.toString(plan.worldSize());
-        for (String name : new String[] {"WORLD_SIZE", "LOCAL_WORLD_SIZE", "ROLE_WORLD_SIZE"}) {
-            changes.put(name, worldSize);
-        }
-        for (String name : new String[] {"RANK", "LOCAL_RANK", "ROLE_RANK"}) {
-            changes.put(name, Integer.toString(rank));
-        }
+        String worldSize = Integer.toString(place.worldSize());
+        String rank = Integer.toString(place.firstRank() + localRank);
+        changes.put("WORLD_SIZE", worldSize);
+        changes.put("ROLE_WORLD_SIZE", worldSize);
+        changes.put("LOCAL_WORLD_SIZE", Integer.toString(plan.worldSize()));
+        changes.put("RANK", rank);
+        changes.put("ROLE_RANK", rank);
+        changes.put("LOCAL_RANK", Integer.toString(localRank));
         changes.putIfAbsent("ROLE_NAME", "default");
-        changes.put("GROUP_RANK", "0");
-        changes.put("GROUP_WORLD_SIZE", "1");
-        changes.put("MASTER_ADDR", MASTER_ADDRESS);
-        changes.put("MASTER_PORT", Integer.toString(masterPort));
-        changes.put("TORCHELASTIC_RESTART_COUNT", Integer.toString(attempt));
+        changes.put("GROUP_RANK", Integer.toString(place.node()));
+        changes.put("GROUP_WORLD_SIZE", Integer.toString(place.nodes()));
+        changes.put("MASTER_ADDR", place.masterAddress());
+        changes.put("MASTER_PORT", Integer.toString(place.masterPort()));
+        changes.put("TORCHELASTIC_RESTART_COUNT", Integer.toString(place.restarts()));
         changes.put("TORCHELASTIC_MAX_RESTARTS", Integer.toString(plan.maxRestarts()));
         changes.putIfAbsent("TORCHELASTIC_RUN_ID", "none");
         // Nobody listens at the port until rank 0 does: no agent has a store there, and no file waits for an error.
         changes.put("TORCHELASTIC_USE_AGENT_STORE", "False");
         changes.put("TORCHELASTIC_ERROR_FILE", null);
-        changes.put("LARDER_RUN_ID", runId);
-        changes.put("LARDER_ATTEMPT", Integer.toString(attempt));
+        changes.put("LARDER_RUN_ID", place.runId());
+        changes.put("LARDER_ATTEMPT", Integer.toString(place.round()));
         return changes;
     }
 

@@ -112,7 +112,8 @@ final class RankProcesses {
             rank.keep(line);
             listener.line(rank.number, line);
         });
-        boolean readsInput = rank.number == 0 && environment.plan().isInputForRankZero();
+        boolean readsInput = environment.place().firstRank() + rank.number == 0
+                && environment.plan().isInputForRankZero();
         ProcessSpec program =
                 new ProcessSpec(environment.plan().words(), environment.changes(rank.number), null, output, readsInput);
         ChildProcess process = ChildProcess.start(program.withPromptPython());
@@ -235,14 +236,20 @@ final class RankProcesses {
                 end = stuck(rank, ran);
             }
             ends.add(end);
-            boolean isFailure = !end.cause().isSuccess() && !(end.cause() instanceof Ended) && failed != null;
+            boolean isFailure = !end.cause().isSuccess() && !(end.cause() instanceof Ended) && isTold(rank);
             long diedNanos = rank.isDead ? rank.diedNanos : begin;
             if (isFailure && (first == null || diedNanos - firstNanos < 0)) {
                 first = end;
                 firstNanos = diedNanos;
             }
         }
-        return new AttemptResult(environment.attempt(), ends, first, ran);
+        return new AttemptResult(environment.attempt(), ends, first, firstNanos, ran);
+    }
+
+    /** Tells whether failures count; on several machines also where the others' launchers asked for the end a moment too early to know. */
+    private boolean isTold(Rank rank) {
+        boolean diedBefore = rank.isDead && rank.isAsked && rank.diedNanos - rank.askedNanos < 0;
+        return failed != null || (environment.plan().node() != null && diedBefore);
     }
 
     private static RankResult stuck(Rank rank, Duration ran) {

@@ -1,0 +1,68 @@
+package dev.larder.command.launch;
+
+import dev.larder.cluster.NodeListener;
+import dev.larder.launch.process.LaunchListener;
+import dev.larder.launch.process.NodePlace;
+import dev.larder.launch.process.OutputLine;
+import dev.larder.launch.process.RankResult;
+
+/** Shows how a run on several machines goes, and what ranks say, those of other machines with its name. */
+public final class NodeDisplay implements NodeListener {
+    private final RankDisplay display;
+    private final int ranksPerNode;
+    private final boolean isQuiet;
+
+    /** Shows by what shows the ranks of this machine. */
+    public NodeDisplay(RankDisplay display, int ranksPerNode, boolean isQuiet) {
+        this.display = display;
+        this.ranksPerNode = ranksPerNode;
+        this.isQuiet = isQuiet;
+    }
+
+    @Override
+    public void said(String text) {
+        if (!isQuiet) {
+            tell(text);
+        }
+    }
+
+    /** Says something, quiet or not; a line each. */
+    public void tell(String text) {
+        text.lines().forEach(display::say);
+    }
+
+    @Override
+    public void roundStarts(NodePlace place) {
+        display.firstRank(place.firstRank());
+    }
+
+    @Override
+    public void lineOf(String node, int rank, OutputLine line) {
+        display.show(rank % ranksPerNode, rank + "@" + node, line);
+    }
+
+    @Override
+    public LaunchListener ranks() {
+        return new LaunchListener() {
+            @Override
+            public void attemptStarts(int attempt, int masterPort) {
+                display.attemptStarts(attempt, masterPort);
+            }
+
+            @Override
+            public void line(int rank, OutputLine line) {
+                display.line(rank, line);
+            }
+
+            @Override
+            public void rankEnded(int attempt, RankResult end) {
+                display.sayTrouble(end);
+            }
+
+            @Override
+            public RankLogs logs(int attempt, int rank) {
+                return display.logs(attempt, rank);
+            }
+        };
+    }
+}

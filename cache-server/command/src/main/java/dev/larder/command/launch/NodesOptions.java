@@ -1,0 +1,168 @@
+package dev.larder.command.launch;
+
+import dev.larder.cluster.Endpoint;
+import dev.larder.cluster.NodeOptions;
+import dev.larder.cluster.RunSecret;
+import dev.larder.command.output.Units;
+import dev.larder.error.ErrorCode;
+import dev.larder.internal.error.Failure;
+import dev.larder.launch.process.LaunchPlan;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** How several machines meet, as options of {@code torchrun}. */
+public final class NodesOptions {
+    private static final Pattern NODES = Pattern.compile("(?<min>[1-9]\\d{0,4})(:(?<max>[1-9]\\d{0,4}))?");
+
+    @Spec(Spec.Target.MIXEE)
+    CommandSpec spec;
+
+    @Option(
+            names = "--nnodes",
+            paramLabel = "MIN[:MAX]",
+            defaultValue = "1",
+            description =
+                    "Number of machines, each of which runs this command (default: 1). With MAX, others may come late, and"
+                            + " the rest goes on where some are lost.")
+    String nodes;
+
+    @Option(
+            names = {"--node-rank", "--node_rank"},
+            paramLabel = "R",
+            defaultValue = "-1",
+            description = "Number of this machine, from 0, which leads; default: as they come.")
+    int nodeRank;
+
+    @Option(
+            names = {"--rdzv-endpoint", "--rdzv_endpoint"},
+            paramLabel = "HOST[:PORT]",
+            description = "Where the machines meet: an address of one of them (port: 29400).")
+    @Nullable
+    String endpoint;
+
+    @Option(
+            names = {"--rdzv-id", "--rdzv_id"},
+            paramLabel = "NAME",
+            description = "The name of the run: TORCHELASTIC_RUN_ID of the ranks.")
+    @Nullable
+    String runName;
+
+    @Option(
+            names = {"--master-addr", "--master_addr"},
+            paramLabel = "HOST",
+            hidden = true)
+    @Nullable
+    String masterAddress;
+
+    @Option(
+            names = "--rdzv-secret-file",
+            paramLabel = "FILE",
+            description = "The run's secret, the same on all machines; default: $$LARDER_RDZV_SECRET.")
+    @Nullable
+    Path secretFile;
+
+    @Option(
+            names = "--join-timeout",
+            paramLabel = "D",
+            defaultValue = "5s",
+            converter = Units.DurationConverter.class,
+            description = "How long to wait for more than MIN machines, and for a lost one (default: 5s).")
+    Duration joinTimeout;
+
+    @Option(
+            names = "--rdzv-timeout",
+            paramLabel = "D",
+            defaultValue = "10m",
+            converter = Units.DurationConverter.class,
+            description = "How long to wait for MIN machines at the begin (default: 10m).")
+    Duration meetingTimeout;
+
+    @Option(
+            names = "--node-timeout",
+            paramLabel = "D",
+            defaultValue = "10s",
+            converter = Units.DurationConverter.class,
+            description = "How long a machine may be silent before it counts as lost (default: 10s).")
+    Duration nodeTimeout;
+
+    @Option(
+            names = "--no-forward",
+            description = "Show the output of ranks on their own machine only, not at the one that leads, too.")
+    boolean noForward;
+
+    /** Tells whether the ranks run on several machines, or may. */
+    public boolean areSeveral() {
+        return match("max", match("min", 1)) > 1;
+    }
+
+    private int match(String group, int otherwise) {
+        Matcher matcher = NODES.matcher(nodes);
+        if (!matcher.matches()) {
+            throw new ParameterException(spec.commandLine(), "--nnodes is N or MIN:MAX, not '" + nodes + "'");
+        }
+        String text = matcher.group(group);
+        return text == null ? otherwise : Integer.parseInt(text);
+    }
+
+    /** Adds what ranks are told of the run. */
+    public void addTo(Map<String, @Nullable String> environment) {
+        if (runName != null) {
+            environment.put("TORCHELASTIC_RUN_ID", runName);
+        }
+    }
+
+    /** Refuses an address of another machine where there is but this one. */
+    public void requireOneMachine() {
+        if (nodeRank > 0) {
+            throw Failure.of(ErrorCode.USAGE, "no such node rank")
+                    .with("nodeRank", nodeRank)
+                    .with("nnodes", nodes)
+                    .remedy("say how many machines there are: --nnodes N");
+        }
+        requireHere("rdzv-endpoint", endpoint);
+        requireHere("master-addr", masterAddress);
+    }
+
+    private void requireHere(String option, @Nullable String place) {
+        if (place == null || place.isBlank() || place.startsWith("0.0.0.0") || place.startsWith("[::]")) {
+            return;
+        }
+        if (!Endpoint.parse(place).isHere()) {
+            throw Failure.of(ErrorCode.REFUSED, "one machine cannot meet itself elsewhere")
+                    .with(option, place)
+                    .with("nnodes", nodes)
+                    .remedy("leave it out, or say how many machines there are: --nnodes N");
+        }
+    }
+
+    /** Returns what this machine brings to the run. */
+    public NodeOptions node(LaunchPlan plan, Path store) {
+        String place = endpoint == null ? masterAddress : endpoint;
+        if (place == null) {
+            throw Failure.of(ErrorCode.USAGE, "machines need a place to meet")
+                    .with("nnodes", nodes)
+                    .remedy("give all of them the same --rdzv-endpoint HOST:PORT, an address of the one that leads");
+        }
+        int min = match("min", 1);
+        return new NodeOptions(
+                Objects.requireNonNullElse(runName, "none"),
+                Endpoint.parse(place),
+                nodeRank,
+                min,
+                match("max", min),
+                RunSecret.find(secretFile, System.getenv(RunSecret.VARIABLE)),
+                store,
+                plan,
+                new NodeOptions.Times(meetingTimeout, joinTimeout, nodeTimeout),
+                !noForward);
+    }
+}

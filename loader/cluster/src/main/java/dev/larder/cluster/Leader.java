@@ -1,0 +1,394 @@
+package dev.larder.cluster;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.internal.time.Deadline;
+import dev.larder.launch.process.MasterPort;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Leads a run on several nodes: takes nodes in, starts rounds, ends them where a rank fails or a node is lost, and says how the run
+ * ended. It runs in the process of one of the nodes, which is node 0 and speaks to it as all others do.
+ *
+ * <p>One thread decides; it never waits but for the queue of what nodes say.
+ */
+final class Leader implements AutoCloseable {
+    /** How long nodes may take to end their ranks beyond the grace of a plan. */
+    private static final Duration BEYOND_GRACE = Duration.ofSeconds(30);
+
+    private static final Duration FAREWELL = Duration.ofSeconds(5);
+
+    private final NodeOptions options;
+    private final NodeListener listener;
+    private final String token = randomText();
+    private final String runId = randomText();
+    private final BlockingQueue<Door.Event> events;
+    private final LineForwarder lines;
+    private final Door door;
+    private final List<Member> members = new CopyOnWriteArrayList<>();
+    private final List<Member> early = new ArrayList<>();
+    private final Heartbeat heartbeat;
+    private final Thread thread;
+    private @Nullable Member own;
+    private @Nullable Round round;
+    private @Nullable StopKind stop;
+    private String stoppedBy = "";
+    private String lastLoss = "";
+    private int rounds;
+    private int failures;
+
+    private Leader(
+            NodeOptions options,
+            NodeListener listener,
+            BlockingQueue<Door.Event> events,
+            LineForwarder lines,
+            Door door) {
+        this.options = options;
+        this.listener = listener;
+        this.events = events;
+        this.lines = lines;
+        this.door = door;
+        this.heartbeat = new Heartbeat(
+                options.times().heartbeat(),
+                () -> members.stream().map(Member::link).toList());
+        this.thread = new Thread(this::run, "larder-leader");
+        thread.setDaemon(true);
+    }
+
+    /** Begins to lead; null where something listens at the endpoint already. */
+    static @Nullable Leader start(NodeOptions options, NodeListener listener) {
+        BlockingQueue<Door.Event> events = new LinkedBlockingQueue<>();
+        LineForwarder lines = new LineForwarder(
+                line -> listener.lineOf(line.node(), line.rank(), line.line()),
+                lost -> lost + " lines of other nodes were left out here");
+        Door door = Door.open(options, events, lines, listener);
+        if (door == null) {
+            lines.close();
+            return null;
+        }
+        Leader leader = new Leader(options, listener, events, lines, door);
+        leader.thread.start();
+        return leader;
+    }
+
+    /** Returns what the leader knows its own node by. */
+    String token() {
+        return token;
+    }
+
+    private static String randomText() {
+        byte[] bytes = new byte[8];
+        new SecureRandom().nextBytes(bytes);
+        return HexFormat.of().formatHex(bytes);
+    }
+
+    private void run() {
+        Verdict verdict;
+        try {
+            verdict = lead();
+        } catch (InterruptedException e) {
+            verdict = new Verdict(ErrorCode.INTERRUPTED.number(), "the leader of the run was ended");
+        } catch (LarderException e) {
+            verdict = new Verdict(e.rawCode(), String.valueOf(e.getMessage()));
+        } catch (RuntimeException e) {
+            verdict = new Verdict(ErrorCode.UNEXPECTED.number(), "the leader of the run failed: reason=" + e);
+        }
+        try {
+            sayFarewell(verdict);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** How a run ends. */
+    private record Verdict(int exitCode, String message) {}
+
+    private Verdict lead() throws InterruptedException {
+        Verdict verdict = gather(options.times().meeting());
+        while (verdict == null) {
+            try (Round started = begin()) {
+                round = started;
+                follow(started);
+                round = null;
+                verdict = judge(started);
+                if (verdict == null && (!started.lost().isEmpty() || members.size() < options.minNodes())) {
+                    verdict = gather(options.times().join());
+                }
+            }
+        }
+        return verdict;
+    }
+
+    /** Waits until enough nodes are there: for the fewest as long as it may take, for more no longer than for late ones. */
+    private @Nullable Verdict gather(Duration patience) throws InterruptedException {
+        Deadline fewest = Deadline.after(patience);
+        Deadline more = members.size() >= options.minNodes()
+                ? Deadline.after(options.times().join())
+                : null;
+        while (stop == null) {
+            boolean isEnough = own != null && members.size() >= options.minNodes();
+            if (isEnough && (members.size() >= options.maxNodes() || (more != null && more.isOver()))) {
+                return null;
+            }
+            if (!isEnough && fewest.isOver()) {
+                return tooFew(patience);
+            }
+            more = isEnough ? more == null ? Deadline.after(options.times().join()) : more : null;
+            handle(next(more == null ? fewest : more));
+        }
+        return stopped();
+    }
+
+    private Verdict tooFew(Duration waited) {
+        String facts = "nodes=" + members.size() + " min=" + options.minNodes() + " waited="
+                + waited.toMillis() / 1000.0 + "s";
+        String here = " here=" + members.stream().map(Member::text).collect(Collectors.joining(", "));
+        return new Verdict(
+                ErrorCode.DEADLINE.number(),
+                lastLoss.isEmpty()
+                        ? "not all nodes came in time: " + facts + here
+                                + "; see what the others say, and whether they reach "
+                                + options.endpoint().text()
+                        : "too few nodes are left: " + facts + " lost=" + lastLoss
+                                + "; start the run again, or allow fewer nodes with --nnodes MIN:MAX");
+    }
+
+    private Verdict stopped() {
+        StopKind kind = stop == null ? StopKind.TERMINATE : stop;
+        return new Verdict(kind.exitCode(), "the run was stopped: by=" + stoppedBy);
+    }
+
+    /** Starts the ranks of the nodes that take part: those of the last round first, but for that the order is that of node ranks. */
+    private Round begin() {
+        List<Member> chosen = members.stream()
+                .sorted(Comparator.comparing((Member member) -> member != own)
+                        .thenComparing(member -> member.node() < 0)
+                        .thenComparingInt(Member::node)
+                        .thenComparingInt(Member::number))
+                .limit(options.maxNodes())
+                .collect(Collectors.toCollection(ArrayList::new));
+        if (chosen.stream().allMatch(member -> member.nodeRank() >= 0)) {
+            chosen.sort(Comparator.comparingInt(Member::nodeRank));
+        }
+        int ranksHere = options.plan().worldSize();
+        Round begun = new Round(
+                rounds++, chosen, MasterPort.takeForOthers(options.plan().masterPort()));
+        listener.said(chosen.size() + (chosen.size() == 1 ? " node" : " nodes") + " of " + options.minNodes() + ":"
+                + options.maxNodes() + " start " + chosen.size() * ranksHere + " ranks: "
+                + chosen.stream().map(Member::text).collect(Collectors.joining(", ")));
+        for (Member member : chosen) {
+            member.tell(Message.of(Message.Kind.START)
+                    .with("node", member.node())
+                    .with("nodes", chosen.size())
+                    .with("firstRank", member.node() * ranksHere)
+                    .with("worldSize", chosen.size() * ranksHere)
+                    .with("masterPort", begun.port())
+                    .with("round", begun.number())
+                    .with("restarts", failures)
+                    .with("runId", runId));
+        }
+        return begun;
+    }
+
+    private void follow(Round running) throws InterruptedException {
+        Deadline ending = Deadline.none();
+        StopKind told = null;
+        while (!running.isOver()) {
+            handle(next(ending));
+            if (stop != null && (told == null || stop.compareTo(told) > 0)) {
+                told = stop;
+                running.halt(stop, stopped().message());
+            } else if (running.haltReason() == null) {
+                haltWhereNeeded(running);
+            }
+            if (running.haltReason() != null && ending == Deadline.none()) {
+                ending = Deadline.after(options.plan().grace().plus(BEYOND_GRACE));
+            }
+            if (ending.isOver()) {
+                running.group().stream()
+                        .filter(member -> member.over() == null)
+                        .forEach(member -> lose(member, "its ranks do not end"));
+            }
+        }
+    }
+
+    private static void haltWhereNeeded(Round running) {
+        if (!running.lost().isEmpty()) {
+            running.halt(StopKind.TERMINATE, "lost " + running.lost().get(0).text());
+            return;
+        }
+        running.firstFailure()
+                .ifPresent(member -> running.halt(StopKind.TERMINATE, "a rank failed on " + member.text()));
+    }
+
+    /** Decides what follows a round; null where another one does. */
+    private @Nullable Verdict judge(Round ended) {
+        if (stop != null) {
+            return stopped();
+        }
+        if (!ended.lost().isEmpty()) {
+            return null;
+        }
+        Member failed = ended.firstFailure().orElse(null);
+        if (failed == null) {
+            return ended.isSuccess()
+                    ? new Verdict(0, "")
+                    : new Verdict(ErrorCode.UNEXPECTED.number(), "the ranks ended before their time");
+        }
+        Message over = failed.over();
+        String what = over == null ? "" : over.text("what") + " node=" + failed.text();
+        failures++;
+        String attempt = " attempt=" + failures + "/" + (options.plan().maxRestarts() + 1);
+        if (over != null && failures > options.plan().maxRestarts()) {
+            String tail = over.text("lines");
+            String advice = tail.isEmpty() ? "; it printed nothing" : "; its last lines:\n" + tail;
+            return new Verdict(over.integer("exitCode"), "a rank failed: " + what + attempt + advice);
+        }
+        listener.said("a rank failed: " + what + attempt + "; restarting the ranks of all nodes");
+        return null;
+    }
+
+    private Door.@Nullable Event next(Deadline deadline) throws InterruptedException {
+        return events.poll(
+                Math.min(deadline.remainingNanos(), Duration.ofHours(1).toNanos()), TimeUnit.NANOSECONDS);
+    }
+
+    private void handle(Door.@Nullable Event event) {
+        if (event == null) {
+            return;
+        }
+        Member member = event.member();
+        String gone = event.goneBecause();
+        Message message = event.message();
+        if (gone != null) {
+            lose(member, gone);
+        } else if (message == null) {
+            seat(member);
+        } else if (member.isSeated()) {
+            hear(member, message);
+        }
+    }
+
+    private void seat(Member caller) {
+        boolean isOwn = caller.hello().text("token").equals(token);
+        Member leader = isOwn ? caller : own;
+        if (leader == null) {
+            early.add(caller); // the leader's own node calls at once, and is the measure of all others
+            return;
+        }
+        String objection = isOwn ? null : Objections.to(caller, leader.hello(), members);
+        if (objection != null) {
+            listener.said("a node was turned away: node=" + caller.text() + " reason=" + objection);
+            caller.tell(Message.of(Message.Kind.REFUSED).with("reason", objection));
+            caller.link().close();
+            return;
+        }
+        own = leader;
+        caller.seat();
+        members.add(caller);
+        caller.tell(Message.of(Message.Kind.SEATED)
+                .with("isLate", round == null ? 0 : 1)
+                .with("leader", leader.hello().text("host")));
+        if (round != null) {
+            listener.said(caller.text() + " came late, and takes part from the next restart on");
+        }
+        List<Member> waiting = List.copyOf(early);
+        early.clear();
+        waiting.forEach(this::seat);
+    }
+
+    private void hear(Member member, Message message) {
+        Round running = round;
+        boolean takesPart = running != null && running.has(member);
+        if (message.kind() == Message.Kind.STOP) {
+            askStop(member, StopKind.of(message.text("kind")), takesPart);
+        } else if (running != null && takesPart && message.number("round") == running.number()) {
+            if (message.kind() == Message.Kind.OVER) {
+                member.over(message);
+            } else if (message.kind() == Message.Kind.FAILING && running.haltReason() == null) {
+                running.halt(StopKind.TERMINATE, "rank " + message.text("rank") + " failed on " + member.text());
+            }
+        }
+    }
+
+    /** Stops the run for a node that takes part, or leads; one that only waits leaves alone. */
+    private void askStop(Member member, StopKind kind, boolean takesPart) {
+        if (!takesPart && member != own) {
+            member.tell(farewell(new Verdict(kind.exitCode(), "stopped before it took part")));
+            return;
+        }
+        if (stop == null || kind.compareTo(stop) > 0) {
+            stop = kind;
+            stoppedBy = stoppedBy.isEmpty() ? "SIG" + signal(kind) + " at " + member.text() : stoppedBy;
+        }
+    }
+
+    private static String signal(StopKind kind) {
+        return switch (kind) {
+            case INTERRUPT -> "INT";
+            case TERMINATE -> "TERM";
+            case KILL -> "KILL";
+        };
+    }
+
+    private void lose(Member member, String cause) {
+        member.link().close();
+        early.remove(member);
+        if (!members.remove(member)) {
+            return;
+        }
+        Round running = round;
+        if (running != null && running.has(member) && !member.hasSucceeded()) {
+            running.lose(member);
+            lastLoss = member.text() + " cause=" + cause;
+            listener.said("a node is lost: node=" + lastLoss + "; waiting for it or others for "
+                    + options.times().join().toMillis() / 1000.0 + " s");
+        }
+    }
+
+    private static Message farewell(Verdict verdict) {
+        return Message.of(Message.Kind.FINAL)
+                .with("exitCode", verdict.exitCode())
+                .with("message", verdict.message());
+    }
+
+    /** Tells all how the run ended, and stays until they have heard it. */
+    private void sayFarewell(Verdict verdict) throws InterruptedException {
+        lines.drain(FAREWELL);
+        members.forEach(member -> member.tell(farewell(verdict)));
+        Deadline patience = Deadline.after(FAREWELL);
+        while (!members.isEmpty() && !patience.isOver()) {
+            handle(next(patience));
+        }
+        members.forEach(member -> member.link().close());
+    }
+
+    /** Waits until all nodes know how the run ended. */
+    void join() {
+        try {
+            thread.join(FAREWELL.multipliedBy(3).toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public void close() {
+        thread.interrupt();
+        door.close();
+        heartbeat.close();
+        lines.close();
+        members.forEach(member -> member.link().close());
+    }
+}

@@ -1,0 +1,121 @@
+package dev.larder.cluster;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.internal.error.Failure;
+import dev.larder.internal.time.Backoff;
+import dev.larder.internal.time.Deadline;
+import dev.larder.launch.process.LaunchPlan;
+import java.io.IOException;
+import java.net.Socket;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Calls the leader of a run until it answers, and says who this node is. */
+final class LeaderCall {
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+    private static final int CONNECT_MILLIS = 3000;
+
+    private final NodeOptions options;
+    private final String token;
+    private String state = "nobody listens there";
+
+    /** {@code token} is what the leader knows its own node by; empty for another. */
+    LeaderCall(NodeOptions options, String token) {
+        this.options = options;
+        this.token = token;
+    }
+
+    /** Returns the link once the leader has heard who this is. */
+    NodeLink connect(Deadline deadline) throws InterruptedException {
+        Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
+        while (true) {
+            @Nullable NodeLink link = tryOnce();
+            if (link != null) {
+                return link;
+            }
+            if (deadline.isOver()) {
+                throw Failure.of(ErrorCode.DEADLINE, "nobody leads the run")
+                        .with("endpoint", options.endpoint().text())
+                        .with("state", state)
+                        .with("waited", deadline.timeout().toSeconds() + "s")
+                        .remedy("start the node whose address this is, and let others reach its port");
+            }
+            if (!backoff.pause(deadline)) {
+                throw new InterruptedException();
+            }
+        }
+    }
+
+    /** Calls once; null where nobody answers yet. */
+    private @Nullable NodeLink tryOnce() {
+        Socket socket = new Socket();
+        boolean isConnected = false;
+        try {
+            socket.connect(options.endpoint().address(), CONNECT_MILLIS);
+            if (socket.getLocalSocketAddress().equals(socket.getRemoteSocketAddress())) {
+                return null; // without a listener the kernel may connect a port of this machine to itself
+            }
+            NodeLink link = NodeLink.toLeader(
+                    socket, options.secretOrNone(), options.times().silence());
+            link.send(hello());
+            isConnected = true;
+            return link;
+        } catch (NodeLink.StrangerException e) {
+            throw Failure.of(ErrorCode.REFUSED, "what listens at the rendezvous endpoint does not lead this run")
+                    .with("endpoint", options.endpoint().text())
+                    .with("reason", e.getMessage())
+                    .cause(e)
+                    .remedy(
+                            "give all nodes the same secret and release of Larder, and each run an endpoint of its own");
+        } catch (UnknownHostException e) {
+            state = "no such host";
+            return null;
+        } catch (IOException e) {
+            state = String.valueOf(e.getMessage());
+            return null;
+        } finally {
+            if (!isConnected) {
+                close(socket);
+            }
+        }
+    }
+
+    private static void close(Socket socket) {
+        try {
+            socket.close();
+        } catch (IOException e) {
+            return; // nothing was sent through it
+        }
+    }
+
+    private Message hello() {
+        LaunchPlan plan = options.plan();
+        NodeIdentity identity = NodeIdentity.of(options.store());
+        return Message.of(Message.Kind.HELLO)
+                .with("token", token)
+                .with("runName", options.runName())
+                .with("nodeRank", options.nodeRank())
+                .with("host", identity.host())
+                .with("boot", identity.boot())
+                .with("store", identity.store())
+                .with("storePath", options.store())
+                .with("nnodes", options.minNodes() + ":" + options.maxNodes())
+                .with("ranks", plan.worldSize())
+                .with("maxRestarts", plan.maxRestarts())
+                .with("command", command(plan.words()));
+    }
+
+    /** Tells commands apart without a word of their arguments, which may be nobody's business. */
+    private String command(List<String> words) {
+        byte[][] texts = words.stream()
+                .map(word -> (word.length() + ":" + word).getBytes(StandardCharsets.UTF_8))
+                .toArray(byte[][]::new);
+        byte[] digest = options.secretOrNone().code(texts);
+        return words.get(0) + "…" + HexFormat.of().formatHex(digest, 0, 4);
+    }
+}

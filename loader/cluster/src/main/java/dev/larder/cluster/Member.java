@@ -1,0 +1,101 @@
+package dev.larder.cluster;
+
+import java.io.IOException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** A node as the leader knows it. But for what is final, for the leader's thread. */
+final class Member {
+    private static final AtomicInteger COUNT = new AtomicInteger();
+
+    private final NodeLink link;
+    private final Message hello;
+    private final int number = COUNT.incrementAndGet();
+    private volatile int node = -1;
+    private boolean isSeated;
+    private @Nullable Message over;
+    private long overNanos;
+
+    Member(NodeLink link, Message hello) {
+        this.link = link;
+        this.hello = hello;
+    }
+
+    NodeLink link() {
+        return link;
+    }
+
+    Message hello() {
+        return hello;
+    }
+
+    int nodeRank() {
+        return hello.integer("nodeRank");
+    }
+
+    /** Returns how many came before it. */
+    int number() {
+        return number;
+    }
+
+    /** Returns its place in the last round; −1 where it had none. */
+    int node() {
+        return node;
+    }
+
+    void node(int place) {
+        node = place;
+    }
+
+    boolean isSeated() {
+        return isSeated;
+    }
+
+    void seat() {
+        isSeated = true;
+    }
+
+    /** Returns what it said of the end of its ranks; null while they run. */
+    @Nullable
+    Message over() {
+        return over;
+    }
+
+    void over(@Nullable Message message) {
+        over = message;
+        overNanos = System.nanoTime();
+    }
+
+    boolean hasSucceeded() {
+        return over != null && over.text("outcome").equals("success");
+    }
+
+    boolean hasFailed() {
+        return over != null && over.text("outcome").equals("failure");
+    }
+
+    /** Returns when its rank failed, by this machine's clock. */
+    long failedNanos() {
+        return over == null ? overNanos : overNanos - over.number("ageNanos");
+    }
+
+    /** Sends a message, or closes the link, of which the leader then hears. */
+    void tell(Message message) {
+        try {
+            link.send(message);
+        } catch (IOException e) {
+            link.close();
+        }
+    }
+
+    /** Names the node, for people. */
+    String text() {
+        String rank = node >= 0 ? "node " + node : nodeRank() >= 0 ? "node rank " + nodeRank() : "a node";
+        return rank + " (" + hello.text("host") + ", " + link.peer() + ")";
+    }
+
+    /** Names it shortly, for the prefix of its lines. */
+    String shortText() {
+        return hello.text("host") + "#" + node;
+    }
+}

@@ -1,0 +1,51 @@
+package dev.larder.cluster;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.internal.error.Failure;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * Which node this is: a boot of a machine, and a store. Containers and namespaces with a {@code /dev/shm} of their own are nodes.
+ *
+ * @param host the name of the machine, for people
+ * @param boot differs for every boot of every machine
+ * @param store the file system and the folder that the store is in or will be
+ */
+record NodeIdentity(String host, String boot, String store) {
+    private static final Path BOOT = Path.of("/proc/sys/kernel/random/boot_id");
+
+    static NodeIdentity of(Path store) {
+        try {
+            Path there = store.toAbsolutePath().normalize();
+            Path rest = Path.of("");
+            while (!Files.exists(there) && there.getParent() != null) {
+                rest = there.getFileName().resolve(rest);
+                there = there.getParent();
+            }
+            String place =
+                    Files.getAttribute(there, "unix:dev") + "/" + Files.getAttribute(there, "unix:ino") + "/" + rest;
+            return new NodeIdentity(hostName(), Files.readString(BOOT).strip(), place);
+        } catch (IOException e) {
+            throw Failure.of(ErrorCode.UNEXPECTED, "cannot tell which machine and store this is")
+                    .with("store", store)
+                    .with("reason", e)
+                    .cause(e)
+                    .remedy("mount /proc, and name a store that this user can reach");
+        }
+    }
+
+    private static String hostName() throws IOException {
+        Path kernel = Path.of("/proc/sys/kernel/hostname");
+        try {
+            return Files.exists(kernel)
+                    ? Files.readString(kernel).strip()
+                    : InetAddress.getLocalHost().getHostName();
+        } catch (UnknownHostException e) {
+            return "unknown";
+        }
+    }
+}

@@ -1,0 +1,241 @@
+package dev.larder.cluster;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
+import dev.larder.internal.time.Deadline;
+import dev.larder.launch.process.RunningRanks;
+import java.io.IOException;
+import java.net.SocketTimeoutException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Launches ranks on several nodes: one of these runs on each of them, as {@code torchrun}'s agents do. They meet at an endpoint; the
+ * node whose address that is leads the run, as node 0. All start their ranks at the same time. When a rank fails, or a node is lost, all
+ * end their ranks, and start again with the nodes that are left where the run allows that.
+ *
+ * <p>Where the leader is lost, all others end their ranks and say so: whoever started the run starts it again.
+ *
+ * <p>Ranks, and whatever they start, end with this process, however that ends. Whoever starts a launch closes it. Thread-safe.
+ */
+public final class NodeLaunch implements RunningRanks, AutoCloseable {
+    private static final Duration CLOSING = Duration.ofSeconds(30);
+
+    private final NodeOptions options;
+    private final NodeListener listener;
+    private final CompletableFuture<NodeResult> result = new CompletableFuture<>();
+    private final NodeRanks ranks;
+    private final Thread thread;
+    private volatile @Nullable NodeLink link;
+    private volatile @Nullable StopKind stop;
+
+    private NodeLaunch(NodeOptions options, NodeListener listener) {
+        this.options = options;
+        this.listener = listener;
+        this.ranks = new NodeRanks(options, listener);
+        this.thread = new Thread(this::run, "larder-node");
+        thread.setDaemon(true);
+    }
+
+    /** Starts to meet the other nodes, and returns at once. */
+    public static NodeLaunch start(NodeOptions options, NodeListener listener) {
+        NodeLaunch launch = new NodeLaunch(options, listener);
+        launch.thread.start();
+        return launch;
+    }
+
+    /**
+     * Waits for the end of the run.
+     *
+     * @throws dev.larder.error.LarderException DEADLINE where it goes on, REFUSED where the leader does not want this node, and what
+     *     else kept it from taking part
+     */
+    public NodeResult join(Duration timeout) {
+        try {
+            return result.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            throw Failure.of(ErrorCode.DEADLINE, "the run goes on")
+                    .with("waited", timeout)
+                    .remedy("wait longer, or stop it");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Failure.of(ErrorCode.INTERRUPTED, "waiting for a run was interrupted")
+                    .exception();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof LarderException known) {
+                throw new LarderException(known.rawCode(), String.valueOf(known.getMessage()), known);
+            }
+            throw Failure.of(ErrorCode.UNEXPECTED, "launch failed")
+                    .with("reason", e.getCause())
+                    .cause(e)
+                    .exception();
+        }
+    }
+
+    @Override
+    public void interrupt() {
+        ask(StopKind.INTERRUPT);
+    }
+
+    @Override
+    public void terminate() {
+        ask(StopKind.TERMINATE);
+    }
+
+    @Override
+    public void kill() {
+        ask(StopKind.KILL);
+    }
+
+    private void ask(StopKind kind) {
+        stop = kind;
+        ranks.stop(kind);
+        NodeLink connected = link;
+        if (connected == null) {
+            thread.interrupt(); // it only waits for the leader
+            return;
+        }
+        try {
+            connected.send(Message.of(Message.Kind.STOP).with("kind", kind));
+        } catch (IOException e) {
+            connected.close();
+        }
+    }
+
+    private void run() {
+        try {
+            result.complete(takePart());
+        } catch (RuntimeException | Error e) {
+            result.completeExceptionally(e);
+        }
+    }
+
+    private NodeResult takePart() {
+        Leader leader = lead();
+        try {
+            NodeResult end = takePart(leader);
+            if (leader != null) {
+                leader.join();
+            }
+            return end;
+        } finally {
+            ranks.close();
+            if (leader != null) {
+                leader.close();
+            }
+        }
+    }
+
+    /** Leads where the endpoint is of this machine and nobody else does yet; null where another node leads. */
+    private @Nullable Leader lead() {
+        boolean isHere = options.endpoint().isHere();
+        if (options.nodeRank() == 0 && !isHere) {
+            throw options.endpoint().notHere();
+        }
+        return isHere && options.nodeRank() <= 0 ? Leader.start(options, listener) : null;
+    }
+
+    private NodeResult takePart(@Nullable Leader leader) {
+        LeaderCall call = new LeaderCall(options, leader == null ? "" : leader.token());
+        try (NodeLink connected = call.connect(Deadline.after(options.times().meeting()))) {
+            link = connected;
+            if (stop != null) {
+                throw stoppedEarly();
+            }
+            Heartbeat heartbeat = new Heartbeat(options.times().heartbeat(), () -> List.of(connected));
+            try {
+                return hear(connected, leader != null);
+            } finally {
+                heartbeat.close();
+            }
+        } catch (InterruptedException e) {
+            throw stoppedEarly();
+        } finally {
+            link = null;
+        }
+    }
+
+    private LarderException stoppedEarly() {
+        return Failure.of(ErrorCode.INTERRUPTED, "stopped while waiting for the other nodes")
+                .with("endpoint", options.endpoint().text())
+                .exception();
+    }
+
+    /** Does what the leader says until it says that the run is over. */
+    private NodeResult hear(NodeLink connected, boolean leads) {
+        try {
+            while (true) {
+                Message message = connected.receive();
+                switch (message.kind()) {
+                    case SEATED -> seated(message, leads);
+                    case START -> ranks.start(message, connected, leads);
+                    case HALT -> halt(message);
+                    case REFUSED ->
+                        throw Failure.of(ErrorCode.REFUSED, "the leader of the run refused this node")
+                                .with("endpoint", options.endpoint().text())
+                                .with("reason", message.text("reason"))
+                                .exception();
+                    case FINAL -> {
+                        return new NodeResult(message.integer("exitCode"), message.text("message"));
+                    }
+                    default -> {}
+                }
+            }
+        } catch (SocketTimeoutException e) {
+            throw leaderIsLost(
+                    "it has been silent for " + options.times().silence().toSeconds() + " s");
+        } catch (IOException e) {
+            throw leaderIsLost("the connection was closed");
+        }
+    }
+
+    private void seated(Message message, boolean leads) {
+        if (!leads) {
+            listener.said(
+                    "joined the run at " + options.endpoint().text() + ", which " + message.text("leader") + " leads"
+                            + (message.number("isLate") == 1 ? ": it runs already; waiting for its next restart" : ""));
+        }
+    }
+
+    private void halt(Message message) {
+        if (ranks.halt(StopKind.of(message.text("kind")))) {
+            listener.said(message.text("reason") + ": ending the ranks of this node");
+        }
+    }
+
+    private LarderException leaderIsLost(String cause) {
+        ranks.endAll();
+        StopKind asked = stop;
+        if (asked != null) {
+            return stoppedEarly();
+        }
+        return Failure.of(ErrorCode.DEADLINE, "the leader of the run is lost")
+                .with("node", 0)
+                .with("endpoint", options.endpoint().text())
+                .with("cause", cause)
+                .remedy("this node's ranks were ended; see what node 0 said last, and start the run again");
+    }
+
+    /** Kills all ranks of this node that still run, and waits until they are gone; gives up after 30 s. */
+    @Override
+    public void close() {
+        if (thread.isAlive()) {
+            ask(StopKind.KILL);
+            NodeLink connected = link;
+            if (connected != null) {
+                connected.close();
+            }
+        }
+        try {
+            thread.join(CLOSING.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,206 @@
+package dev.larder.cluster;
+
+import java.io.BufferedOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.Arrays;
+import javax.crypto.Mac;
+
+/**
+ * A connection between a node and the leader, on which each has proven that it knows the run's secret, and every message proves it
+ * again. Messages can be read by who sees the wire, but not changed, repeated, left out or added.
+ *
+ * <pre>
+ *  node    magic (8) | version (4) | nonce (32)
+ *  leader  magic (8) | version (4) | nonce (32)
+ *  node    code by the secret of "node", both nonces (32)
+ *  leader  1 and the code of "leader", both nonces (32); or 0
+ *  then    length (4) | message | code by the sender's key of the connection, of the count of messages before and the message (16)
+ * </pre>
+ *
+ * <p>Whoever sends is never made to wait by who does not read, but where the kernel's buffer is full. One thread receives; any may send.
+ */
+final class NodeLink implements AutoCloseable {
+    /** Changes with what messages mean. */
+    static final int VERSION = 1;
+
+    private static final byte[] MAGIC = "LARDRDZV".getBytes(StandardCharsets.US_ASCII);
+    private static final int NONCE_LENGTH = 32;
+    private static final int CODE_LENGTH = 16;
+    private static final int LONGEST_MESSAGE = 64 << 20;
+    private static final Duration HANDSHAKE_PATIENCE = Duration.ofSeconds(5);
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    private final Socket socket;
+    private final DataInputStream in;
+    private final DataOutputStream out;
+    private final Mac sends;
+    private final Mac receives;
+    private long sent;
+    private long received;
+
+    /** The other side is no leader of this run, or no node of it. */
+    static final class StrangerException extends IOException {
+        private static final long serialVersionUID = 1;
+
+        StrangerException(String reason) {
+            super(reason);
+        }
+    }
+
+    private NodeLink(Socket socket, DataInputStream in, DataOutputStream out, Mac sends, Mac receives) {
+        this.socket = socket;
+        this.in = in;
+        this.out = out;
+        this.sends = sends;
+        this.receives = receives;
+    }
+
+    /** Proves to a leader that this is a node of its run, and has it prove the like. */
+    static NodeLink toLeader(Socket socket, RunSecret secret, Duration silence) throws IOException {
+        Streams streams = Streams.of(socket);
+        byte[] mine = nonce();
+        greet(streams.out, mine);
+        byte[] theirs = greeting(streams.in);
+        streams.out.write(secret.code(ascii("node"), mine, theirs));
+        streams.out.flush();
+        if (streams.in.read() != 1
+                || !MessageDigest.isEqual(
+                        streams.in.readNBytes(NONCE_LENGTH), secret.code(ascii("leader"), mine, theirs))) {
+            throw new StrangerException("it has another secret");
+        }
+        socket.setSoTimeout((int) silence.toMillis());
+        return new NodeLink(
+                socket,
+                streams.in,
+                streams.out,
+                RunSecret.mac(secret.code(ascii("from node"), mine, theirs)),
+                RunSecret.mac(secret.code(ascii("from leader"), mine, theirs)));
+    }
+
+    /** Has a caller prove that it is a node of this run, and proves the like. */
+    static NodeLink toNode(Socket socket, RunSecret secret, Duration silence) throws IOException {
+        Streams streams = Streams.of(socket);
+        byte[] theirs = greeting(streams.in);
+        byte[] mine = nonce();
+        greet(streams.out, mine);
+        byte[] proof = streams.in.readNBytes(NONCE_LENGTH);
+        if (!MessageDigest.isEqual(proof, secret.code(ascii("node"), theirs, mine))) {
+            streams.out.write(0);
+            streams.out.flush();
+            throw new StrangerException("it has another secret");
+        }
+        streams.out.write(1);
+        streams.out.write(secret.code(ascii("leader"), theirs, mine));
+        streams.out.flush();
+        socket.setSoTimeout((int) silence.toMillis());
+        return new NodeLink(
+                socket,
+                streams.in,
+                streams.out,
+                RunSecret.mac(secret.code(ascii("from leader"), theirs, mine)),
+                RunSecret.mac(secret.code(ascii("from node"), theirs, mine)));
+    }
+
+    private record Streams(DataInputStream in, DataOutputStream out) {
+        private static Streams of(Socket socket) throws IOException {
+            socket.setTcpNoDelay(true);
+            socket.setSoTimeout((int) HANDSHAKE_PATIENCE.toMillis());
+            return new Streams(
+                    new DataInputStream(socket.getInputStream()),
+                    new DataOutputStream(new BufferedOutputStream(socket.getOutputStream())));
+        }
+    }
+
+    private static byte[] nonce() {
+        byte[] nonce = new byte[NONCE_LENGTH];
+        RANDOM.nextBytes(nonce);
+        return nonce;
+    }
+
+    private static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    private static void greet(DataOutputStream out, byte[] nonce) throws IOException {
+        out.write(MAGIC);
+        out.writeInt(VERSION);
+        out.write(nonce);
+        out.flush();
+    }
+
+    private static byte[] greeting(DataInputStream in) throws IOException {
+        byte[] magic = in.readNBytes(MAGIC.length);
+        if (magic.length == 0) {
+            throw new IOException("it hung up");
+        }
+        if (!Arrays.equals(magic, MAGIC)) {
+            throw new StrangerException("it is another program");
+        }
+        int version = in.readInt();
+        if (version != VERSION) {
+            throw new StrangerException("it is of another release of Larder: its version of the protocol is " + version
+                    + ", and " + VERSION + " here");
+        }
+        return in.readNBytes(NONCE_LENGTH);
+    }
+
+    void send(Message message) throws IOException {
+        byte[] body = message.encode();
+        synchronized (out) {
+            out.writeInt(body.length);
+            out.write(body);
+            out.write(code(sends, sent++, body));
+            out.flush();
+        }
+    }
+
+    /**
+     * Waits for a message.
+     *
+     * @throws java.net.SocketTimeoutException where the other side has been silent for too long
+     */
+    Message receive() throws IOException {
+        int length = in.readInt();
+        if (length < 0 || length > LONGEST_MESSAGE) {
+            throw new StrangerException("not a message: length=" + length);
+        }
+        byte[] body = in.readNBytes(length);
+        if (!MessageDigest.isEqual(in.readNBytes(CODE_LENGTH), code(receives, received++, body))) {
+            throw new StrangerException("a message was changed on its way");
+        }
+        return Message.decode(body);
+    }
+
+    private static byte[] code(Mac mac, long count, byte[] body) {
+        mac.update(ByteBuffer.allocate(Long.BYTES).putLong(0, count));
+        return Arrays.copyOf(mac.doFinal(body), CODE_LENGTH);
+    }
+
+    /** Returns the address of the other side, without a port. */
+    String peer() {
+        return socket.getInetAddress().getHostAddress();
+    }
+
+    /** Returns the address by which this side is connected. */
+    InetAddress local() {
+        return socket.getLocalAddress();
+    }
+
+    @Override
+    public void close() {
+        try {
+            socket.close();
+        } catch (IOException e) {
+            return; // gone either way
+        }
+    }
+}

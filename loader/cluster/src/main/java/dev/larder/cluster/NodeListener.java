@@ -1,0 +1,22 @@
+package dev.larder.cluster;
+
+import dev.larder.launch.process.LaunchListener;
+import dev.larder.launch.process.NodePlace;
+import dev.larder.launch.process.OutputLine;
+
+/** Hears how a run on several nodes goes. Calls come from different threads. */
+public interface NodeListener {
+    /** Something happened that people want to know; one line, or several. */
+    default void said(String text) {}
+
+    /** This node's ranks start, at this place among all. */
+    default void roundStarts(NodePlace place) {}
+
+    /** A rank of another node wrote a line; told where this node leads. */
+    default void lineOf(String node, int rank, OutputLine line) {}
+
+    /** Returns what hears of the ranks of this node, by their local ranks. */
+    default LaunchListener ranks() {
+        return new LaunchListener() {};
+    }
+}

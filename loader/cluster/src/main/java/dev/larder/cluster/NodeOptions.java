@@ -1,0 +1,84 @@
+package dev.larder.cluster;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.internal.error.Failure;
+import dev.larder.launch.process.LaunchPlan;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one node brings to a run of several.
+ *
+ * @param runName tells apart the runs that use one endpoint
+ * @param endpoint where the nodes meet
+ * @param nodeRank the node's number, from 0, which then is its place; −1 where nodes are numbered as they come
+ * @param minNodes how many nodes it takes to start
+ * @param maxNodes how many nodes take part at most
+ * @param secret the run's secret; null for processes of one machine that trust each other
+ * @param store the store of this node
+ * @param plan the ranks of this node
+ * @param times how long nodes wait for each other
+ * @param forwards whether lines of this node's ranks are shown at the leader, too
+ */
+public record NodeOptions(
+        String runName,
+        Endpoint endpoint,
+        int nodeRank,
+        int minNodes,
+        int maxNodes,
+        @Nullable RunSecret secret,
+        Path store,
+        LaunchPlan plan,
+        Times times,
+        boolean forwards) {
+
+    /**
+     * How long nodes wait for each other.
+     *
+     * @param meeting for the fewest nodes, at the begin
+     * @param join for further nodes, once the fewest are there, and for lost ones to come back
+     * @param silence for a sign of life of a node, or of the leader
+     */
+    public record Times(Duration meeting, Duration join, Duration silence) {
+        private static final Duration SHORTEST_SILENCE = Duration.ofSeconds(1);
+
+        /** Refuses what no network can keep. */
+        public Times {
+            if (silence.compareTo(SHORTEST_SILENCE) < 0 || meeting.isZero()) {
+                throw Failure.of(ErrorCode.USAGE, "nodes need time to hear of each other")
+                        .with("meeting", meeting)
+                        .with("silence", silence)
+                        .remedy("give more than 0s for the meeting, and 1s or more for the silence");
+            }
+        }
+
+        /** Returns how often a sign of life is sent: four may be lost. */
+        Duration heartbeat() {
+            return silence.dividedBy(5);
+        }
+    }
+
+    /** Refuses what makes no sense. */
+    public NodeOptions {
+        if (minNodes < 1 || maxNodes < minNodes) {
+            throw Failure.of(ErrorCode.USAGE, "bad number of nodes")
+                    .with("nnodes", minNodes + ":" + maxNodes)
+                    .remedy("give N, or MIN:MAX");
+        }
+        if (nodeRank >= maxNodes) {
+            throw Failure.of(ErrorCode.USAGE, "no such node rank")
+                    .with("nodeRank", nodeRank)
+                    .with("nnodes", maxNodes)
+                    .remedy("give 0 to " + (maxNodes - 1));
+        }
+        if (secret == null && !endpoint.isLoopback()) {
+            throw RunSecret.missing(endpoint.text());
+        }
+    }
+
+    /** Returns the secret; among processes of one machine there may be none. */
+    RunSecret secretOrNone() {
+        return secret == null ? RunSecret.none() : secret;
+    }
+}

@@ -1,0 +1,251 @@
+package dev.larder.cluster;
+
+import dev.larder.internal.time.Deadline;
+import dev.larder.launch.process.AttemptResult;
+import dev.larder.launch.process.LaunchListener;
+import dev.larder.launch.process.LaunchPlan;
+import dev.larder.launch.process.LaunchResult;
+import dev.larder.launch.process.Launcher;
+import dev.larder.launch.process.NodePlace;
+import dev.larder.launch.process.OutputLine;
+import dev.larder.launch.process.RankResult;
+import java.io.IOException;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The ranks of one node: starts them as the leader says, and tells it what becomes of them. Thread-safe. */
+final class NodeRanks implements AutoCloseable {
+    /** The interface that Gloo binds, as what it takes by itself may be one that no other machine reaches. */
+    private static final String GLOO_INTERFACE = "GLOO_SOCKET_IFNAME";
+
+    private static final Duration LAST_LINES_PATIENCE = Duration.ofSeconds(2);
+    private static final int LAST_LINES = 5;
+
+    private final NodeOptions options;
+    private final NodeListener listener;
+    private @Nullable Launcher launcher;
+    private @Nullable StopKind stop;
+    private volatile boolean isFailing;
+
+    NodeRanks(NodeOptions options, NodeListener listener) {
+        this.options = options;
+        this.listener = listener;
+    }
+
+    /** Starts the ranks of a round. */
+    synchronized void start(Message message, NodeLink link, boolean leads) {
+        close();
+        NodePlace place = new NodePlace(
+                message.integer("node"),
+                message.integer("nodes"),
+                message.integer("firstRank"),
+                message.integer("worldSize"),
+                options.endpoint().host(),
+                message.integer("masterPort"),
+                message.integer("round"),
+                message.integer("restarts"),
+                message.text("runId"));
+        LaunchPlan plan = options.plan().withNode(place).withEnvironment(environment(link));
+        isFailing = false;
+        listener.roundStarts(place);
+        LineForwarder forwarder = leads || !options.forwards() ? null : forwarder(link);
+        Launcher started = Launcher.start(plan, new Relay(place, link, forwarder));
+        launcher = started;
+        if (stop != null) {
+            stop.ask(started);
+        }
+        var unused =
+                started.onEnd().whenComplete((result, failure) -> tellEnd(place, link, forwarder, result, failure));
+    }
+
+    private static LineForwarder forwarder(NodeLink link) {
+        return new LineForwarder(
+                line -> link.send(line.message()),
+                lost -> lost + " lines of this node were left out here; its own output has them");
+    }
+
+    private Map<String, @Nullable String> environment(NodeLink link) {
+        Map<String, @Nullable String> environment = new HashMap<>(options.plan().environment());
+        String secret = options.secretOrNone().text();
+        if (!secret.isEmpty()) {
+            environment.put(RunSecret.VARIABLE, secret);
+        }
+        String network = networkOf(link);
+        if (network != null && !System.getenv().containsKey(GLOO_INTERFACE)) {
+            environment.putIfAbsent(GLOO_INTERFACE, network);
+        }
+        return environment;
+    }
+
+    private static @Nullable String networkOf(NodeLink link) {
+        try {
+            NetworkInterface network = NetworkInterface.getByInetAddress(link.local());
+            return network == null ? null : network.getName();
+        } catch (SocketException e) {
+            return null; // then Gloo chooses by itself
+        }
+    }
+
+    /** Hears of the ranks of a round, and tells the leader what it must know at once. */
+    private final class Relay implements LaunchListener {
+        private final LaunchListener shown = listener.ranks();
+        private final NodePlace place;
+        private final NodeLink link;
+        private final @Nullable LineForwarder forwarder;
+
+        private Relay(NodePlace place, NodeLink link, @Nullable LineForwarder forwarder) {
+            this.place = place;
+            this.link = link;
+            this.forwarder = forwarder;
+        }
+
+        @Override
+        public void attemptStarts(int attempt, int masterPort) {
+            shown.attemptStarts(attempt, masterPort);
+        }
+
+        @Override
+        public void line(int rank, OutputLine line) {
+            if (forwarder != null) {
+                forwarder.offer(new LineForwarder.RankLine("", place.firstRank() + rank, line));
+            }
+            shown.line(rank, line);
+        }
+
+        @Override
+        public RankLogs logs(int attempt, int rank) {
+            return shown.logs(attempt, rank);
+        }
+
+        @Override
+        public void rankEnded(int attempt, RankResult end) {
+            shown.rankEnded(attempt, end);
+        }
+
+        @Override
+        public void othersAreEnded(int attempt, int failedRank) {
+            isFailing = true;
+            tell(
+                    link,
+                    Message.of(Message.Kind.FAILING)
+                            .with("round", place.round())
+                            .with("rank", place.firstRank() + failedRank));
+            shown.othersAreEnded(attempt, failedRank);
+        }
+
+        @Override
+        public void attemptEnded(AttemptResult end) {
+            shown.attemptEnded(end);
+        }
+    }
+
+    private void tellEnd(
+            NodePlace place,
+            NodeLink link,
+            @Nullable LineForwarder forwarder,
+            @Nullable LaunchResult result,
+            @Nullable Throwable failure) {
+        if (forwarder != null) {
+            forwarder.drain(LAST_LINES_PATIENCE);
+            forwarder.close();
+        }
+        Message over = Message.of(Message.Kind.OVER).with("round", place.round());
+        if (result == null) {
+            over.with("outcome", "failure")
+                    .with("exitCode", 1)
+                    .with("ageNanos", 0)
+                    .with("what", "reason=" + failure);
+        } else {
+            describe(over, place, result);
+        }
+        tell(link, over);
+    }
+
+    private static void describe(Message over, NodePlace place, LaunchResult result) {
+        RankResult first = result.firstFailure();
+        if (first == null) {
+            over.with("outcome", result.isSuccess() ? "success" : "ended");
+            return;
+        }
+        List<String> lines = first.lastLines();
+        String rank = Integer.toString(place.firstRank() + first.rank());
+        over.with("outcome", "failure")
+                .with("exitCode", first.cause().exitCode())
+                .with("ageNanos", System.nanoTime() - result.last().firstFailureNanos())
+                .with(
+                        "what",
+                        "rank=" + rank + " pid=" + first.pid() + " cause="
+                                + first.cause().text() + " after="
+                                + first.ending().ran().toMillis() + "ms")
+                .with(
+                        "lines",
+                        String.join(
+                                "\n",
+                                lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size()).stream()
+                                        .map(line -> "  [" + rank + "] " + line)
+                                        .toList()));
+    }
+
+    private static void tell(NodeLink link, Message message) {
+        try {
+            link.send(message);
+        } catch (IOException e) {
+            link.close(); // who receives from it hears that it is gone
+        }
+    }
+
+    /** Asks the ranks to end for the leader's sake; false where they end already. */
+    synchronized boolean halt(StopKind kind) {
+        Launcher running = launcher;
+        boolean isNeeded = running != null && !running.onEnd().isDone() && !(isFailing && kind == StopKind.TERMINATE);
+        if (running != null && isNeeded) {
+            kind.ask(running);
+        }
+        return isNeeded && stop == null;
+    }
+
+    /** Asks the ranks to end, those of later rounds too, because somebody here wants that. */
+    synchronized void stop(StopKind kind) {
+        stop = kind;
+        if (launcher != null) {
+            kind.ask(launcher);
+        }
+    }
+
+    /** Ends the ranks, and waits until they are gone. */
+    void endAll() {
+        Launcher running;
+        synchronized (this) {
+            running = launcher;
+        }
+        if (running != null) {
+            running.terminate();
+            await(running);
+        }
+    }
+
+    private void await(Launcher running) {
+        Deadline patience = Deadline.after(options.plan().grace().plusSeconds(20));
+        while (!running.onEnd().isDone() && !patience.isOver()) {
+            try {
+                Thread.sleep(10);
+            } catch (InterruptedException e) {
+                running.kill(); // somebody asks for the end at once
+                return;
+            }
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        if (launcher != null) {
+            launcher.close();
+            launcher = null;
+        }
+    }
+}

@@ -1,0 +1,41 @@
+package dev.larder.cluster;
+
+import java.util.Collection;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Why a node may not take part in a run: what it would run is not what the leader would, or it is there already. */
+final class Objections {
+    /** What all nodes must have in common: the name in a hello, and that for people. */
+    private static final List<String> COMMON = List.of("nnodes", "ranks", "maxRestarts", "command");
+
+    private Objections() {}
+
+    /** Returns what speaks against a node; null where nothing does. */
+    static @Nullable String to(Member caller, Message leader, Collection<Member> members) {
+        Message hello = caller.hello();
+        if (!hello.text("runName").equals(leader.text("runName"))) {
+            return "another run uses this endpoint: rdzvId=" + leader.text("runName") + " own=" + hello.text("runName")
+                    + " leader=" + leader.text("host") + "; give each run its own --rdzv-endpoint";
+        }
+        for (String name : COMMON) {
+            if (!hello.text(name).equals(leader.text(name))) {
+                return "the nodes differ in what they run: " + name + "=" + hello.text(name) + " leader's="
+                        + leader.text(name) + " leader=" + leader.text("host")
+                        + "; start all nodes with the same options and command";
+            }
+        }
+        for (Member member : members) {
+            if (caller.nodeRank() >= 0 && member.nodeRank() == caller.nodeRank()) {
+                return "this node rank is taken: nodeRank=" + caller.nodeRank() + " by=" + member.text()
+                        + "; give every node its own --node-rank, and every run its own --rdzv-id";
+            }
+            if (hello.text("boot").equals(member.hello().text("boot"))
+                    && hello.text("store").equals(member.hello().text("store"))) {
+                return "two nodes share one store: store=" + hello.text("storePath") + " with=" + member.text()
+                        + "; start one node a machine, or give each its own --store";
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,48 @@
+package dev.larder.cluster;
+
+import dev.larder.launch.process.RunningRanks;
+
+/** How ranks are asked to end, from politely to at once. */
+enum StopKind {
+    INTERRUPT(130) {
+        @Override
+        void ask(RunningRanks ranks) {
+            ranks.interrupt();
+        }
+    },
+    TERMINATE(143) {
+        @Override
+        void ask(RunningRanks ranks) {
+            ranks.terminate();
+        }
+    },
+    KILL(137) {
+        @Override
+        void ask(RunningRanks ranks) {
+            ranks.kill();
+        }
+    };
+
+    private final int exitCode;
+
+    StopKind(int exitCode) {
+        this.exitCode = exitCode;
+    }
+
+    /** Returns the exit code of a run that somebody stopped so. */
+    int exitCode() {
+        return exitCode;
+    }
+
+    abstract void ask(RunningRanks ranks);
+
+    /** Reads it from a message; what is not known is polite. */
+    static StopKind of(String text) {
+        for (StopKind kind : values()) {
+            if (kind.name().equals(text)) {
+                return kind;
+            }
+        }
+        return TERMINATE;
+    }
+}

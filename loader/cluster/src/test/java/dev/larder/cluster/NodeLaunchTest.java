@@ -1,0 +1,395 @@
+package dev.larder.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.larder.cluster.Nodes.Node;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.launch.process.LaunchPlan;
+import dev.larder.testing.Processes;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.assertj.core.api.AbstractThrowableAssert;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Nodes of one run in this JVM, over the loopback interface. */
+class NodeLaunchTest {
+    private static final String SLEEPS = "echo up $RANK $WORLD_SIZE $TORCHELASTIC_RESTART_COUNT pid $$; exec sleep 600";
+
+    @TempDir
+    Path folder;
+
+    private Nodes nodes;
+
+    @BeforeEach
+    void begin() {
+        nodes = new Nodes(folder);
+    }
+
+    @AfterEach
+    void end() {
+        nodes.close();
+    }
+
+    private static AbstractThrowableAssert<?, ?> refusalOf(Node node) {
+        return assertThatThrownBy(node::join)
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.REFUSED));
+    }
+
+    private static void awaitLines(Node node, int count, String start) {
+        await().atMost(Nodes.PATIENCE)
+                .until(() -> node.lines().stream()
+                                .filter(line -> line.startsWith(start))
+                                .count()
+                        == count);
+    }
+
+    private static void awaitSaid(Node node, String text) {
+        await().atMost(Nodes.PATIENCE).until(() -> node.said().stream().anyMatch(said -> said.contains(text)));
+    }
+
+    private static void assertThatNothingRuns(Node... all) {
+        for (Node node : all) {
+            node.lines().stream()
+                    .map(line -> Long.valueOf(line.substring(line.lastIndexOf(' ') + 1)))
+                    .forEach(Processes::awaitGone);
+        }
+    }
+
+    @Test
+    void ranksOfAllNodesFindWhatTorchrunSaysAndTheLeaderShowsTheirLines() {
+        nodes.of(
+                "3:3",
+                2,
+                "echo $RANK $LOCAL_RANK $WORLD_SIZE $LOCAL_WORLD_SIZE $GROUP_RANK $GROUP_WORLD_SIZE $ROLE_RANK"
+                        + " $ROLE_WORLD_SIZE $MASTER_ADDR $TORCHELASTIC_RESTART_COUNT $TORCHELASTIC_MAX_RESTARTS"
+                        + " $LARDER_ATTEMPT $GLOO_SOCKET_IFNAME \"$LARDER_RDZV_SECRET\" $LARDER_RUN_ID:$MASTER_PORT");
+        List<Node> all =
+                IntStream.of(2, 0, 1).mapToObj(number -> nodes.start(number)).toList();
+
+        assertThat(all).allSatisfy(node -> assertThat(node.join()).isEqualTo(new NodeResult(0, "")));
+        Node leader = all.get(1);
+        String last = leader.lines().get(0);
+        String run = last.substring(last.lastIndexOf(' ') + 1);
+        for (int rank = 0; rank < 6; rank++) {
+            String line = rank + " " + rank % 2 + " 6 2 " + rank / 2 + " 3 " + rank
+                    + " 6 127.0.0.1 0 0 0 lo a secret of sixteen or more " + run;
+            assertThat(all.get((rank / 2 + 1) % 3).lines()).contains(line);
+            if (rank >= 2) {
+                assertThat(leader.others()).contains(rank + " " + line);
+            }
+        }
+    }
+
+    @Test
+    void nodesWithoutANumberAreNumberedAsTheyCome() {
+        nodes.of("2:2", 1, "echo $GROUP_RANK");
+        Node first = nodes.start(Nodes.with(
+                unnumbered(nodes.options(0)), "run", nodes.options(0).endpoint(), Nodes.SECRET, folder.resolve("one")));
+        awaitLeader();
+        Node second = nodes.start(Nodes.with(
+                unnumbered(nodes.options(0)), "run", nodes.options(0).endpoint(), Nodes.SECRET, folder.resolve("two")));
+
+        assertThat(first.join().exitCode()).isZero();
+        assertThat(second.join().exitCode()).isZero();
+        assertThat(first.lines()).containsExactly("0");
+        assertThat(second.lines()).containsExactly("1");
+    }
+
+    private void awaitLeader() {
+        await().atMost(Nodes.PATIENCE).until(() -> {
+            try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), nodes.port())) {
+                return socket.isConnected();
+            } catch (IOException notYet) {
+                return false;
+            }
+        });
+    }
+
+    private static NodeOptions unnumbered(NodeOptions of) {
+        return new NodeOptions(
+                of.runName(),
+                of.endpoint(),
+                -1,
+                of.minNodes(),
+                of.maxNodes(),
+                of.secret(),
+                of.store(),
+                of.plan(),
+                of.times(),
+                of.forwards());
+    }
+
+    @Test
+    void aRankThatFailsEndsTheRanksOfAllNodesAndIsNamedByAll() {
+        nodes.of("2:2", 2, "[ $RANK = 3 ] && echo dismal && sleep 0.3 && exit 37; exec sleep 600");
+        Node leader = nodes.start(0);
+        Node other = nodes.start(1);
+
+        assertThat(List.of(leader.join(), other.join())).allSatisfy(end -> {
+            assertThat(end.exitCode()).isEqualTo(37);
+            assertThat(end.message())
+                    .contains("a rank failed: rank=3 pid=", "cause=exit code 37", "node=node 1 (", "[3] dismal");
+        });
+    }
+
+    @Test
+    void theRankThatDiedFirstIsNamedThoughAnotherNodeTellsFirst() {
+        // given: rank 1 dies, its family keeps its node busy for a while, and rank 0 fails because of it
+        String mark = folder.resolve("dead").toString();
+        nodes.of(
+                "2:2",
+                1,
+                "if [ $RANK = 1 ]; then sleep 0.3; touch " + mark + "; exit 41;" + " else while [ ! -e " + mark
+                        + " ]; do sleep 0.02; done; sleep 0.1; exit 42; fi");
+        Node leader = nodes.start(0);
+        Node other = nodes.start(1);
+
+        assertThat(leader.join().exitCode()).isEqualTo(41);
+        assertThat(other.join().message()).contains("rank=1 ");
+    }
+
+    @Test
+    void allRanksStartAgainAfterAFailureWhileRestartsAreLeft() {
+        nodes.of(
+                        "2:2",
+                        1,
+                        "echo $TORCHELASTIC_RESTART_COUNT $LARDER_ATTEMPT; sleep 0.1; [ $RANK = 0 ] ||"
+                                + " [ $TORCHELASTIC_RESTART_COUNT = 1 ]")
+                .restarting(1);
+        Node leader = nodes.start(0);
+        Node other = nodes.start(1);
+
+        assertThat(leader.join().exitCode()).isZero();
+        assertThat(other.join().exitCode()).isZero();
+        assertThat(leader.lines()).containsExactly("0 0", "1 1");
+        assertThat(other.lines()).containsExactly("0 0", "1 1");
+        awaitSaid(leader, "restarting the ranks of all nodes");
+    }
+
+    @Test
+    void theRestGoesOnWithoutANodeThatIsLostAndTheNodeEndsItsRanks() throws IOException {
+        nodes.of("1:2", 1, SLEEPS);
+        try (Wire wire = new Wire(nodes.port())) {
+            Node leader = nodes.start(0);
+            Node other = nodes.start(Nodes.by(wire.port(), nodes.options(1)));
+            awaitLines(other, 1, "up 1 2 0");
+
+            wire.cut();
+
+            awaitLines(leader, 1, "up 0 1 0");
+            assertThat(leader.said())
+                    .anyMatch(text ->
+                            text.contains("a node is lost: node=node 1 (") && text.contains("cause=connection closed"));
+            assertThatThrownBy(other::join).hasMessageContaining("the leader of the run is lost: node=0");
+            leader.launch().kill();
+            assertThat(leader.join().exitCode()).isEqualTo(137);
+            assertThatNothingRuns(leader, other);
+        }
+    }
+
+    @Test
+    void aSilentNodeIsLostAndASilentLeaderToo() throws IOException {
+        nodes.of("2:2", 1, SLEEPS);
+        try (Wire wire = new Wire(nodes.port())) {
+            Node leader = nodes.start(0);
+            Node other = nodes.start(Nodes.by(wire.port(), nodes.options(1)));
+            awaitLines(other, 1, "up 1 2 0");
+
+            wire.silence();
+
+            NodeResult end = leader.join();
+            assertThat(end.exitCode()).isEqualTo(ErrorCode.DEADLINE.number());
+            assertThat(end.message())
+                    .contains("too few nodes are left: nodes=1 min=2", "lost=node 1 (", "cause=silent for 1 s");
+            assertThatThrownBy(other::join)
+                    .hasMessageContaining("the leader of the run is lost")
+                    .hasMessageContaining("it has been silent for 1 s");
+            assertThatNothingRuns(leader, other);
+        }
+    }
+
+    @Test
+    void aNodeThatComesBackInTimeTakesItsPlaceAgain() throws IOException {
+        nodes.of("2:2", 1, SLEEPS);
+        NodeOptions patient = nodes.options(0);
+        NodeOptions.Times times =
+                new NodeOptions.Times(Duration.ofSeconds(10), Duration.ofSeconds(20), Duration.ofSeconds(1));
+        try (Wire wire = new Wire(nodes.port())) {
+            Node leader = nodes.start(new NodeOptions(
+                    "run", patient.endpoint(), 0, 2, 2, Nodes.SECRET, patient.store(), patient.plan(), times, true));
+            Node other = nodes.start(Nodes.by(wire.port(), nodes.options(1)));
+            awaitLines(other, 1, "up 1 2 0");
+            wire.cut();
+            awaitSaid(leader, "a node is lost");
+
+            Node again = nodes.start(1);
+
+            awaitLines(again, 1, "up 1 2 0");
+            awaitLines(leader, 2, "up 0 2 0");
+            again.launch().interrupt();
+            assertThat(leader.join().exitCode()).isEqualTo(130);
+            assertThat(again.join().message()).contains("the run was stopped: by=SIGINT at node 1 (");
+            assertThatNothingRuns(leader, other, again);
+        }
+    }
+
+    @Test
+    void aLateNodeTakesPartFromTheNextRestartOn() {
+        String go = folder.resolve("go").toString();
+        nodes.of(
+                        "1:2",
+                        1,
+                        "echo up $RANK $WORLD_SIZE; if [ $WORLD_SIZE = 1 ]; then while [ ! -e " + go
+                                + " ]; do sleep 0.02; done; exit 1; fi")
+                .restarting(1);
+        Node leader = nodes.start(0);
+        awaitLines(leader, 1, "up 0 1");
+        Node late = nodes.start(1);
+        awaitSaid(late, "it runs already; waiting for its next restart");
+
+        assertThat(Path.of(go).toFile().mkdir()).isTrue();
+
+        assertThat(leader.join().exitCode()).isZero();
+        assertThat(late.join().exitCode()).isZero();
+        assertThat(late.lines()).containsExactly("up 1 2");
+    }
+
+    @Test
+    void ctrlCAtAnyNodeEndsTheRanksOfAll() {
+        nodes.of("2:2", 1, SLEEPS);
+        Node leader = nodes.start(0);
+        Node other = nodes.start(1);
+        awaitLines(other, 1, "up");
+        awaitLines(leader, 1, "up");
+
+        other.launch().terminate();
+
+        assertThat(leader.join())
+                .satisfies(end -> assertThat(end.exitCode()).isEqualTo(143))
+                .satisfies(end -> assertThat(end.message()).contains("by=SIGTERM at node 1"));
+        assertThat(other.join().exitCode()).isEqualTo(143);
+        assertThatNothingRuns(leader, other);
+    }
+
+    @Test
+    void whatDoesNotBelongIsRefusedByNameBeforeARankStarts() {
+        nodes.of("3:3", 1, "echo up");
+        Node leader = nodes.start(0);
+        Node second = nodes.start(1);
+        awaitSaid(second, "joined the run");
+        NodeOptions third = nodes.options(2);
+
+        refusalOf(nodes.start(Nodes.with(
+                        third, "run", third.endpoint(), Nodes.secret("another secret altogether"), third.store())))
+                .hasMessageContaining("it has another secret");
+        refusalOf(nodes.start(Nodes.with(third, "other", third.endpoint(), Nodes.SECRET, third.store())))
+                .hasMessageContaining("another run uses this endpoint: rdzvId=run own=other");
+        refusalOf(nodes.start(Nodes.with(
+                        nodes.options(1), "run", third.endpoint(), Nodes.SECRET, folder.resolve("elsewhere"))))
+                .hasMessageContaining("this node rank is taken: nodeRank=1 by=node rank 1 (");
+        refusalOf(nodes.start(Nodes.with(
+                        third,
+                        "run",
+                        third.endpoint(),
+                        Nodes.SECRET,
+                        nodes.options(1).store())))
+                .hasMessageContaining("two nodes share one store: store=" + folder.resolve("store-1"));
+        refusalOf(nodes.start(nodes.of("3:3", 2, "echo up").options(2))).hasMessageContaining("ranks=2 leader's=1");
+        refusalOf(nodes.start(nodes.of("3:3", 1, "echo down").options(2)))
+                .hasMessageContaining("the nodes differ in what they run: command=sh");
+        refusalOf(nodes.start(nodes.of("3:3", 1, "echo up").options(0)))
+                .hasMessageContaining("this node rank is taken: nodeRank=0");
+
+        assertThat(leader.lines()).isEmpty();
+        assertThat(nodes.start(2).join().exitCode()).isZero();
+        assertThat(second.join().exitCode()).isZero();
+    }
+
+    @Test
+    void aMeetingThatNobodyComesToEndsByItsDeadlineAndSaysWhoIsThere() {
+        nodes.of("2:2", 1, "echo up");
+        NodeOptions hasty = hasty(nodes.options(0));
+
+        assertThat(nodes.start(hasty).join().message())
+                .contains("not all nodes came in time: nodes=1 min=2", "here=node rank 0 (");
+        assertThatThrownBy(nodes.start(hasty(nodes.options(1)))::join)
+                .hasMessageContaining("nobody leads the run: endpoint=127.0.0.1:" + nodes.port());
+    }
+
+    private static NodeOptions hasty(NodeOptions of) {
+        return new NodeOptions(
+                of.runName(),
+                of.endpoint(),
+                of.nodeRank(),
+                of.minNodes(),
+                of.maxNodes(),
+                of.secret(),
+                of.store(),
+                of.plan(),
+                new NodeOptions.Times(Duration.ofMillis(200), Duration.ZERO, Duration.ofSeconds(1)),
+                true);
+    }
+
+    @Test
+    void aChangedByteEndsTheLink() throws IOException {
+        nodes.of("1:2", 1, SLEEPS);
+        try (Wire wire = new Wire(nodes.port())) {
+            Node leader = nodes.start(0);
+            Node other = nodes.start(Nodes.by(wire.port(), nodes.options(1)));
+            awaitLines(other, 1, "up 1 2 0");
+
+            wire.spoil();
+
+            assertThatThrownBy(other::join).hasMessageContaining("the leader of the run is lost");
+            awaitLines(leader, 1, "up 0 1 0");
+        }
+    }
+
+    @Test
+    void aFloodOfLinesNeitherFillsTheMemoryNorLosesTheRun() {
+        nodes.of("2:2", 1, "if [ $RANK = 1 ]; then seq 300000; fi");
+        Node leader = nodes.start(0);
+        Node other = nodes.start(1);
+
+        assertThat(leader.join().exitCode()).isZero();
+        assertThat(other.join().exitCode()).isZero();
+        assertThat(other.lines()).hasSize(300_000);
+        assertThat(leader.others()).isNotEmpty();
+    }
+
+    @Test
+    void offLoopbackThereMustBeASecret() throws IOException {
+        Path file = Files.writeString(folder.resolve("secret"), "short");
+        NodeOptions any = nodes.options(0);
+
+        assertThatThrownBy(() -> Nodes.with(any, "run", new Endpoint("192.0.2.1", 29400), null, any.store()))
+                .hasMessageContaining("needs the run's secret: endpoint=192.0.2.1:29400; make one")
+                .hasMessageContaining("export LARDER_RDZV_SECRET=$(head -c 32 /dev/urandom | base64 -w0)");
+        assertThatThrownBy(() -> RunSecret.find(null, "short")).hasMessageContaining("too short");
+        file.toFile().setReadable(true, false);
+        assertThatThrownBy(() -> RunSecret.find(file, null)).hasMessageContaining("others can read");
+        assertThat(Nodes.SECRET).hasToString("RunSecret");
+    }
+
+    @Test
+    void aNodeIsABootAndAStoreThatNeedNotExistYet() {
+        NodeIdentity one = NodeIdentity.of(folder.resolve("a/b"));
+
+        assertThat(NodeIdentity.of(folder.resolve("x/../a/b"))).isEqualTo(one);
+        assertThat(NodeIdentity.of(folder.resolve("a/c"))).isNotEqualTo(one);
+        assertThat(LaunchPlan.of(1, List.of("true")).node()).isNull();
+    }
+}

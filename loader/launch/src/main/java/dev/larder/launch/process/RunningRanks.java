@@ -1,0 +1,13 @@
+package dev.larder.launch.process;
+
+/** Ranks that run here, or here and on other machines, and can be asked to end. Thread-safe. */
+public interface RunningRanks {
+    /** Asks all ranks to end as Ctrl-C does (SIGINT), after half the grace by SIGTERM, and kills what is left after it. */
+    void interrupt();
+
+    /** Asks all ranks to end by SIGTERM, and kills what is left after the grace. */
+    void terminate();
+
+    /** Kills all ranks at once. */
+    void kill();
+}
