@@ -87,20 +87,35 @@ public final class Overview {
 
     /** Returns totals. */
     public DaemonStatus status() {
-        List<PublishedVersion> all = residency.all();
         Set<Long> clients = new HashSet<>();
-        store.leases().holdersOf(all).values().forEach(clients::addAll);
+        store.leases().holdersOf(residency.all()).values().forEach(clients::addAll);
+        return status(residency.leasedBytes(), residency.pinnedBytes(), clients.size());
+    }
+
+    /** Returns totals as they were when these rows were made; looks at no file that was looked at for them. */
+    public DaemonStatus status(List<DatasetRow> rows) {
+        return status(
+                storedBytes(rows, DatasetRow::isLeased),
+                storedBytes(rows, row -> row.isPinned() && row.state() != ArrayRow.State.RETIRED),
+                rows.stream().flatMap(row -> row.pids().stream()).distinct().count());
+    }
+
+    private static long storedBytes(List<DatasetRow> rows, Predicate<DatasetRow> isMeant) {
+        return rows.stream().filter(isMeant).mapToLong(DatasetRow::storedBytes).sum();
+    }
+
+    private DaemonStatus status(long leasedBytes, long pinnedBytes, long clients) {
         return new DaemonStatus(
                 store.layout().root().toString(),
                 OWN_PID,
                 ReleaseVersion.text(),
                 store.capacityBytes(),
                 residency.usedBytes() + store.sharedBytes(),
-                residency.leasedBytes(),
-                residency.pinnedBytes(),
+                leasedBytes,
+                pinnedBytes,
                 sum(residency.retired(), PublishedVersion::storedBytes),
                 sum(residency.current(), version -> version.arrays().size()),
-                clients.size(),
+                clients,
                 store.hugePages(),
                 pages.hugeBytes(),
                 pages.refusedBytes(),

@@ -129,6 +129,12 @@ final class ArrayLook {
                 .filter(known -> known.name().equals(name) && !known.path().isEmpty())
                 .findFirst()
                 .orElseThrow(() -> notResident(name));
+        if (row.state() == ArrayRow.State.MAPPED) { // its file is not ours: the JVM that maps it may get SIGBUS
+            throw Failure.of(ErrorCode.USAGE, "the daemon does not look into files that lie outside of its store")
+                    .with("name", name)
+                    .with("file", row.path())
+                    .remedy("larder show " + name);
+        }
         String dataset = name.substring(0, name.indexOf('/'));
         Posix posix = Posix.system();
         int lease = posix.openForReading(

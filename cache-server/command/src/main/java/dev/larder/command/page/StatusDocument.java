@@ -84,13 +84,18 @@ final class StatusDocument {
             return before;
         }
         StoreLayout layout = new StoreLayout(store);
+        List<DatasetRow> datasets = overview.datasets();
+        List<Path> leased = datasets.stream()
+                .filter(DatasetRow::isLeased)
+                .map(row -> layout.version(row.name(), row.version()))
+                .toList();
         LeaseTable leases = LeaseTable.of(layout);
-        List<HeldVersion> held = leases.held();
+        List<HeldVersion> held = leases.held(leased);
         List<FeedRow> feeds = FeedRow.of(layout, held);
         Look now = new Look(
                 System.nanoTime(),
-                overview.status(),
-                overview.datasets(),
+                overview.status(datasets),
+                datasets,
                 rates.rows(overview.loads()),
                 ClientRow.of(held, leases.daemonPid(), feeds),
                 feeds,

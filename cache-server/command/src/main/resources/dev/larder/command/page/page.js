@@ -82,6 +82,7 @@ const ago = (instant) => {
   const seconds = since(instant);
   return seconds < 5 ? "now" : duration(seconds < 3600 && seconds >= 60 ? Math.floor(seconds / 60) * 60 : seconds).replace(" 0 s", "") + " ago";
 };
+const digits = (n) => typeof n === "number" ? String(Number(n.toPrecision(6))) : n;
 const count = (n) => n.toLocaleString("en");
 
 function showFacts(now) {
@@ -131,18 +132,18 @@ function remember(now) {
   if (past.time.length > HISTORY) Object.values(past).forEach((values) => values.shift());
 }
 
-function chart(place, series, keys, format) {
+function chart(place, series, keys, format, incrs) {
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue("--" + name).trim();
   const axis = { stroke: colour("quiet"), grid: { stroke: colour("line"), width: 1 }, ticks: { show: false }, font: "12px system-ui, sans-serif" };
   const element = byId(place);
   element.replaceChildren();
   const plot = new uPlot({
-    width: Math.max(200, element.clientWidth), height: 150, legend: { show: false }, cursor: { show: false },
-    scales: { y: { range: (self, low, high) => [0, Math.max(high * 1.1, 1)] } },
+    width: Math.max(200, element.clientWidth), height: 160, legend: { show: false }, cursor: { show: false },
+    scales: { x: { range: (self, low, high) => [Math.min(low ?? high, high - 60), high] }, y: { range: (self, low, high) => [0, Math.max(high * 1.1, 1)] } },
     axes: [
-      { ...axis, space: 90, values: (self, ticks) => ticks.map((t) => new Date(t * 1000).toTimeString().slice(0, 8)) },
-      { ...axis, size: 74, space: 36, values: (self, ticks) => ticks.map(format) },
+      { ...axis, space: 90, size: 28, values: (self, ticks) => ticks.map((t) => new Date(t * 1000).toTimeString().slice(0, 8)) },
+      { ...axis, size: 74, space: 30, incrs, values: (self, ticks) => ticks.map(format) },
     ],
     series: [{}, ...series.map(([name, kind, dash]) => ({ label: name, stroke: colour(kind), width: 2, dash, points: { show: false } }))],
   }, [past.time, ...keys.map((key) => past[key])], element);
@@ -152,8 +153,8 @@ function chart(place, series, keys, format) {
 function drawCharts() {
   charts.forEach(({ plot }) => plot.destroy());
   charts = [
-    chart("used", [["used", "evictable"], ["leased", "leased", [6, 4]]], ["used", "leased"], size),
-    chart("asks", [["hits", "leased"], ["misses", "retired", [6, 4]]], ["hits", "misses"], (n) => n.toFixed(n < 10 ? 1 : 0) + "/s"),
+    chart("used", [["used", "evictable"], ["leased", "leased", [6, 4]]], ["used", "leased"], size, Array.from({ length: 50 }, (_, i) => 2 ** i)),
+    chart("asks", [["hits", "leased"], ["misses", "retired", [6, 4]]], ["hits", "misses"], (n) => n.toFixed(n < 10 ? 1 : 0) + "/s", [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000]),
   ];
 }
 
@@ -214,7 +215,7 @@ function showDatasets(now) {
     (row, element) => {
       element.classList.toggle("open", view.open.has(datasetKey(row)));
       const used = element.querySelector("[data-used]");
-      if (used) say(used, used.dataset.used ? ago(used.dataset.used) : "");
+      if (used) say(used, used.dataset.used === "held" ? "now" : used.dataset.used ? ago(used.dataset.used) : "");
     });
   say(byId("range"), matching === 0 ? "none" : count(from + 1) + "–" + count(from + rows.length) + " of " + count(matching));
   byId("previous").disabled = from === 0;
@@ -225,7 +226,7 @@ function showDatasets(now) {
 function datasetCells(row) {
   const isThere = ["resident", "mapped"].includes(row.state);
   const name = isThere
-    ? make("button", { type: "button", "aria-expanded": view.open.has(datasetKey(row)), click: () => toggle(row) }, row.name)
+    ? make("button", { type: "button", "aria-expanded": String(view.open.has(datasetKey(row))), click: () => toggle(row) }, row.name)
     : row.name;
   const state = make("td", { class: "nowrap" }, row.state);
   if (row.pinned) state.append(" ", make("span", { class: "tag pin" }, "pinned"));
@@ -233,7 +234,7 @@ function datasetCells(row) {
   return [
     make("td", { class: "name" }, name), td(row.version || "", "n least"), state, td(size(row.bytes), "n", size(row.storedBytes) + " occupied"),
     td(row.arrays ? count(row.arrays) : "", "n less"), td(row.holders.length || "", "n", row.holders.join(", ")),
-    make("td", { class: "n less", "data-used": row.lastUse || "" }), td(row.digest.slice(0, 12), "mono least", row.digest),
+    make("td", { class: "n less", "data-used": row.leased ? "held" : row.lastUse || "" }), td(row.digest.slice(0, 12), "mono least", row.digest),
     td(row.sources.join(" "), "text less"),
   ];
 }
@@ -292,7 +293,7 @@ async function look(name) {
   }
   if (array.count !== undefined) {
     const part = array.count < array.elements ? "first " + count(array.count) + " of " + count(array.elements) : count(array.count);
-    const sums = [["elements", part], ["min", array.min], ["max", array.max], ["mean", array.mean], ["std", array.std], ["nan", array.nanCount]];
+    const sums = [["elements", part], ["min", array.min], ["max", array.max], ["mean", digits(array.mean)], ["std", digits(array.std)], ["nan", array.nanCount]];
     byId("look-sums").replaceChildren(...sums.map(([key, value]) => make("div", {}, make("dt", {}, key), make("dd", {}, value))));
     if (array.histogram) {
       const most = Math.max(1, ...array.histogram.counts);
@@ -415,7 +416,7 @@ function begin() {
   let wait = 0;
   addEventListener("resize", () => {
     clearTimeout(wait);
-    wait = setTimeout(() => charts.forEach(({ plot, element }) => plot.setSize({ width: Math.max(200, element.clientWidth), height: 150 })), 100);
+    wait = setTimeout(() => charts.forEach(({ plot, element }) => plot.setSize({ width: Math.max(200, element.clientWidth), height: 160 })), 100);
   });
   document.addEventListener("visibilitychange", () => { if (!document.hidden) poll(); });
   poll();

@@ -63,16 +63,22 @@ class StatusPageTest {
         Path hostile = Files.createDirectory(folder.resolve(HOSTILE.replace("/", "")));
         Files.write(hostile.resolve("a.bin"), new byte[5]);
         Files.writeString(hostile.resolve("a.csv"), "x\n1\n2\n");
-        load("named", hostile.resolve("a.csv"));
+        load("named", hostile.resolve("a.csv"), LoadOptions.none());
+        Path mapped = Files.write(folder.resolve("m.npy"), npy());
+        load("mapped", mapped, LoadOptions.none().withInPlace(true));
         for (int i = 0; i < THREADS; i++) { // the daemon's threads come with the first questions, and stay
             ask("/status.json", "").getResponseCode();
             ControlClient.at(store).status();
         }
     }
 
-    private static void load(String name, Path path) {
-        LoadRequest request =
-                new LoadRequest(List.of(new LoadRequest.Source(name, path.toString())), LoadOptions.none(), 0);
+    private static byte[] npy() {
+        String header = "{'descr': '|u1', 'fortran_order': False, 'shape': (8,), }";
+        return String.format("\u0093NUMPY\u0001\0v\0%-117s\n12345678", header).getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    private static void load(String name, Path path, LoadOptions options) {
+        LoadRequest request = new LoadRequest(List.of(new LoadRequest.Source(name, path.toString())), options, 0);
         daemon.load(request, ProgressListener.NONE);
     }
 
@@ -152,7 +158,7 @@ class StatusPageTest {
                 json("/status.json", "sort=bytes&order=desc&count=2").getAsJsonObject("datasets");
         JsonObject found = json("/status.json", "match=AGE").getAsJsonObject("datasets");
 
-        assertThat(byBytes.get("total").getAsInt()).isEqualTo(4);
+        assertThat(byBytes.get("total").getAsInt()).isEqualTo(5);
         assertThat(names(byBytes.get("rows"))).containsExactly("vector", "images");
         assertThat(names(json("/status.json", "from=1&count=1")
                         .getAsJsonObject("datasets")
@@ -207,6 +213,16 @@ class StatusPageTest {
         assertThat(ask("/look.json", query).getResponseCode()).isEqualTo(404);
         assertThat(ask("/look.png", query).getResponseCode()).isEqualTo(404);
         assertThat(ask("/look.png", "name=empty/data").getResponseCode()).isEqualTo(404);
+    }
+
+    @Test
+    void filesThatOthersMayShortenAreNotLookedInto() throws IOException {
+        HttpURLConnection refused = ask("/look.json", "name=mapped/m");
+
+        assertThat(refused.getResponseCode()).isEqualTo(400);
+        assertThat(new String(refused.getErrorStream().readAllBytes(), StandardCharsets.UTF_8))
+                .contains("outside of its store", "larder show mapped/m");
+        assertThat(ask("/look.png", "name=mapped/m").getResponseCode()).isEqualTo(400);
     }
 
     @Test

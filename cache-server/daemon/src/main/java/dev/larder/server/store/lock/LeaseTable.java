@@ -62,12 +62,17 @@ public final class LeaseTable {
      */
     public List<HeldVersion> held() {
         requireStore();
+        List<Path> versions = new ArrayList<>();
+        folders(layout.data()).forEach(dataset -> versions.addAll(folders(dataset)));
+        return held(versions);
+    }
+
+    /** Returns those of some versions, named by their folders, that somebody leases; sorted like {@link #held}. */
+    public List<HeldVersion> held(List<Path> versions) {
         LockTable locks = LockTable.read();
         List<HeldVersion> held = new ArrayList<>();
-        for (Path dataset : folders(layout.data())) {
-            for (Path version : folders(dataset)) {
-                addIfHeld(dataset, version, locks, false, held);
-            }
+        for (Path version : versions) {
+            addIfHeld(version, locks, false, held);
         }
         held.sort(Comparator.comparing(HeldVersion::dataset).thenComparing(HeldVersion::version));
         return held;
@@ -86,7 +91,7 @@ public final class LeaseTable {
         List<HeldVersion> inUse = new ArrayList<>();
         for (Path dataset : folders(layout.data())) {
             for (Path version : folders(dataset)) {
-                addIfHeld(dataset, version, locks, true, inUse);
+                addIfHeld(version, locks, true, inUse);
             }
         }
         inUse.removeIf(version -> version.pids().equals(daemon) && !daemon.isEmpty());
@@ -110,7 +115,7 @@ public final class LeaseTable {
         StoreLocation.requireTrustedOwner(layout.root());
     }
 
-    private void addIfHeld(Path dataset, Path version, LockTable locks, boolean evenIfUnseen, List<HeldVersion> held) {
+    private void addIfHeld(Path version, LockTable locks, boolean evenIfUnseen, List<HeldVersion> held) {
         try {
             Path file = version.resolve(StoreLayout.LEASE);
             if (evenIfUnseen && !new LeaseProbe(posix).isLeased(version)) {
@@ -120,7 +125,9 @@ public final class LeaseTable {
             List<Long> pids = living(locks.readers(lease), lease);
             if (evenIfUnseen || !pids.isEmpty()) {
                 long number = Long.parseLong(fileName(version));
-                held.add(new HeldVersion(fileName(dataset), number, storedBytes(version), pids));
+                String dataset =
+                        String.valueOf(layout.data().relativize(version).getName(0));
+                held.add(new HeldVersion(dataset, number, storedBytes(version), pids));
             }
         } catch (LarderException e) {
             if (e.code() != ErrorCode.NOT_FOUND) { // else it went while we looked
