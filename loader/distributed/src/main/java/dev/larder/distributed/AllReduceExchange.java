@@ -11,6 +11,7 @@ final class AllReduceExchange implements Exchange {
     private final Slots slots;
     private final Reducer reducer;
     private Span data = Span.NOTHING;
+    private Span result = Span.NOTHING;
     private boolean isTaker;
 
     AllReduceExchange(Slots slots, Reducer reducer) {
@@ -19,9 +20,16 @@ final class AllReduceExchange implements Exchange {
     }
 
     AllReduceExchange begin(Span data, ReduceOp op, int root) {
+        boolean isRoot = root == CallKind.EVERY_RANK || root == slots.rank();
+        return begin(data, isRoot ? data : Span.NOTHING, op);
+    }
+
+    /** Begins a call whose result goes to another span; to none at ranks that bring {@link Span#NOTHING}. */
+    AllReduceExchange begin(Span data, Span result, ReduceOp op) {
         this.data = data;
-        this.isTaker = root == CallKind.EVERY_RANK || root == slots.rank();
-        reducer.begin(data, op, isTaker ? data : Span.NOTHING, true);
+        this.result = result;
+        this.isTaker = result.byteSize() != 0;
+        reducer.begin(data, op, result, true);
         return this;
     }
 
@@ -56,7 +64,7 @@ final class AllReduceExchange implements Exchange {
         for (int rank = 0; isTaker && rank < slots.worldSize(); rank++) {
             if (rank != slots.rank()) {
                 long begin = part(rank, length);
-                data.copyFrom(slots.at(rank, step) + begin, offset + begin, part(rank + 1, length) - begin);
+                result.copyFrom(slots.at(rank, step) + begin, offset + begin, part(rank + 1, length) - begin);
             }
         }
     }
@@ -68,6 +76,7 @@ final class AllReduceExchange implements Exchange {
     @Override
     public void end() {
         data = Span.NOTHING;
+        result = Span.NOTHING;
         reducer.end();
     }
 }

@@ -5,7 +5,8 @@ import dev.larder.distributed.internal.Slots;
 /** Hands out what the root has. */
 final class BroadcastExchange implements Exchange {
     private final Slots slots;
-    private Span data = Span.NOTHING;
+    private Span source = Span.NOTHING;
+    private Span target = Span.NOTHING;
     private int root;
 
     BroadcastExchange(Slots slots) {
@@ -13,7 +14,13 @@ final class BroadcastExchange implements Exchange {
     }
 
     BroadcastExchange begin(Span data, int root) {
-        this.data = data;
+        return root == slots.rank() ? begin(data, Span.NOTHING, root) : begin(Span.NOTHING, data, root);
+    }
+
+    /** Begins a call that takes what the root has at {@code source} to another span; to none where that has no elements. */
+    BroadcastExchange begin(Span source, Span target, int root) {
+        this.source = source;
+        this.target = target;
         this.root = root;
         return this;
     }
@@ -31,19 +38,20 @@ final class BroadcastExchange implements Exchange {
     @Override
     public void put(long offset, long length, int step) {
         if (root == slots.rank()) {
-            data.copyTo(offset, slots.at(root, step), length);
+            source.copyTo(offset, slots.at(root, step), length);
         }
     }
 
     @Override
     public void take(long offset, long length, int step) {
-        if (root != slots.rank()) {
-            data.copyFrom(slots.at(root, step), offset, length);
+        if (target.byteSize() != 0) {
+            target.copyFrom(slots.at(root, step), offset, length);
         }
     }
 
     @Override
     public void end() {
-        data = Span.NOTHING;
+        source = Span.NOTHING;
+        target = Span.NOTHING;
     }
 }

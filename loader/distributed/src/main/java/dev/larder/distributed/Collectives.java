@@ -1,11 +1,12 @@
 package dev.larder.distributed;
 
 import dev.larder.distributed.internal.Chunks;
+import dev.larder.distributed.internal.RankLayout;
 import dev.larder.distributed.internal.Slots;
 import java.lang.ref.Reference;
 
-/** Carries out calls in memory that all ranks share. Of one thread at a time. */
-final class Collectives {
+/** Carries out calls in memory that all ranks of a node share. Of one thread at a time. */
+class Collectives {
     /** Spans up to here are reduced by every rank: a second meeting costs more than calculating it several times. */
     private static final long SHORT_BYTE_SIZE = 16 * 1024;
 
@@ -19,8 +20,8 @@ final class Collectives {
     private final GatherExchange gather;
     private final ScatterExchange scatter;
 
-    Collectives(GroupControl control, Slots slots) {
-        Reducer reducer = new Reducer(slots);
+    Collectives(GroupControl control, Slots slots, RankLayout sums) {
+        Reducer reducer = new Reducer(slots, sums);
         this.control = control;
         this.slots = slots;
         this.shortByteSize = Math.min(SHORT_BYTE_SIZE, slots.chunkByteSize());
@@ -34,13 +35,43 @@ final class Collectives {
 
     /** Meets all ranks, which have to come with the same two numbers. */
     void meet(int collective, long number) {
-        control.beginCall(CallKind.of(collective, null, null, CallKind.EVERY_RANK), number);
+        begin(CallKind.of(collective, null, null, CallKind.EVERY_RANK), number);
+    }
+
+    /** Begins a call of a kind, and meets all ranks in it. */
+    final void begin(long kind, long byteSize) {
+        control.beginCall(kind, byteSize);
+        meetInCall();
+    }
+
+    /** Meets all ranks in a call that goes on. */
+    final void meetInCall() {
         try {
             meetAll();
             slots.requireOpen();
         } catch (RuntimeException | Error e) {
             throw control.failedIn(e);
         }
+    }
+
+    /** In a call that goes on: reduces to the spans of those ranks that bring one which has elements. */
+    final void reduceTo(Span data, Span result, ReduceOp op) {
+        run(allReduce.begin(data, result, op), data.byteSize());
+    }
+
+    /** In a call that goes on: takes what the root has to the spans of those that bring one which has elements. */
+    final void handOut(Span source, Span target, int root, long byteSize) {
+        run(broadcast.begin(source, target, root), byteSize);
+    }
+
+    /** In a call that goes on: gathers at a root. */
+    final void gatherTo(Span input, Span output, int root) {
+        run(gather.begin(input, output, root), input.byteSize());
+    }
+
+    /** In a call that goes on: scatters from a root. */
+    final void scatterFrom(Span input, Span output, int root) {
+        run(scatter.begin(input, output, root), output.byteSize());
     }
 
     void broadcast(Span data, int root) {

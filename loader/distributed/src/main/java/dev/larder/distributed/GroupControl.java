@@ -165,7 +165,7 @@ final class GroupControl {
                 lookedNs = waitedNs;
                 peers.requireAlive(step, what());
             }
-            if (waitedNs >= timeoutNs) {
+            if (waitedNs >= timeoutNs + peers.graceNs()) {
                 peers.requireNoneLate(step, what(), timeoutNs);
             }
         }
@@ -187,6 +187,24 @@ final class GroupControl {
         } finally {
             memory.getAndAddInt(GroupDescriptor.SLEEPERS_OFFSET, -1);
         }
+    }
+
+    /** Fails where this group is closing, was broken by another rank, or this thread is interrupted. */
+    void requireGoingOn() {
+        fault.throwIfBroken();
+        requireUndisturbed();
+    }
+
+    GroupFault fault() {
+        return fault;
+    }
+
+    GroupPeers peers() {
+        return peers;
+    }
+
+    long timeoutNs() {
+        return timeoutNs;
     }
 
     private void requireUndisturbed() {
@@ -234,7 +252,8 @@ final class GroupControl {
                         + "; make a new group");
     }
 
-    private String what() {
+    /** Says what this rank is doing. */
+    String what() {
         return CallKind.describe(callKind, callBytes) + " callNumber=" + callNumber;
     }
 

@@ -11,6 +11,7 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import java.util.BitSet;
 import java.util.StringJoiner;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -88,7 +89,22 @@ final class GroupPeers {
     }
 
     String describe(int rank) {
-        return "rank=" + rank + " pid=" + pid(rank);
+        return "rank=" + name(rank) + " pid=" + pid(rank) + spec.place().label();
+    }
+
+    private int name(int rank) {
+        return spec.place().ranks().get(rank);
+    }
+
+    /** Says that this rank waits for other nodes, so that the others give it longer; 0 when it is back. */
+    void goAbroad(int graceMs) {
+        memory.putIntVolatile(GroupDescriptor.line(spec.rank()) + GroupDescriptor.ABROAD_OFFSET, graceMs);
+    }
+
+    /** How much longer than their timeout ranks wait while the first of them waits for other nodes: that knows why it is late. */
+    long graceNs() {
+        int graceMs = memory.getIntVolatile(GroupDescriptor.line(0) + GroupDescriptor.ABROAD_OFFSET);
+        return TimeUnit.MILLISECONDS.toNanos(graceMs);
     }
 
     /** Breaks the group where a rank that has not come so far never will: it has closed its group. */
@@ -177,14 +193,14 @@ final class GroupPeers {
             StringJoiner list = isMissing ? missing : present;
             if (list.length() < LIST_LENGTH) {
                 boolean isAbsent = state(rank) == GroupDescriptor.STATE_ABSENT;
-                list.add(isAbsent ? Integer.toString(rank) : rank + " (pid " + pid(rank) + ")");
+                list.add(isAbsent ? Integer.toString(name(rank)) : name(rank) + " (pid " + pid(rank) + ")");
             }
         }
         if (isLate) {
             throw fault.breakBecause(
                     ErrorCode.DEADLINE,
                     "not all ranks arrived in time: key=" + spec.key() + " call=" + call + " missing=" + missing
-                            + " present=" + present + " timeoutMs=" + timeoutNs / 1_000_000
+                            + " present=" + present + spec.place().label() + " timeoutMs=" + timeoutNs / 1_000_000
                             + "; check whether the missing ranks were started, are stopped, or are busy elsewhere");
         }
     }
@@ -194,7 +210,7 @@ final class GroupPeers {
         return fault.breakBecause(
                 ErrorCode.BAD_INPUT,
                 "ranks of the process group made different calls: key=" + spec.key() + " callNumber=" + number + " "
-                        + describe(spec.rank()) + " call=" + call(spec.rank(), number) + " otherRank=" + other
+                        + describe(spec.rank()) + " call=" + call(spec.rank(), number) + " otherRank=" + name(other)
                         + " otherPid=" + pid(other) + " otherCall=" + call(other, number)
                         + "; let all ranks make the same calls in the same order");
     }

@@ -8,8 +8,9 @@ import org.jspecify.annotations.Nullable;
  * length; each call returns when this rank has what it is to get, and may use its spans again. A call of another kind at another rank
  * is found out and told to all of them, with both sides.
  *
- * <p>Ranks are always combined in the order of their numbers: all get the same bits, in every run. (NaN stays NaN; which of them is
- * not said.)
+ * <p>Ranks are always combined in the order of their numbers, on each node by itself, and then what the nodes have in the order of the
+ * nodes: all get the same bits, in every run on the same layout. (NaN stays NaN; which of them is not said.) Halves and bfloats are
+ * rounded once for each node, and once at the end.
  *
  * <p>A group breaks when a rank dies or closes it while others need it, at the deadline of a wait, when a waiting thread is
  * interrupted, and at mismatched calls. Then every call of every rank fails at once with the first cause, in what was to be results
@@ -24,6 +25,11 @@ public interface ProcessGroup extends AutoCloseable {
 
     /** Returns how many ranks there are. */
     int worldSize();
+
+    /** Returns how many bytes this rank has sent to other nodes; 0 but at the first rank of each node. */
+    default long sentByteCount() {
+        return 0;
+    }
 
     /** Waits until all ranks are here. */
     void barrier();

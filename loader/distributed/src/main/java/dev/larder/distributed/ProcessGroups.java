@@ -1,18 +1,31 @@
 package dev.larder.distributed;
 
 import dev.larder.distributed.internal.GroupSpec;
+import dev.larder.distributed.internal.NodePlace;
+import dev.larder.distributed.internal.NodesSpec;
+import dev.larder.distributed.internal.RankLayout;
+import dev.larder.distributed.internal.Transports;
 import dev.larder.distributed.region.Regions;
 import dev.larder.distributed.region.SharingStrategy;
+import dev.larder.distributed.rendezvous.NodeLinks;
+import dev.larder.distributed.rendezvous.NodeMeeting;
+import dev.larder.distributed.rendezvous.NodeSeat;
 import dev.larder.distributed.rendezvous.Rendezvous;
 import dev.larder.distributed.rendezvous.RendezvousResult;
+import dev.larder.distributed.rendezvous.RunSecret;
+import dev.larder.distributed.transport.GroupTransport;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.Names;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Makes process groups of the ranks of one machine, over memory that they share.
+ * Makes process groups of the ranks of one machine, over memory that they share, and of several, over a transport between them.
  *
  * <pre>{@code
  * try (ProcessGroup group = ProcessGroups.init(regions)) { // as larder launch or torchrun started this rank
@@ -22,6 +35,12 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class ProcessGroups {
     private static final int CHUNK_BYTE_SIZE = 512 * 1024;
+
+    /** Long enough for a fast network, short enough for several to be under way. */
+    private static final int WINDOW_BYTE_SIZE = 1024 * 1024;
+
+    /** Names the ranks of each node whose sums one machine is to make, such as 2,2. */
+    private static final String SUM_LAYOUT_VARIABLE = "LARDER_SUM_LAYOUT";
 
     /** Some 50 microseconds. */
     private static final int MOST_SPIN_TURNS = 2000;
@@ -38,6 +57,9 @@ public final class ProcessGroups {
     private int mostSpinTurns = MOST_SPIN_TURNS;
     private int chunkByteSize = CHUNK_BYTE_SIZE;
     private SharingStrategy strategy = SharingStrategy.FILE;
+    private int windowByteSize = WINDOW_BYTE_SIZE;
+    private @Nullable RankLayout sums;
+    private @Nullable GroupTransport transport;
 
     private ProcessGroups(Regions regions, String key) {
         this.regions = regions;
@@ -55,14 +77,27 @@ public final class ProcessGroups {
     /** Makes the group of all ranks that meet at an address of {@link Rendezvous}, within {@code timeout} for each of both steps. */
     public static ProcessGroup init(Regions regions, String url, Duration timeout) {
         RendezvousResult meeting = Rendezvous.meet(url, timeout);
-        if (meeting.nodes() > 1) {
-            throw Failure.of(ErrorCode.REFUSED, "a process group cannot span nodes yet")
-                    .with("nodes", meeting.nodes())
-                    .remedy("start all ranks on one node");
+        ProcessGroups groups =
+                of(regions, meeting.key() + "." + MADE.incrementAndGet()).joinTimeout(timeout);
+        String sums = System.getenv().getOrDefault(SUM_LAYOUT_VARIABLE, "");
+        if (!sums.isBlank() && meeting.nodes() == 1) {
+            groups.sumLayout(sizes(sums));
         }
-        return of(regions, meeting.key() + "." + MADE.incrementAndGet())
-                .joinTimeout(timeout)
-                .join(meeting.rank(), meeting.worldSize());
+        return meeting.nodes() == 1
+                ? groups.join(meeting.rank(), meeting.worldSize())
+                : groups.join(meeting, NodeMeeting.Place.of(System.getenv()), RunSecret.ofEnvironment(System.getenv()));
+    }
+
+    private static int[] sizes(String text) {
+        try {
+            return Arrays.stream(text.split(",", -1))
+                    .mapToInt(size -> Integer.parseInt(size.strip()))
+                    .toArray();
+        } catch (NumberFormatException e) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "the layout of sums is no list of numbers")
+                    .with(SUM_LAYOUT_VARIABLE, text)
+                    .remedy("name the ranks of each node, such as " + SUM_LAYOUT_VARIABLE + "=2,2");
+        }
     }
 
     /**
@@ -112,20 +147,96 @@ public final class ProcessGroups {
     }
 
     /**
+     * Sums as if the ranks were on nodes of these sizes: inside each block of ranks in the order of their numbers, rounded to the type,
+     * and then the blocks in theirs. So one machine gets the bits that several get. All ranks set the same. Without it, all ranks are one
+     * block. A group that spans nodes has one for each of them, and cannot be told otherwise.
+     */
+    public ProcessGroups sumLayout(int... ranksOfBlocks) {
+        this.sums = RankLayout.ofSizes(ranksOfBlocks);
+        return this;
+    }
+
+    /** Sets how much goes to other nodes at a time; all nodes set the same multiple of 64. */
+    ProcessGroups windowByteSize(int windowByteSize) {
+        this.windowByteSize = windowByteSize;
+        return this;
+    }
+
+    /** Sets what connects nodes, in place of what is found. */
+    ProcessGroups transport(GroupTransport transport) {
+        this.transport = transport;
+        return this;
+    }
+
+    /**
+     * Becomes a rank of a group that spans nodes, and waits until all the others have: those of this node in the memory that they share,
+     * those of others through the {@link GroupTransport} of the class path, which the first rank of each node uses. The caller owns the
+     * group.
+     *
+     * @param seat which rank this is, and of which node
+     * @param place where the first ranks of the nodes meet
+     * @param secret of the run; needed off loopback
+     * @throws dev.larder.error.LarderException as {@link #join(int, int)}; REFUSED where there is no transport, two nodes share a store, or
+     *     a node does not know the secret
+     */
+    public ProcessGroup join(RendezvousResult seat, NodeMeeting.Place place, RunSecret secret) {
+        if (sums != null) {
+            throw new IllegalArgumentException("a group that spans nodes has their layout of sums");
+        }
+        int first = seat.rank() - seat.localRank();
+        List<Integer> ranks =
+                IntStream.range(first, first + seat.localWorldSize()).boxed().toList();
+        GroupSpec local =
+                spec(seat.localRank(), seat.localWorldSize()).with(new NodePlace(ranks, " node=" + seat.node()));
+        NodesSpec spec = new NodesSpec(
+                local, seat.node(), seat.nodes(), seat.worldSize(), new RunWay(this, seat, place, secret));
+        return SharedMemoryGroup.join(regions, spec);
+    }
+
+    /** How the leaders of the nodes of a run find each other. */
+    private record RunWay(ProcessGroups groups, RendezvousResult seat, NodeMeeting.Place place, RunSecret secret)
+            implements NodesSpec.Way {
+
+        @Override
+        public GroupTransport transport() {
+            GroupTransport given = groups.transport;
+            return given == null ? Transports.find() : given;
+        }
+
+        @Override
+        public String host() {
+            return NodeMeeting.ownAddress(place, seat.node());
+        }
+
+        @Override
+        public int windowByteSize() {
+            return groups.windowByteSize;
+        }
+
+        @Override
+        public NodeLinks meet(String card, Duration timeout) {
+            return NodeMeeting.meet(place, new NodeSeat(seat.node(), seat.nodes(), groups.key, secret, card), timeout);
+        }
+    }
+
+    /**
      * Becomes a rank of the group, and waits until all the others have. The caller owns the group.
      *
      * @throws dev.larder.error.LarderException DEADLINE with the ranks that are missing; REFUSED where somebody is this rank, or was;
      *     or where a group of this key is running; BAD_INPUT where ranks disagree about the group
      */
     public ProcessGroup join(int rank, int worldSize) {
-        return SharedMemoryGroup.join(
-                regions,
-                new GroupSpec(
-                        key,
-                        rank,
-                        worldSize,
-                        chunkByteSize,
-                        strategy,
-                        new GroupSpec.Waits(mostSpinTurns, timeout, joinTimeout)));
+        return SharedMemoryGroup.join(regions, spec(rank, worldSize));
+    }
+
+    private GroupSpec spec(int rank, int worldSize) {
+        GroupSpec spec = new GroupSpec(
+                key,
+                rank,
+                worldSize,
+                chunkByteSize,
+                strategy,
+                new GroupSpec.Waits(mostSpinTurns, timeout, joinTimeout));
+        return sums == null ? spec : spec.with(sums);
     }
 }

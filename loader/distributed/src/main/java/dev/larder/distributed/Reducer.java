@@ -1,25 +1,34 @@
 package dev.larder.distributed;
 
+import dev.larder.distributed.internal.RankLayout;
 import dev.larder.distributed.internal.Slots;
+import dev.larder.internal.posix.RawMemory;
 import java.util.EnumMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Combines what all ranks have, in the order of the ranks: its own from the caller's memory, that of the others from their slots. Of
+ * Combines what all ranks have, in the order of the ranks, or of blocks of them: its own from the caller's memory, that of the others from their slots. Of
  * one call at a time.
  */
 final class Reducer {
+    private static final long BLOCK_START = RawMemory.arrayOffset(byte[].class);
+
     private final Slots slots;
+    private final RankLayout layout;
     private final Map<ElementType, Accumulator> accumulators = new EnumMap<>(ElementType.class);
+    private final Map<ElementType, Accumulator> blockAccumulators = new EnumMap<>(ElementType.class);
+    private final byte[] blockSum;
 
     private Span own = Span.NOTHING;
     private Span target = Span.NOTHING;
     private ReduceOp op = ReduceOp.SUM;
     private boolean isShared;
 
-    Reducer(Slots slots) {
+    Reducer(Slots slots, RankLayout layout) {
         this.slots = slots;
+        this.layout = layout;
+        this.blockSum = new byte[layout.blocks() == 1 ? 0 : Accumulator.BLOCK_BYTE_SIZE];
     }
 
     /**
@@ -56,7 +65,14 @@ final class Reducer {
         boolean isWanted = target.byteSize() != 0;
         for (long at = 0; at < length; at += Accumulator.BLOCK_BYTE_SIZE) {
             int byteSize = (int) Math.min(Accumulator.BLOCK_BYTE_SIZE, length - at);
-            combine(accumulator, step, slotOffset + at, ownOffset + at, byteSize);
+            if (layout.blocks() == 1) {
+                combine(accumulator, 0, step, slotOffset + at, ownOffset + at, byteSize);
+            } else {
+                combineBlocks(accumulator, step, slotOffset + at, ownOffset + at, byteSize);
+            }
+            if (op == ReduceOp.AVG) {
+                accumulator.average(layout.worldSize());
+            }
             if (isShared) {
                 accumulator.store(null, slots.at(slots.rank(), step) + slotOffset + at, byteSize);
             }
@@ -66,20 +82,31 @@ final class Reducer {
         }
     }
 
-    private void combine(Accumulator accumulator, int step, long slotOffset, long ownOffset, int byteSize) {
-        int worldSize = slots.worldSize();
-        for (int rank = 0; rank < worldSize; rank++) {
+    /** Sums as ranks of several nodes do: what a block has, rounded to the type, block by block. */
+    private void combineBlocks(Accumulator accumulator, int step, long slotOffset, long ownOffset, int byteSize) {
+        Accumulator ofBlock = blockAccumulators.computeIfAbsent(own.type(), Accumulator::of);
+        for (int block = 0; block < layout.blocks(); block++) {
+            combine(ofBlock, block, step, slotOffset, ownOffset, byteSize);
+            ofBlock.store(blockSum, BLOCK_START, byteSize);
+            if (block == 0) {
+                accumulator.load(blockSum, BLOCK_START, byteSize);
+            } else {
+                accumulator.combine(op, blockSum, BLOCK_START, byteSize);
+            }
+        }
+    }
+
+    private void combine(Accumulator accumulator, int block, int step, long slotOffset, long ownOffset, int byteSize) {
+        for (int place = 0; place < layout.size(block); place++) {
+            int rank = layout.rank(block, place);
             boolean isMine = rank == slots.rank();
             @Nullable Object array = isMine ? own.array() : null;
             long position = isMine ? own.position(ownOffset) : slots.at(rank, step) + slotOffset;
-            if (rank == 0) {
+            if (place == 0) {
                 accumulator.load(array, position, byteSize);
             } else {
                 accumulator.combine(op, array, position, byteSize);
             }
-        }
-        if (op == ReduceOp.AVG) {
-            accumulator.average(worldSize);
         }
     }
 }

@@ -4,20 +4,26 @@ import dev.larder.distributed.internal.GroupFault;
 import dev.larder.distributed.internal.GroupRegion;
 import dev.larder.distributed.internal.GroupSpec;
 import dev.larder.distributed.internal.GroupWorker;
+import dev.larder.distributed.internal.NodePlace;
+import dev.larder.distributed.internal.NodeSubgroup;
+import dev.larder.distributed.internal.NodesSpec;
+import dev.larder.distributed.internal.RankLayout;
 import dev.larder.distributed.internal.Slots;
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.Regions;
 import dev.larder.internal.time.Deadline;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ranks of one machine over a region that all of them write.
+ * Ranks of one machine over a region that all of them write, and perhaps those of other machines over what their leaders exchange.
  *
  * <p>A call runs in the caller's thread where nothing else goes on, else in the worker's after what was begun before it. Whoever runs
  * one holds the lock; closing stops that, takes the lock, and only then gives the memory up.
@@ -36,28 +42,48 @@ final class SharedMemoryGroup implements ProcessGroup {
     private final Collectives collectives;
     private final GroupChecks checks;
     private final GroupWorker worker;
+    private final int rank;
+    private final int worldSize;
+    private final @Nullable NodeJoin nodes;
     private final AtomicInteger subgroups = new AtomicInteger();
     private final ReentrantLock running = new ReentrantLock();
     private final AtomicInteger pending = new AtomicInteger();
     private final AtomicBoolean open = new AtomicBoolean(true);
 
-    private SharedMemoryGroup(Regions regions, GroupSpec spec, Region region, GroupPeers peers, GroupControl control) {
+    private SharedMemoryGroup(
+            Regions regions,
+            GroupSpec spec,
+            Region region,
+            GroupPeers peers,
+            GroupControl control,
+            @Nullable NodeJoin nodes) {
         this.regions = regions;
         this.spec = spec;
         this.region = region;
         this.peers = peers;
         this.control = control;
-        this.collectives = new Collectives(control, new Slots(region.memory(), spec));
-        this.checks = new GroupChecks(spec.rank(), spec.worldSize());
-        this.worker = new GroupWorker("larder-group-" + spec.key() + "-rank-" + spec.rank());
+        this.nodes = nodes;
+        this.rank = nodes == null ? spec.rank() : nodes.spec().rank();
+        this.worldSize = nodes == null ? spec.worldSize() : nodes.spec().worldSize();
+        this.collectives = nodes == null
+                ? new Collectives(control, new Slots(region.memory(), spec), spec.sums())
+                : nodes.collectives();
+        this.checks = new GroupChecks(rank, worldSize);
+        this.worker = new GroupWorker("larder-group-" + spec.key() + "-rank-" + rank);
     }
 
     /** Takes the place of a rank, and waits until all the others have taken theirs. */
     static SharedMemoryGroup join(Regions regions, GroupSpec spec) {
-        return join(regions, spec, null);
+        return join(regions, spec, null, null);
     }
 
-    private static SharedMemoryGroup join(Regions regions, GroupSpec spec, @Nullable Membership parents) {
+    /** Joins the ranks of this node, and then those of the others. */
+    static SharedMemoryGroup join(Regions regions, NodesSpec spec) {
+        return join(regions, spec.local(), spec, null);
+    }
+
+    private static SharedMemoryGroup join(
+            Regions regions, GroupSpec spec, @Nullable NodesSpec nodes, @Nullable Membership parents) {
         Region region = GroupRegion.open(regions, spec);
         try {
             GroupFault fault = new GroupFault(region.memory(), spec.rank());
@@ -67,11 +93,14 @@ final class SharedMemoryGroup implements ProcessGroup {
             GroupControl control = new GroupControl(region.memory(), spec, peers, fault);
             try {
                 control.gather();
+                NodeJoin joined = nodes == null
+                        ? null
+                        : NodeJoin.join(nodes, regions.identity(), control, new Slots(region.memory(), spec));
+                return new SharedMemoryGroup(regions, spec, region, peers, control, joined);
             } catch (RuntimeException | Error e) {
                 control.leave();
                 throw e;
             }
-            return new SharedMemoryGroup(regions, spec, region, peers, control);
         } catch (RuntimeException | Error e) {
             region.close();
             throw e;
@@ -80,12 +109,17 @@ final class SharedMemoryGroup implements ProcessGroup {
 
     @Override
     public int rank() {
-        return spec.rank();
+        return rank;
     }
 
     @Override
     public int worldSize() {
-        return spec.worldSize();
+        return worldSize;
+    }
+
+    @Override
+    public long sentByteCount() {
+        return nodes == null || nodes.bridge() == null ? 0 : nodes.bridge().sentByteCount();
     }
 
     @Override
@@ -266,15 +300,57 @@ final class SharedMemoryGroup implements ProcessGroup {
         int place = checks.placeIn(ranks);
         int number = subgroups.incrementAndGet();
         meet(CallKind.SUBGROUP, GroupChecks.fingerprint(ranks));
-        return place < 0
-                ? Optional.empty()
-                : Optional.of(joinSubgroup(spec.subgroup(number, place, ranks.length), ranks));
+        RankLayout layout =
+                nodes == null ? spec.sums().among(ranks) : nodes.layout().among(ranks);
+        if (nodes == null || layout.blocks() == 1) {
+            if (place < 0) {
+                return Optional.empty();
+            }
+            GroupSpec subgroup = spec.subgroup(number, place, ranks.length);
+            return Optional.of(joinSubgroup(nodes == null ? subgroup.with(layout) : subgroup, null, ranks));
+        }
+        return subgroupOfNodes(nodes, number, place, layout, ranks);
+    }
+
+    /** The first rank of the subgroup listens for the leaders of the other nodes, and tells all ranks of this group where. */
+    private Optional<ProcessGroup> subgroupOfNodes(
+            NodeJoin all, int number, int place, RankLayout layout, int... ranks) {
+        int host = layout.rank(0, 0);
+        int[] port = new int[1 + NodeSubgroup.ADDRESS_WORDS];
+        String key = spec.key() + ".sub" + number;
+        try (NodeSubgroup way = new NodeSubgroup(all.spec().way(), all.host(), key, layout, place)) {
+            if (place == host) {
+                listen(way, port);
+            }
+            Span told = Span.of(port);
+            call(CallKind.BROADCAST, told, told, NO_OP, ranks[host]);
+            if (place < 0) {
+                return Optional.empty();
+            }
+            way.goTo(port);
+            int block = layout.blockOf(place);
+            List<Integer> names = IntStream.range(0, layout.size(block))
+                    .mapToObj(i -> layout.rank(block, i))
+                    .toList();
+            NodesSpec nodesSpec =
+                    way.spec(spec, number, new NodePlace(names, spec.place().label()));
+            return Optional.of(joinSubgroup(nodesSpec.local(), nodesSpec, ranks));
+        }
+    }
+
+    private void listen(NodeSubgroup way, int... port) {
+        try {
+            way.listen(port);
+        } catch (RuntimeException | Error e) {
+            throw control.failedIn(e);
+        }
     }
 
     /** Breaks this group where this rank cannot come to the subgroup: the others wait for it there. */
-    private ProcessGroup joinSubgroup(GroupSpec subgroup, int[] ranks) {
+    private ProcessGroup joinSubgroup(GroupSpec subgroup, @Nullable NodesSpec subgroupNodes, int... ranks) {
         try {
-            return join(regions, subgroup, new Membership(peers, ranks));
+            int[] places = nodes == null ? ranks : nodes.placesHere(ranks);
+            return join(regions, subgroup, subgroupNodes, new Membership(peers, places));
         } catch (RuntimeException | Error e) {
             throw control.failedIn(e);
         }
@@ -288,10 +364,10 @@ final class SharedMemoryGroup implements ProcessGroup {
         control.stop();
         worker.close(CLOSE_PATIENCE);
         boolean isLocked = lockInTime();
-        try {
+        try (nodes) {
             control.leave();
-            region.close();
         } finally {
+            region.close();
             if (isLocked) {
                 running.unlock();
             }
@@ -322,6 +398,6 @@ final class SharedMemoryGroup implements ProcessGroup {
 
     @Override
     public String toString() {
-        return "ProcessGroup{" + spec.key() + " rank=" + spec.rank() + " of " + spec.worldSize() + "}";
+        return "ProcessGroup{" + spec.key() + " rank=" + rank + " of " + worldSize + "}";
     }
 }

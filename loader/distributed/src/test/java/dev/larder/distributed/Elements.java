@@ -1,5 +1,6 @@
 package dev.larder.distributed;
 
+import dev.larder.distributed.internal.RankLayout;
 import dev.larder.internal.number.Bfloat16;
 import dev.larder.internal.number.Half;
 import java.nio.ByteBuffer;
@@ -45,15 +46,43 @@ final class Elements {
 
     /** Combines the same element of all ranks, and writes it to the result. */
     static void combine(ElementType type, ReduceOp op, UnsafeBuffer[] ranks, int index, UnsafeBuffer result) {
+        combine(type, op, ranks, index, result, ranks.length);
+    }
+
+    /** Combines as nodes do: the ranks of each block in their order, rounded to the type, and then the blocks in theirs. */
+    static UnsafeBuffer combine(ElementType type, ReduceOp op, UnsafeBuffer[] ranks, RankLayout layout) {
+        int elements = ranks[0].capacity() / type.byteSize();
+        UnsafeBuffer[] blocks = new UnsafeBuffer[layout.blocks()];
+        ReduceOp inside = op == ReduceOp.AVG ? ReduceOp.SUM : op;
+        for (int block = 0; block < blocks.length; block++) {
+            UnsafeBuffer[] inBlock = new UnsafeBuffer[layout.size(block)];
+            for (int place = 0; place < inBlock.length; place++) {
+                inBlock[place] = ranks[layout.rank(block, place)];
+            }
+            blocks[block] = new UnsafeBuffer(new byte[ranks[0].capacity()]);
+            for (int i = 0; i < elements; i++) {
+                combine(type, inside, inBlock, i, blocks[block], 1);
+            }
+        }
+        UnsafeBuffer result = new UnsafeBuffer(new byte[ranks[0].capacity()]);
+        for (int i = 0; i < elements; i++) {
+            combine(type, op, blocks, i, result, ranks.length);
+        }
+        return result;
+    }
+
+    private static void combine(
+            ElementType type, ReduceOp op, UnsafeBuffer[] ranks, int index, UnsafeBuffer result, int count) {
         int offset = index * type.byteSize();
         switch (type) {
-            case FLOAT -> result.putFloat(offset, floats(op, ranks, b -> b.getFloat(offset)));
+            case FLOAT -> result.putFloat(offset, floats(op, ranks, b -> b.getFloat(offset), count));
             case HALF ->
-                result.putShort(offset, (short) Half.ofFloat(floats(op, ranks, b -> Half.toFloat(b.getShort(offset)))));
+                result.putShort(offset, (short)
+                        Half.ofFloat(floats(op, ranks, b -> Half.toFloat(b.getShort(offset)), count)));
             case BFLOAT16 ->
                 result.putShort(offset, (short)
-                        Bfloat16.ofFloat(floats(op, ranks, b -> Bfloat16.toFloat(b.getShort(offset)))));
-            case DOUBLE -> result.putDouble(offset, doubles(op, ranks, offset));
+                        Bfloat16.ofFloat(floats(op, ranks, b -> Bfloat16.toFloat(b.getShort(offset)), count)));
+            case DOUBLE -> result.putDouble(offset, doubles(op, ranks, offset, count));
             case INT -> result.putInt(offset, (int) longs(op, ranks, b -> b.getInt(offset)));
             case LONG -> result.putLong(offset, longs(op, ranks, b -> b.getLong(offset)));
         }
@@ -67,7 +96,7 @@ final class Elements {
         long in(UnsafeBuffer buffer);
     }
 
-    private static float floats(ReduceOp op, UnsafeBuffer[] ranks, FloatAt at) {
+    private static float floats(ReduceOp op, UnsafeBuffer[] ranks, FloatAt at, int count) {
         float all = at.in(ranks[0]);
         for (int rank = 1; rank < ranks.length; rank++) {
             float next = at.in(ranks[rank]);
@@ -78,10 +107,10 @@ final class Elements {
                 case PROD -> all * next;
             };
         }
-        return op == ReduceOp.AVG ? all / ranks.length : all;
+        return op == ReduceOp.AVG ? all / count : all;
     }
 
-    private static double doubles(ReduceOp op, UnsafeBuffer[] ranks, int offset) {
+    private static double doubles(ReduceOp op, UnsafeBuffer[] ranks, int offset, int count) {
         double all = ranks[0].getDouble(offset);
         for (int rank = 1; rank < ranks.length; rank++) {
             double next = ranks[rank].getDouble(offset);
@@ -92,7 +121,7 @@ final class Elements {
                 case PROD -> all * next;
             };
         }
-        return op == ReduceOp.AVG ? all / ranks.length : all;
+        return op == ReduceOp.AVG ? all / count : all;
     }
 
     /** Also of ints: the lower half of what wraps around is the same. */

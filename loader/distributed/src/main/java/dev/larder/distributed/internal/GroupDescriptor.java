@@ -8,7 +8,7 @@ import dev.larder.internal.layout.RegionDescriptor;
  * <pre>
  *      0                4                8                16
  *     +----------------+----------------+-----------------+
- *    0| world size     | chunk byte size| padding         |  written by whoever lays it out
+ *    0| world size     | chunk byte size| sums' layout    |  written by whoever lays it out
  *     +----------------+----------------+-----------------+
  *  128| bell           | sleepers       | padding         |  bell: who waits for all ranks sleeps here; it changes when all are there
  *     +----------------+----------------+-----------------+
@@ -26,6 +26,7 @@ import dev.larder.internal.layout.RegionDescriptor;
  *    8  its last calls, those of even and of odd number:
  *       8 number, 16 kind, 24 byte size;   32 number, 40 kind, 48 byte size
  *  128  state (int): 0 not yet here, 1 joined, 2 closed
+ *  132  of rank 0: for how many milliseconds longer than usual it may keep the others waiting, because it waits for other nodes (int)
  *  136  process id (long)
  *  144  the processors that it may use, one bit each, of the first 896
  * </pre>
@@ -46,6 +47,8 @@ public final class GroupDescriptor {
     public static final int WORLD_SIZE_OFFSET = 0;
     public static final int CHUNK_BYTE_SIZE_OFFSET = WORLD_SIZE_OFFSET + Integer.BYTES;
 
+    public static final int SUMS_OFFSET = CHUNK_BYTE_SIZE_OFFSET + Integer.BYTES;
+
     public static final int BELL_OFFSET = PADDED_LINE;
     public static final int SLEEPERS_OFFSET = BELL_OFFSET + Integer.BYTES;
 
@@ -65,6 +68,7 @@ public final class GroupDescriptor {
     public static final int CALL_BYTES_OFFSET = CALL_KIND_OFFSET + Long.BYTES;
     public static final int CALL_LENGTH = CALL_BYTES_OFFSET + Long.BYTES;
     public static final int STATE_OFFSET = PADDED_LINE;
+    public static final int ABROAD_OFFSET = STATE_OFFSET + Integer.BYTES;
     public static final int PID_OFFSET = STATE_OFFSET + Long.BYTES;
     public static final int CORES_OFFSET = PID_OFFSET + Long.BYTES;
     public static final int CORES_WORDS = (LINE_LENGTH - CORES_OFFSET) / Long.BYTES;

@@ -35,6 +35,11 @@ public final class GroupFault {
         }
     }
 
+    /** Returns what was told first; null where the group is whole. */
+    public @Nullable LarderException broken() {
+        return isBroken() || told != null ? reason() : null;
+    }
+
     /** Breaks the group, unless another rank has done so, and returns the failure that is told to all. */
     public LarderException breakBecause(ErrorCode code, String message) {
         if (memory.compareAndSetInt(GroupDescriptor.BROKEN_BY_OFFSET, 0, rank + 1)) {

@@ -34,6 +34,7 @@ public final class GroupRegion {
     private static void layOut(SharedMemory memory, GroupSpec spec) {
         memory.putInt(GroupDescriptor.WORLD_SIZE_OFFSET, spec.worldSize());
         memory.putInt(GroupDescriptor.CHUNK_BYTE_SIZE_OFFSET, spec.chunkByteSize());
+        memory.putInt(GroupDescriptor.SUMS_OFFSET, spec.sums().fingerprint());
     }
 
     /** One of another size is there: where it is that of a group, its ranks hear why this one does not come. */
@@ -64,7 +65,9 @@ public final class GroupRegion {
         SharedMemory memory = region.memory();
         int worldSize = memory.getInt(GroupDescriptor.WORLD_SIZE_OFFSET);
         int chunkByteSize = memory.getInt(GroupDescriptor.CHUNK_BYTE_SIZE_OFFSET);
-        if (worldSize == spec.worldSize() && chunkByteSize == spec.chunkByteSize()) {
+        boolean isOtherOrder =
+                memory.getInt(GroupDescriptor.SUMS_OFFSET) != spec.sums().fingerprint();
+        if (worldSize == spec.worldSize() && chunkByteSize == spec.chunkByteSize() && !isOtherOrder) {
             return;
         }
         if (!isGathering(memory, worldSize)) {
@@ -83,7 +86,8 @@ public final class GroupRegion {
                         + " pid="
                         + ProcessHandle.current().pid() + " worldSize=" + spec.worldSize() + " chunkByteSize="
                         + spec.chunkByteSize() + " otherWorldSize=" + worldSize + " otherChunkByteSize="
-                        + chunkByteSize + "; start all ranks with the same settings");
+                        + chunkByteSize + (isOtherOrder ? " sumLayout=" + spec.sums() + " otherSumLayout=another" : "")
+                        + "; start all ranks with the same settings");
     }
 
     /** Tells whether a rank has not come yet. Who laid it out is not trusted to have written a size that fits. */

@@ -9,8 +9,18 @@ import java.util.regex.Pattern;
  * Says what group this rank joins, and how it waits.
  *
  * @param key that no other group of the store has, nor had
+ * @param sums how sums are made
+ * @param place what the ranks are called
  */
-public record GroupSpec(String key, int rank, int worldSize, int chunkByteSize, SharingStrategy strategy, Waits waits) {
+public record GroupSpec(
+        String key,
+        int rank,
+        int worldSize,
+        int chunkByteSize,
+        SharingStrategy strategy,
+        Waits waits,
+        RankLayout sums,
+        NodePlace place) {
 
     private static final Pattern SUBGROUP_KEY = Pattern.compile(".*\\.sub[0-9]+", Pattern.DOTALL);
 
@@ -23,6 +33,19 @@ public record GroupSpec(String key, int rank, int worldSize, int chunkByteSize, 
      */
     public record Waits(int mostSpinTurns, Duration timeout, Duration toJoin) {}
 
+    /** Describes a group that sums in the order of its ranks. */
+    public GroupSpec(String key, int rank, int worldSize, int chunkByteSize, SharingStrategy strategy, Waits waits) {
+        this(
+                key,
+                rank,
+                worldSize,
+                chunkByteSize,
+                strategy,
+                waits,
+                RankLayout.ofSizes(Math.max(1, worldSize)),
+                NodePlace.only(Math.max(0, worldSize)));
+    }
+
     /** Checks the numbers. */
     public GroupSpec {
         if (worldSize < 1 || worldSize > GroupDescriptor.WORLD_SIZE_LIMIT) {
@@ -34,6 +57,9 @@ public record GroupSpec(String key, int rank, int worldSize, int chunkByteSize, 
         if (chunkByteSize < (long) worldSize * Chunks.ALIGNMENT || chunkByteSize % Chunks.ALIGNMENT != 0) {
             throw new IllegalArgumentException("chunkByteSize: " + chunkByteSize);
         }
+        if (sums.worldSize() != worldSize || place.ranks().size() != worldSize) {
+            throw new IllegalArgumentException("layout of sums: " + sums + " worldSize: " + worldSize);
+        }
     }
 
     public RegionSpec region() {
@@ -44,6 +70,14 @@ public record GroupSpec(String key, int rank, int worldSize, int chunkByteSize, 
     /** Tells whether a key is one that {@link #subgroup} makes. */
     public static boolean isOfSubgroup(String key) {
         return SUBGROUP_KEY.matcher(key).matches();
+    }
+
+    public GroupSpec with(RankLayout layout) {
+        return new GroupSpec(key, rank, worldSize, chunkByteSize, strategy, waits, layout, place);
+    }
+
+    public GroupSpec with(NodePlace names) {
+        return new GroupSpec(key, rank, worldSize, chunkByteSize, strategy, waits, sums, names);
     }
 
     public GroupSpec subgroup(int number, int subRank, int ranks) {

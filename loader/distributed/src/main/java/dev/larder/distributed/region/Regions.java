@@ -11,6 +11,9 @@ import dev.larder.internal.posix.RawMemory;
 import dev.larder.internal.protocol.RegionRow;
 import dev.larder.internal.time.Backoff;
 import dev.larder.internal.time.Deadline;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -29,6 +32,8 @@ public final class Regions implements AutoCloseable {
 
     /** Between steps the JVM can stop the thread. */
     private static final long ZEROING_STEP = 1 << 20;
+
+    private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
 
     private final RegionSource source;
     private final RegionLocks locks;
@@ -218,6 +223,20 @@ public final class Regions implements AutoCloseable {
         RawMemory.putIntVolatile(state, RegionDescriptor.STATE_MAKING);
         layOut.accept(memory);
         RawMemory.putIntVolatile(state, RegionDescriptor.STATE_READY);
+    }
+
+    /** Returns a text that differs for the stores of different machines, and for different stores of one. */
+    public String identity() {
+        try {
+            Path locksFile = source.locks();
+            return Files.readString(BOOT_ID).strip() + ":" + Files.getAttribute(locksFile, "unix:dev") + ":"
+                    + Files.getAttribute(locksFile, "unix:ino");
+        } catch (IOException e) {
+            throw Failure.of(ErrorCode.UNEXPECTED, "cannot tell which store this is")
+                    .with("reason", e.getMessage())
+                    .cause(e)
+                    .remedy("mount /proc");
+        }
     }
 
     /** Describes every region of the store. */

@@ -6,6 +6,10 @@ import dev.larder.internal.error.Failure;
 import dev.larder.internal.time.Deadline;
 import java.io.IOException;
 import java.net.BindException;
+import java.net.DatagramSocket;
+import java.net.InetSocketAddress;
+import java.net.SocketException;
+import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
 import java.util.Map;
 
@@ -15,15 +19,11 @@ import java.util.Map;
  */
 public final class NodeMeeting implements AutoCloseable {
     private final TcpEndpoint place;
-    private final RankSeat seat;
-    private final Deadline deadline;
-    private final TcpHost host;
+    private final ServerSocketChannel listener;
 
-    private NodeMeeting(TcpEndpoint place, RankSeat seat, Deadline deadline, TcpHost host) {
+    private NodeMeeting(TcpEndpoint place, ServerSocketChannel listener) {
         this.place = place;
-        this.seat = seat;
-        this.deadline = deadline;
-        this.host = host;
+        this.listener = listener;
     }
 
     /**
@@ -52,26 +52,43 @@ public final class NodeMeeting implements AutoCloseable {
         if (seat.node() > 0) {
             return TcpClient.meetNodes(endpoint, seat.asRank(), Deadline.after(timeout));
         }
-        try (NodeMeeting meeting = listen(endpoint, seat, timeout)) {
-            return meeting.await();
+        try (NodeMeeting meeting = listen(endpoint, seat.asRank())) {
+            return meeting.await(seat, timeout);
+        }
+    }
+
+    /** Returns the address of this node that the others reach it at: that of the meeting at node 0, else the one that faces it. */
+    public static String ownAddress(Place place, int node) {
+        InetSocketAddress meeting =
+                TcpEndpoint.anywhere(place.host(), place.port(), "env://").address();
+        if (node == 0) {
+            return meeting.getAddress().getHostAddress();
+        }
+        try (DatagramSocket probe = new DatagramSocket()) { // chooses a way, and sends nothing
+            probe.connect(meeting);
+            return probe.getLocalAddress().getHostAddress();
+        } catch (SocketException e) {
+            throw Failure.of(ErrorCode.REFUSED, "no network leads to where the nodes meet")
+                    .with("address", place.host() + ":" + place.port())
+                    .with("reason", e.getMessage())
+                    .cause(e)
+                    .remedy("let MASTER_ADDR be an address that all nodes reach");
         }
     }
 
     /** Listens as node 0 at a free port of an address, which {@link #port} then tells. The caller closes it. */
-    public static NodeMeeting listen(String address, NodeSeat seat, Duration timeout) {
+    public static NodeMeeting listen(String address, RunSecret secret) {
         TcpEndpoint endpoint = TcpEndpoint.anywhere(address, 0, "tcp://" + address);
-        endpoint.requireSecret(seat.secret());
-        return listen(endpoint, seat, timeout);
+        endpoint.requireSecret(secret);
+        return listen(endpoint, new RankSeat(0, 2, ""));
     }
 
-    private static NodeMeeting listen(TcpEndpoint endpoint, NodeSeat seat, Duration timeout) {
-        RankSeat rank = seat.asRank();
-        Deadline deadline = Deadline.after(timeout);
+    private static NodeMeeting listen(TcpEndpoint endpoint, RankSeat seat) {
         try {
-            return new NodeMeeting(endpoint, rank, deadline, new TcpHost(endpoint, rank, deadline));
+            return new NodeMeeting(endpoint, TcpHost.listen(endpoint));
         } catch (BindException e) {
             throw endpoint.isHere()
-                    ? TcpHost.cannotListen(endpoint, rank, e)
+                    ? TcpHost.cannotListen(endpoint, seat, e)
                     : Failure.of(ErrorCode.REFUSED, "node 0 does not have the address where the nodes meet")
                             .with("address", endpoint.text())
                             .cause(e)
@@ -91,23 +108,24 @@ public final class NodeMeeting implements AutoCloseable {
 
     /** Returns where it listens. */
     public int port() {
-        return host.port();
+        return listener.socket().getLocalPort();
     }
 
-    /** Waits for all nodes. The caller owns what it returns. */
-    public NodeLinks await() {
-        try {
-            return host.gatherNodes(seat.job());
+    /** Waits for all nodes, and stops to listen then. The caller owns what it returns. */
+    public NodeLinks await(NodeSeat seat, Duration timeout) {
+        RankSeat rank = seat.asRank();
+        try (TcpHost host = new TcpHost(place, rank, Deadline.after(timeout), listener)) {
+            return host.gatherNodes(rank.job());
         } catch (IOException e) {
             throw cannotMeet(place, e);
         }
     }
 
-    /** Stops to listen; what {@link #await} returned stays. */
+    /** Stops to listen; what {@link #await} returned stays. Idempotent. */
     @Override
     public void close() {
         try {
-            host.close();
+            listener.close();
         } catch (IOException e) {
             throw cannotMeet(place, e);
         }
@@ -115,6 +133,6 @@ public final class NodeMeeting implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "NodeMeeting{" + place.text() + " " + deadline.remaining() + "}";
+        return "NodeMeeting{" + place.text() + "}";
     }
 }

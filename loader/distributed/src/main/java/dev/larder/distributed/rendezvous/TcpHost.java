@@ -75,31 +75,36 @@ final class TcpHost implements AutoCloseable {
         }
     }
 
-    /** Listens. The port may be 0, for one that is free. */
-    TcpHost(TcpEndpoint place, RankSeat seat, Deadline deadline) throws IOException {
+    /** Takes over whatever listens, and closes it at its end. */
+    TcpHost(TcpEndpoint place, RankSeat seat, Deadline deadline, ServerSocketChannel listener) throws IOException {
         this.place = place;
         this.seat = seat;
         this.deadline = deadline;
+        this.listener = listener;
         this.selector = Selector.open();
-        ServerSocketChannel opened = null;
         try {
-            opened = ServerSocketChannel.open();
-            opened.setOption(StandardSocketOptions.SO_REUSEADDR, true);
-            opened.bind(place.address(), BACKLOG);
-            opened.configureBlocking(false);
-            opened.register(selector, SelectionKey.OP_ACCEPT);
-            this.listener = opened;
+            listener.configureBlocking(false);
+            listener.register(selector, SelectionKey.OP_ACCEPT);
         } catch (IOException | RuntimeException e) {
-            if (opened != null) {
-                opened.close();
-            }
-            selector.close();
+            close();
+            throw e;
+        }
+    }
+
+    /** Listens. The port may be 0, for one that is free. */
+    static ServerSocketChannel listen(TcpEndpoint place) throws IOException {
+        ServerSocketChannel opened = ServerSocketChannel.open();
+        try {
+            opened.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+            return opened.bind(place.address(), BACKLOG);
+        } catch (IOException | RuntimeException e) {
+            opened.close();
             throw e;
         }
     }
 
     static RendezvousResult meet(TcpEndpoint place, RankSeat seat, Deadline deadline) {
-        try (TcpHost host = new TcpHost(place, seat, deadline)) {
+        try (TcpHost host = new TcpHost(place, seat, deadline, listen(place))) {
             String key = host.gather();
             host.tellThatAllHaveMet(new Met(key, List.of()));
             return RendezvousResult.onOneMachine(seat, key);
@@ -141,11 +146,6 @@ final class TcpHost implements AutoCloseable {
             }
         }
         return Keys.text(Keys.random());
-    }
-
-    /** Returns where it listens. */
-    int port() {
-        return listener.socket().getLocalPort();
     }
 
     private List<String> cards() {

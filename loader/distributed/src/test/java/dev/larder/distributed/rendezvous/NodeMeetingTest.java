@@ -65,10 +65,10 @@ class NodeMeetingTest {
 
     /** Three nodes that have met. */
     private List<NodeLinks> three() throws Exception {
-        try (NodeMeeting host = NodeMeeting.listen("127.0.0.1", seat(0, 3, SECRET), PATIENCE)) {
+        try (NodeMeeting host = NodeMeeting.listen("127.0.0.1", SECRET)) {
             Future<NodeLinks> one = goTo(host.port(), seat(1, 3, SECRET));
             Future<NodeLinks> two = goTo(host.port(), seat(2, 3, SECRET));
-            NodeLinks zero = host.await();
+            NodeLinks zero = host.await(seat(0, 3, SECRET), PATIENCE);
             opened.add(zero);
             return List.of(zero, links(one), links(two));
         }
@@ -102,8 +102,8 @@ class NodeMeetingTest {
 
     @Test
     void whoDoesNotKnowTheSecretIsRefusedOnBothSides() throws Exception {
-        try (NodeMeeting host = NodeMeeting.listen("127.0.0.1", seat(0, 2, SECRET), PATIENCE)) {
-            Future<NodeLinks> zero = threads.submit(host::await);
+        try (NodeMeeting host = NodeMeeting.listen("127.0.0.1", SECRET)) {
+            Future<NodeLinks> zero = threads.submit(() -> host.await(seat(0, 2, SECRET), PATIENCE));
             assertThat(failure(goTo(host.port(), seat(1, 2, RunSecret.NONE))))
                     .hasMessageContaining("this rank does not know the secret of rank 0")
                     .hasMessageContaining("LARDER_RDZV_SECRET");
@@ -133,12 +133,12 @@ class NodeMeetingTest {
     @Test
     void theSecretNeverGoesOverTheWire() throws Exception {
         ByteArrayOutputStream seen = new ByteArrayOutputStream();
-        try (NodeMeeting host = NodeMeeting.listen("127.0.0.1", seat(0, 2, SECRET), PATIENCE);
+        try (NodeMeeting host = NodeMeeting.listen("127.0.0.1", SECRET);
                 ServerSocket between = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             CompletableFuture<Void> relay =
                     CompletableFuture.runAsync(() -> relay(between, host.port(), seen), threads);
             Future<NodeLinks> guest = goTo(between.getLocalPort(), seat(1, 2, SECRET));
-            host.await().close();
+            host.await(seat(0, 2, SECRET), PATIENCE).close();
             links(guest).close();
             relay.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
         }

@@ -1,0 +1,108 @@
+package dev.larder.distributed.internal;
+
+import dev.larder.distributed.rendezvous.NodeLinks;
+import dev.larder.distributed.rendezvous.NodeMeeting;
+import dev.larder.distributed.rendezvous.NodeSeat;
+import dev.larder.distributed.rendezvous.RunSecret;
+import dev.larder.distributed.transport.GroupTransport;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How some ranks of a group that spans nodes find each other: the first of them listens at a free port, and says where in a call of that
+ * group. Of one thread.
+ */
+public final class NodeSubgroup implements NodesSpec.Way, AutoCloseable {
+    /** How many ints an address takes in that call. */
+    public static final int ADDRESS_WORDS = 64;
+
+    private final NodesSpec.Way parents;
+    private final String host;
+    private final String key;
+    private final RankLayout layout;
+    private final int place;
+    private @Nullable NodeMeeting meeting;
+    private NodeMeeting.Place meetingPlace = new NodeMeeting.Place("", 0);
+
+    /**
+     * Begins.
+     *
+     * @param parents how the group that this is made of has found its nodes
+     * @param host the address of this node
+     * @param place of this rank in the subgroup; negative where it is not in it
+     */
+    public NodeSubgroup(NodesSpec.Way parents, String host, String key, RankLayout layout, int place) {
+        this.parents = parents;
+        this.host = host;
+        this.key = key;
+        this.layout = layout;
+        this.place = place;
+    }
+
+    private NodeSeat seat(String card) {
+        return new NodeSeat(layout.blockOf(place), layout.blocks(), key, parents.secret(), card);
+    }
+
+    /** Listens as the first rank, and writes where. The card is told when the nodes meet. */
+    public void listen(int[] words) {
+        NodeMeeting opened = NodeMeeting.listen(host, parents.secret());
+        meeting = opened;
+        byte[] text = (host + " " + opened.port()).getBytes(StandardCharsets.UTF_8);
+        words[0] = text.length;
+        for (int i = 0; i < text.length; i++) {
+            words[1 + i] = text[i];
+        }
+    }
+
+    /** Reads where the first rank listens. */
+    public void goTo(int... words) {
+        byte[] text = new byte[words[0]];
+        for (int i = 0; i < text.length; i++) {
+            text[i] = (byte) words[1 + i];
+        }
+        String[] fields = new String(text, StandardCharsets.UTF_8).split(" ", -1);
+        meetingPlace = new NodeMeeting.Place(fields[0], Integer.parseInt(fields[1]));
+    }
+
+    /** Describes the subgroup at this rank, which is in it. */
+    public NodesSpec spec(GroupSpec parent, int number, NodePlace names) {
+        int block = layout.blockOf(place);
+        GroupSpec local = parent.subgroup(number, layout.placeOf(place), layout.size(block))
+                .with(names);
+        return new NodesSpec(local, block, layout.blocks(), layout.worldSize(), this);
+    }
+
+    @Override
+    public GroupTransport transport() {
+        return parents.transport();
+    }
+
+    @Override
+    public String host() {
+        return host;
+    }
+
+    @Override
+    public RunSecret secret() {
+        return parents.secret();
+    }
+
+    @Override
+    public int windowByteSize() {
+        return parents.windowByteSize();
+    }
+
+    @Override
+    public NodeLinks meet(String card, Duration timeout) {
+        NodeMeeting opened = meeting;
+        return opened == null ? NodeMeeting.meet(meetingPlace, seat(card), timeout) : opened.await(seat(card), timeout);
+    }
+
+    @Override
+    public void close() {
+        if (meeting != null) {
+            meeting.close();
+        }
+    }
+}

@@ -1,0 +1,124 @@
+package dev.larder.distributed.internal;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * How the ranks of a group are divided into blocks: those of a node are one. Sums are made inside each block in the order of its ranks,
+ * then of the blocks in theirs. Immutable.
+ */
+public final class RankLayout {
+    private final int[][] blocks;
+    private final int[] blockOf;
+    private final int[] placeIn;
+
+    private RankLayout(int[][] blocks) {
+        int ranks = Arrays.stream(blocks).mapToInt(block -> block.length).sum();
+        this.blocks = blocks;
+        this.blockOf = new int[ranks];
+        this.placeIn = new int[ranks];
+        Arrays.fill(blockOf, -1);
+        for (int block = 0; block < blocks.length; block++) {
+            for (int place = 0; place < blocks[block].length; place++) {
+                int rank = blocks[block][place];
+                if (rank < 0 || rank >= ranks || blockOf[rank] >= 0) {
+                    throw new IllegalArgumentException("not each rank once: " + Arrays.deepToString(blocks));
+                }
+                blockOf[rank] = block;
+                placeIn[rank] = place;
+            }
+        }
+    }
+
+    /** Divides ranks in a row into blocks of some sizes. */
+    public static RankLayout ofSizes(int... sizes) {
+        int[][] blocks = new int[sizes.length][];
+        int first = 0;
+        for (int block = 0; block < sizes.length; block++) {
+            if (sizes[block] < 1) {
+                throw new IllegalArgumentException("a block without ranks: " + Arrays.toString(sizes));
+            }
+            blocks[block] = new int[sizes[block]];
+            for (int place = 0; place < sizes[block]; place++) {
+                blocks[block][place] = first++;
+            }
+        }
+        return new RankLayout(blocks);
+    }
+
+    /** Divides ranks by the number of the block that each is in. */
+    public static RankLayout ofBlocks(int[] blockOf) {
+        List<int[]> blocks = new ArrayList<>();
+        for (int block = 0; block <= Arrays.stream(blockOf).max().orElse(-1); block++) {
+            int wanted = block;
+            int[] ranks = IntStream.range(0, blockOf.length)
+                    .filter(rank -> blockOf[rank] == wanted)
+                    .toArray();
+            if (ranks.length > 0) {
+                blocks.add(ranks);
+            }
+        }
+        return new RankLayout(blocks.toArray(int[][]::new));
+    }
+
+    /** Returns the layout of a group of some of these ranks, numbered as in the list; blocks that are left keep their order. */
+    public RankLayout among(int... members) {
+        return ofBlocks(Arrays.stream(members).map(this::blockOf).toArray());
+    }
+
+    /** Returns how many ranks there are. */
+    public int worldSize() {
+        return blockOf.length;
+    }
+
+    /** Returns how many blocks there are. */
+    public int blocks() {
+        return blocks.length;
+    }
+
+    /** Returns how many ranks a block has. */
+    public int size(int block) {
+        return blocks[block].length;
+    }
+
+    /** Returns the rank at a place of a block. */
+    public int rank(int block, int place) {
+        return blocks[block][place];
+    }
+
+    /** Returns the block of a rank. */
+    public int blockOf(int rank) {
+        return blockOf[rank];
+    }
+
+    /** Returns where a rank is in its block. */
+    public int placeOf(int rank) {
+        return placeIn[rank];
+    }
+
+    /** Returns how many ranks the blocks before one have. */
+    public int ranksBefore(int block) {
+        int ranks = 0;
+        for (int before = 0; before < block; before++) {
+            ranks += blocks[before].length;
+        }
+        return ranks;
+    }
+
+    /** Returns a number that differs for different layouts of ranks, as far as a number can; 0 for one block. */
+    public int fingerprint() {
+        return blocks.length == 1 ? 0 : Arrays.deepHashCode(blocks);
+    }
+
+    /** Lists the ranks of a block. */
+    public String text(int block) {
+        return Arrays.toString(blocks[block]);
+    }
+
+    @Override
+    public String toString() {
+        return Arrays.deepToString(blocks);
+    }
+}

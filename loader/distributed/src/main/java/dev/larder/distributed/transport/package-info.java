@@ -1,0 +1,5 @@
+/** What moves bytes between nodes for a process group: {@link dev.larder.distributed.transport.GroupTransport}, found by ServiceLoader. */
+@NullMarked
+package dev.larder.distributed.transport;
+
+import org.jspecify.annotations.NullMarked;
