@@ -547,7 +547,7 @@ public final class StatusPageTrial {
         }
 
         Reader readerOf(String dataset) {
-            return new Reader(store.resolve("data/" + dataset + "/1/lease"));
+            return new Reader(folder, store.resolve("data/" + dataset + "/1/lease"));
         }
 
         @Override
@@ -568,10 +568,12 @@ public final class StatusPageTrial {
 
     /** A process that holds a version. */
     private static final class Reader implements AutoCloseable {
+        private final Path folder;
         private final Path lease;
         private Process process;
 
-        Reader(Path lease) {
+        Reader(Path folder, Path lease) {
+            this.folder = folder;
             this.lease = lease;
         }
 
@@ -580,7 +582,7 @@ public final class StatusPageTrial {
         }
 
         void start(Map<String, String> variables) throws Exception {
-            Path program = Path.of(System.getProperty("java.io.tmpdir"), "train.py");
+            Path program = folder.resolve("train.py");
             Files.writeString(
                     program,
                     "import fcntl,os,time;f=open(os.environ['LEASE']);fcntl.flock(f,fcntl.LOCK_SH);print('held',flush=True);time.sleep(999)");

@@ -24,10 +24,14 @@ import picocli.CommandLine.ParentCommand;
         name = "top",
         description = {
             "Show the daemon, the content of the store and its readers, refreshed until Ctrl-C.",
-            "On a terminal the view is updated in place. Reads the counters in the store and /proc, so it works even"
-                    + " when the daemon hangs or is gone. Readers in other pid namespaces (containers) are not seen."
+            "On a terminal the view is updated in place, and fits its width. Reads the counters in the store and /proc, so it"
+                    + " works even when the daemon hangs or is gone; loads and errors are what the daemon answers, if it"
+                    + " does. In the bar # is leased, = resident otherwise, - retired. Readers in other pid namespaces (containers) are not seen."
         })
 final class Top implements Callable<Integer> {
+    /** Who reads on from a pipe cuts nothing. */
+    private static final int PRINTED_WIDTH = 160;
+
     private static final Duration SHORTEST = Duration.ofMillis(100);
 
     @ParentCommand
@@ -66,12 +70,12 @@ final class Top implements Callable<Integer> {
 
     private void draw(TopSample first) {
         try (TopScreen screen = new TopScreen(larder.out())) {
-            follow(first, (now, before) -> screen.show(TopText.lines(now, before)));
+            follow(first, (now, before) -> screen.show(width -> TopText.lines(now, before, width)));
         }
     }
 
     private void print(TopSample now, @Nullable TopSample before) {
-        List<String> lines = TopText.lines(now, before);
+        List<String> lines = TopText.lines(now, before, PRINTED_WIDTH);
         if (before != null) {
             larder.out().println();
         }

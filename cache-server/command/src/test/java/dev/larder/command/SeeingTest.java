@@ -121,6 +121,8 @@ class SeeingTest {
         String drawn = Samples.onTerminal(larder + " top --interval 100ms --store " + daemon.store());
 
         assertThat(drawn).startsWith("\u001b[?1049h\u001b[?25l").endsWith("\u001b[?25h\u001b[?1049lexit=0");
+        assertThat(drawn).contains("memory  [");
+        assertThat(top().keySet()).contains("loads", "errors", "clients", "feeds", "counters");
         assertThat(drawn).contains("\u001b[Hlarder top").doesNotContain("\u001b[2J");
         assertThat(drawn.split("\u001b\\[H", -1)[1].lines().map(line -> line.replaceAll("\u001b.*", "")))
                 .allMatch(line -> line.strip().length() <= 40)

@@ -30,6 +30,8 @@ public record ClientRow(
         long bytes,
         List<String> feeds,
         @Nullable RunFacts run) {
+    private static final int LEAST_COMMAND = 20;
+
     public ClientRow {
         datasets = List.copyOf(datasets);
         feeds = List.copyOf(feeds);
@@ -78,6 +80,11 @@ public record ClientRow(
 
     /** Returns a table of all; with columns for feeds and runs where there are any. */
     public static List<String> table(List<ClientRow> rows) {
+        return table(rows, Integer.MAX_VALUE);
+    }
+
+    /** Returns a table of all, without what a terminal of this width has no room for. */
+    public static List<String> table(List<ClientRow> rows, int width) {
         boolean hasFeeds = rows.stream().anyMatch(row -> !row.feeds.isEmpty());
         boolean hasRuns = rows.stream().anyMatch(row -> row.run != null);
         List<String> headings =
@@ -101,6 +108,6 @@ public record ClientRow(
             cells.add(row.program);
             table.row(cells);
         }
-        return table.lines();
+        return table.lines(width, LEAST_COMMAND, List.of("USER", "COMMAND", "FEEDS", "RUN"));
     }
 }

@@ -43,6 +43,7 @@ public record FeedRow(
         long nanos) {
     private static final String NOTE = "pid=";
     private static final int ATTEMPTS = 3;
+    private static final int LEAST_CONSUMERS = 30;
 
     /** What a consumer does. */
     public enum State {
@@ -242,6 +243,11 @@ public record FeedRow(
 
     /** Returns a table of all; rates come from an earlier look. */
     public static List<String> table(List<FeedRow> rows, List<FeedRow> earlier) {
+        return table(rows, earlier, Integer.MAX_VALUE);
+    }
+
+    /** Returns a table of all, without what a terminal of this width has no room for; rates come from an earlier look. */
+    public static List<String> table(List<FeedRow> rows, List<FeedRow> earlier, int width) {
         Table table = Table.of(List.of("FEED", ">PID", "DATASETS", ">EPOCH", ">BATCHES", ">PER SECOND", "CONSUMERS"));
         for (FeedRow row : rows) {
             table.row(List.of(
@@ -253,7 +259,7 @@ public record FeedRow(
                     String.format(Locale.ROOT, "%.1f", row.perSecond(row.in(earlier))),
                     row.consumersInWords()));
         }
-        return table.lines();
+        return table.lines(width, LEAST_CONSUMERS, List.of("DATASETS", "EPOCH", "BATCHES", "PID"));
     }
 
     /** Returns how many consumers there are, and whom the others may wait for. */

@@ -34,6 +34,11 @@ public record LoadRow(Progress progress, double bytesPerSecond, double secondsLe
 
     /** Returns a table of all. */
     public static List<String> table(List<LoadRow> rows) {
+        return table(rows, Integer.MAX_VALUE);
+    }
+
+    /** Returns a table of all, without what a terminal of this width has no room for. */
+    public static List<String> table(List<LoadRow> rows, int width) {
         Table table = Table.of(List.of("LOADING", "PHASE", ">DONE", ">OF", ">%", ">PER SECOND", ">LEFT"));
         for (LoadRow row : rows) {
             long total = row.progress.bytesTotal();
@@ -45,6 +50,6 @@ public record LoadRow(Progress progress, double bytesPerSecond, double secondsLe
             cells.add(row.secondsLeft < 0 ? "-" : Units.duration(Duration.ofMillis((long) (row.secondsLeft * 1000))));
             table.row(cells);
         }
-        return table.lines();
+        return table.lines(width, Integer.MAX_VALUE, List.of("PHASE", "DONE", "OF", "PER SECOND"));
     }
 }

@@ -39,6 +39,52 @@ public final class Table {
         return this;
     }
 
+    /**
+     * Returns the lines as {@link #lines()}, without some columns where the table is too wide for a terminal: one after the other goes, but
+     * the last column may be cut.
+     *
+     * @param leastCut how many characters of the last column have to fit
+     * @param columns the headings of those that may go, the first one first
+     */
+    public List<String> lines(int terminalWidth, int leastCut, List<String> columns) {
+        Table table = this;
+        for (String heading : columns) {
+            if (table.width(leastCut) > terminalWidth) {
+                table = table.without(heading);
+            }
+        }
+        return table.lines();
+    }
+
+    private int width(int leastCut) {
+        int width = 0;
+        for (int column = 0; column < right.length; column++) {
+            int at = column;
+            int widest = rows.stream().mapToInt(row -> width(row.get(at))).max().orElse(0);
+            width += column == right.length - 1 ? Math.min(leastCut, widest) : widest + GAP.length();
+        }
+        return width;
+    }
+
+    private Table without(String heading) {
+        int gone = rows.get(0).indexOf(heading);
+        if (gone < 0) {
+            return this;
+        }
+        List<String> headings = new ArrayList<>();
+        for (int column = 0; column < right.length; column++) {
+            headings.add((right[column] ? RIGHT : "") + rows.get(0).get(column));
+        }
+        headings.remove(gone);
+        Table table = new Table(headings);
+        rows.stream().skip(1).forEach(row -> {
+            List<String> cells = new ArrayList<>(row);
+            cells.remove(gone);
+            table.row(cells);
+        });
+        return table;
+    }
+
     /** Returns the lines, headings first, without trailing blanks. */
     public List<String> lines() {
         int[] widths = new int[right.length];

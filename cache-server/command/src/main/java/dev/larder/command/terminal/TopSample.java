@@ -35,7 +35,8 @@ public record TopSample(
         @Nullable ProcessFacts process,
         long leasedBytes,
         List<ClientRow> clients,
-        List<FeedRow> feeds) {
+        List<FeedRow> feeds,
+        TopAnswers answers) {
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     /** How the daemon does. */
@@ -50,6 +51,10 @@ public record TopSample(
 
     /** Looks; NO_DAEMON where there is no store. */
     public static TopSample take(Path store) {
+        return take(store, TopAnswers.none());
+    }
+
+    private static TopSample take(Path store, TopAnswers before) {
         StoreLayout layout = new StoreLayout(store);
         LeaseTable leases = LeaseTable.of(layout);
         List<HeldVersion> held = leases.held();
@@ -70,13 +75,16 @@ public record TopSample(
                 process,
                 life == Life.ELSEWHERE ? Math.max(seenBytes, countedBytes) : seenBytes,
                 ClientRow.of(held, daemon, feeds),
-                feeds);
+                feeds,
+                life == Life.RUNNING
+                        ? before.next(store, counters.counters().getOrDefault(Counter.LOADING.label(), 0L) > 0)
+                        : TopAnswers.none());
     }
 
     /** Looks again; where the store has gone since, the daemon has too, and the rest is as it was. */
     public static TopSample takeAfter(TopSample before) {
         try {
-            return take(before.store);
+            return take(before.store, before.answers);
         } catch (LarderException e) {
             if (e.code() != ErrorCode.NO_DAEMON) {
                 throw e;
@@ -90,7 +98,8 @@ public record TopSample(
                     null,
                     0,
                     List.of(),
-                    List.of());
+                    List.of(),
+                    TopAnswers.none());
         }
     }
 

@@ -5,6 +5,7 @@ import dev.larder.internal.posix.TerminalSize;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntFunction;
 
 /** Draws lines over and over in the same place. Opening takes the terminal's second screen, closing gives the first one back. */
 public final class TopScreen implements AutoCloseable {
@@ -29,10 +30,11 @@ public final class TopScreen implements AutoCloseable {
         return Posix.system().isTerminal(STANDARD_OUTPUT) && !"dumb".equals(System.getenv("TERM"));
     }
 
-    /** Replaces what is shown, as far as there is room now. */
-    public void show(List<String> lines) {
-        TerminalSize size = Posix.system().terminalSize(STANDARD_OUTPUT);
-        List<String> fitting = fit(lines, size == null ? USUAL : size);
+    /** Replaces what is shown, as far as there is room now; {@code lines} is told how wide a line may be. */
+    public void show(IntFunction<List<String>> lines) {
+        TerminalSize known = Posix.system().terminalSize(STANDARD_OUTPUT);
+        TerminalSize size = known == null ? USUAL : known;
+        List<String> fitting = fit(lines.apply(size.columns()), size);
         out.print(HOME + String.join(END_OF_LINE + "\n", fitting) + END_OF_LINE + BELOW);
         out.flush();
     }

@@ -1,11 +1,14 @@
 package dev.larder.command.terminal;
 
 import dev.larder.command.output.ClientRow;
+import dev.larder.command.output.ErrorText;
 import dev.larder.command.output.FeedRow;
 import dev.larder.command.output.Json;
 import dev.larder.command.output.JsonFields;
+import dev.larder.command.output.LoadRow;
 import dev.larder.command.output.ProcessFacts;
 import dev.larder.command.output.Units;
+import dev.larder.internal.protocol.ErrorRow;
 import dev.larder.server.metrics.Counter;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
@@ -19,66 +22,145 @@ public final class TopText {
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("HH:mm:ss").withZone(ZoneId.systemDefault());
 
+    private static final String GAP = "  ";
+    private static final int INDENT = 8;
+    private static final int WIDEST_BAR = 120;
+    private static final int MOST_ERRORS = 5;
+
     private TopText() {}
 
-    /** Returns the lines for one look; rates and processor time come from the look before. */
-    public static List<String> lines(TopSample now, @Nullable TopSample before) {
+    /**
+     * Returns the lines for one look; rates and processor time come from the look before.
+     *
+     * @param width how many characters a line has room for; what is not said in fewer is cut by the screen
+     */
+    public static List<String> lines(TopSample now, @Nullable TopSample before, int width) {
         List<String> lines = new ArrayList<>();
         lines.add("larder top  " + now.store() + "  " + TIME.format(now.time()));
-        lines.add("daemon  " + daemon(now, before));
-        lines.add("bytes   resident " + size(now, Counter.RESIDENT_BYTES) + "  leased " + Units.size(now.leasedBytes())
-                + "  pinned " + size(now, Counter.PINNED_BYTES) + "  retired " + size(now, Counter.RETIRED_BYTES)
-                + "  capacity " + size(now, Counter.CAPACITY_BYTES));
-        lines.add("now     datasets " + now.count(Counter.DATASETS) + "  arrays " + now.count(Counter.ARRAYS)
-                + "  clients " + now.clients().size() + "  loading " + now.count(Counter.LOADING) + "  waiting "
-                + now.count(Counter.WAITING) + "  connections " + now.count(Counter.CONNECTIONS));
-        lines.add("asks    " + rates(now, before, "hits", Counter.ASK_HITS, "misses", Counter.ASK_MISSES) + "  "
-                + rates(now, before, "unknown", Counter.ASKS_UNKNOWN, "late", Counter.ASKS_LATE) + "  "
-                + rates(now, before, "requests", Counter.REQUESTS, "sampled opens", Counter.SAMPLED_OPENS));
-        lines.add("work    " + rates(now, before, "loads", Counter.LOADS, "builds", Counter.BUILDS) + "  "
-                + rates(now, before, "evictions", Counter.EVICTIONS, "refusals", Counter.SPACE_REFUSALS)
-                + "  failed " + (now.count(Counter.LOAD_FAILURES) + now.count(Counter.BUILD_FAILURES)));
-        if (!now.feeds().isEmpty()) {
-            lines.add("");
-            lines.addAll(FeedRow.table(now.feeds(), feedsOf(before)));
-        }
-        lines.add("");
-        lines.addAll(ClientRow.table(now.clients()));
+        lines.addAll(wrapped("daemon", daemon(now, before), width));
+        lines.add("memory  " + bar(now, Math.min(width, WIDEST_BAR) - INDENT));
+        lines.addAll(wrapped("bytes", bytes(now), width));
+        lines.addAll(wrapped("now", present(now), width));
+        lines.addAll(wrapped("asks", asks(now, before), width));
+        lines.addAll(wrapped("work", work(now, before), width));
+        addTable(
+                lines,
+                now.answers().loads().isEmpty()
+                        ? List.of()
+                        : LoadRow.table(now.answers().loads(), width));
+        addTable(lines, now.feeds().isEmpty() ? List.of() : FeedRow.table(now.feeds(), feedsOf(before), width));
+        addTable(lines, ClientRow.table(now.clients(), width));
+        List<ErrorRow> errors = now.answers().errors();
+        addTable(lines, errors.isEmpty() ? List.of() : ErrorText.table(errors, MOST_ERRORS));
         return lines;
+    }
+
+    private static void addTable(List<String> lines, List<String> table) {
+        if (!table.isEmpty()) {
+            lines.add("");
+            lines.addAll(table);
+        }
+    }
+
+    /** Breaks a line between parts; what follows stands below what was said first. */
+    private static List<String> wrapped(String head, List<String> parts, int width) {
+        List<String> lines = new ArrayList<>();
+        StringBuilder line = new StringBuilder(head + " ".repeat(INDENT - head.length()));
+        for (String part : parts) {
+            if (line.length() > INDENT && line.length() + GAP.length() + part.length() > width) {
+                lines.add(line.toString());
+                line = new StringBuilder(" ".repeat(INDENT));
+            }
+            line.append(line.length() > INDENT ? GAP : "").append(part);
+        }
+        lines.add(line.toString());
+        return lines;
+    }
+
+    /** Draws what of the capacity is leased (#), resident otherwise (=), retired (-) and free (.); retired versions may be leased, too. */
+    private static String bar(TopSample now, int width) {
+        double capacity = Math.max(1, now.count(Counter.CAPACITY_BYTES));
+        long resident = now.count(Counter.RESIDENT_BYTES);
+        long leased = Math.min(now.leasedBytes(), resident);
+        int cells = Math.max(0, width - 2);
+        int hashes = cells(leased, capacity, cells);
+        int equals = Math.min(cells - hashes, cells(resident - leased, capacity, cells));
+        int dashes = Math.min(cells - hashes - equals, cells(now.count(Counter.RETIRED_BYTES), capacity, cells));
+        return "[" + "#".repeat(hashes) + "=".repeat(equals) + "-".repeat(dashes)
+                + ".".repeat(cells - hashes - equals - dashes) + "]";
+    }
+
+    private static int cells(long bytes, double capacity, int cells) {
+        return (int) Math.min(cells, Math.ceil(bytes / capacity * cells));
+    }
+
+    private static List<String> bytes(TopSample now) {
+        return List.of(
+                "resident " + size(now, Counter.RESIDENT_BYTES),
+                "leased " + Units.size(now.leasedBytes()),
+                "pinned " + size(now, Counter.PINNED_BYTES),
+                "retired " + size(now, Counter.RETIRED_BYTES),
+                "capacity " + size(now, Counter.CAPACITY_BYTES));
+    }
+
+    private static List<String> present(TopSample now) {
+        return List.of(
+                "datasets " + now.count(Counter.DATASETS),
+                "arrays " + now.count(Counter.ARRAYS),
+                "clients " + now.clients().size(),
+                "loading " + now.count(Counter.LOADING),
+                "waiting " + now.count(Counter.WAITING),
+                "connections " + now.count(Counter.CONNECTIONS));
+    }
+
+    private static List<String> asks(TopSample now, @Nullable TopSample before) {
+        return List.of(
+                rate(now, before, "hits", Counter.ASK_HITS),
+                rate(now, before, "misses", Counter.ASK_MISSES),
+                rate(now, before, "unknown", Counter.ASKS_UNKNOWN),
+                rate(now, before, "late", Counter.ASKS_LATE),
+                rate(now, before, "requests", Counter.REQUESTS),
+                rate(now, before, "sampled opens", Counter.SAMPLED_OPENS));
+    }
+
+    private static List<String> work(TopSample now, @Nullable TopSample before) {
+        return List.of(
+                rate(now, before, "loads", Counter.LOADS),
+                rate(now, before, "builds", Counter.BUILDS),
+                rate(now, before, "evictions", Counter.EVICTIONS),
+                rate(now, before, "refusals", Counter.SPACE_REFUSALS),
+                "failed " + (now.count(Counter.LOAD_FAILURES) + now.count(Counter.BUILD_FAILURES)));
     }
 
     private static List<FeedRow> feedsOf(@Nullable TopSample before) {
         return before == null ? List.of() : before.feeds();
     }
 
-    private static String daemon(TopSample now, @Nullable TopSample before) {
+    private static List<String> daemon(TopSample now, @Nullable TopSample before) {
         ProcessFacts process = now.process();
-        String state = switch (now.life()) {
-            case RUNNING -> "running";
-            case STOPPED ->
-                "stopped by a signal (kill -CONT " + now.counters().pid() + " resumes it; readers continue)";
-            case ELSEWHERE -> "running in another pid namespace";
-            case GONE -> "gone; its last counters:";
-        };
-        String age = now.life() == TopSample.Life.GONE ? "" : "  up " + Units.duration(now.uptime());
-        return state + "  pid " + now.counters().pid() + age
-                + (process == null
-                        ? ""
-                        : String.format(
-                                Locale.ROOT,
-                                "  cpu %.1f %%  memory %s  threads %d",
-                                now.cpuPercent(before),
-                                Units.size(process.residentBytes()),
-                                process.threads()));
+        List<String> parts = new ArrayList<>();
+        parts.add(
+                switch (now.life()) {
+                    case RUNNING -> "running";
+                    case STOPPED ->
+                        "stopped by a signal (kill -CONT " + now.counters().pid() + " resumes it; readers continue)";
+                    case ELSEWHERE -> "running in another pid namespace";
+                    case GONE -> "gone; its last counters:";
+                });
+        parts.add("pid " + now.counters().pid());
+        if (now.life() != TopSample.Life.GONE) {
+            parts.add("up " + Units.duration(now.uptime()));
+        }
+        if (process != null) {
+            parts.add(String.format(Locale.ROOT, "cpu %.1f %%", now.cpuPercent(before)));
+            parts.add("memory " + Units.size(process.residentBytes()));
+            parts.add("threads " + process.threads());
+        }
+        return parts;
     }
 
     private static String size(TopSample now, Counter counter) {
         return Units.size(now.count(counter));
-    }
-
-    private static String rates(
-            TopSample now, @Nullable TopSample before, String first, Counter one, String second, Counter two) {
-        return rate(now, before, first, one) + "  " + rate(now, before, second, two);
     }
 
     private static String rate(TopSample now, @Nullable TopSample before, String name, Counter counter) {
@@ -113,6 +195,12 @@ public final class TopText {
         }
         return Json.line(json.with("counters", counters)
                 .with("perSecond", perSecond)
+                .with(
+                        "loads",
+                        now.answers().loads().stream().map(LoadRow::fields).toList())
+                .with(
+                        "errors",
+                        now.answers().errors().stream().map(Json::fields).toList())
                 .with("clients", now.clients().stream().map(Json::fields).toList())
                 .with(
                         "feeds",

@@ -71,4 +71,15 @@ class TableTest {
         assertThat(ArrayText.facts(ListedRow.ofArray(ROW)))
                 .contains("name     d/x", "shape    (10,)", "bytes    40", "state    registered", "path     -");
     }
+
+    @Test
+    void columnsGoInTheirOrderUntilTheTableFitsAndTheLastOneMayBeCut() {
+        Table table = Table.of(List.of(">PID", "USER", "COMMAND")).row(List.of("7", "someone", "a very long command"));
+
+        assertThat(table.lines(24, 10, List.of("USER", "COMMAND")).get(0)).isEqualTo("PID  USER     COMMAND");
+        assertThat(table.lines(20, 10, List.of("USER", "COMMAND")))
+                .containsExactly("PID  COMMAND", "  7  a very long command");
+        assertThat(table.lines(10, 10, List.of("USER", "COMMAND"))).containsExactly("PID", "  7");
+        assertThat(table.lines(1, 1, List.of("NONE"))).isEqualTo(table.lines());
+    }
 }
