@@ -50,8 +50,23 @@ public record LoadRequest(
     /** The most worker threads that one may ask for. */
     public static final int MAX_WORKERS = 65_534;
 
-    /** One {@code NAME=PATH}; the path is absolute, as the daemon's working directory is another. */
+    /** One {@code NAME=PATH}; the path is absolute, as the daemon's working directory is another, or an address. */
     public record Source(String name, String path) {
+        /** Tells whether it lies elsewhere, at an address. */
+        public boolean isRemote() {
+            return SourceAddress.is(path);
+        }
+
+        /** Returns the path, or the address without what nobody else may see. */
+        public String visiblePath() {
+            return isRemote() ? SourceAddress.visible(path) : path;
+        }
+
+        @Override
+        public String toString() {
+            return name + "=" + visiblePath();
+        }
+
         /**
          * Returns where it lies.
          *

@@ -16,6 +16,7 @@ import dev.larder.server.ingest.Upload;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
+import dev.larder.server.remote.StagedSources;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.scan.ScannedSource;
@@ -151,6 +152,12 @@ final class LoadService {
         request.sources().forEach(source -> Names.requireDataset(source.name()));
         Map<String, List<String>> origins = new TreeMap<>();
         for (LoadRequest.Source source : request.sources()) {
+            if (source.isRemote()) {
+                requireRegistrable(source);
+                origins.computeIfAbsent(source.name(), name -> new ArrayList<>())
+                        .add(source.path());
+                continue;
+            }
             if (!Files.isReadable(source.file())) {
                 throw Failure.of(ErrorCode.BAD_INPUT, "source does not exist or cannot be read")
                         .with("dataset", source.name())
@@ -173,6 +180,16 @@ final class LoadService {
                         List.of(),
                         request.retention().ttl().toMillis()))));
         return Done.of(0, 0, "registered " + String.join(", ", origins.keySet()));
+    }
+
+    private static void requireRegistrable(LoadRequest.Source source) {
+        StagedSources.requireReadable(source);
+        if (!source.visiblePath().equals(source.path())) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "an address with a password or a signature cannot be registered")
+                    .with("dataset", source.name())
+                    .with("path", source.visiblePath())
+                    .remedy("nothing of that kind is kept: give credentials to the daemon, or load it");
+        }
     }
 
     /** Starts to load a dataset again, from where and in the way it was loaded. */

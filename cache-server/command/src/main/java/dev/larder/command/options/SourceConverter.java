@@ -1,6 +1,7 @@
 package dev.larder.command.options;
 
 import dev.larder.internal.protocol.LoadRequest;
+import dev.larder.internal.protocol.SourceAddress;
 import java.nio.file.Path;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
@@ -28,6 +29,9 @@ public final class SourceConverter implements ITypeConverter<LoadRequest.Source>
 
     /** Tidies a path, except where that could lead past a symbolic link. */
     private static String absolute(String path) {
+        if (SourceAddress.is(path)) {
+            return path;
+        }
         Path absolute = Path.of(path).toAbsolutePath();
         for (Path step : absolute) {
             if (step.equals(PARENT)) {

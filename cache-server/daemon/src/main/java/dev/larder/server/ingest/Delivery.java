@@ -41,16 +41,13 @@ record Delivery(LoadPlan copied, List<SourceArray> moved) {
         }
         List<SourceArray> all = new ArrayList<>();
         Set<ArrayName> written = new HashSet<>();
-        Set<Path> folders = new HashSet<>();
         for (SourceArray array : arrays) {
             SourceArray delivered = delivered(array, progress);
             all.add(delivered);
             if (array.data() instanceof DeliveredData) {
                 written.add(array.name());
-                folders.add(folder(delivered));
             }
         }
-        folders.forEach(reservation::writesTo);
         Predicate<SourceArray> isWritten = array -> written.contains(array.name());
         Predicate<SourceArray> isMoved =
                 packs.packed(all).negate().and(isWritten).and(array -> StoredAsIs.fits(array, folder(array)));

@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.internal.layout.SegmentFile;
+import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.npy.NpyHeader;
 import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.SourceArray;
@@ -19,6 +20,20 @@ final class InPlace {
     private static final int MOST_NAMED = 10;
 
     private InPlace() {}
+
+    /** Refuses what lies elsewhere where nothing is to be copied. */
+    static void requireLocal(LoadRequest request) {
+        if (request.options().inPlace() && request.sources().stream().anyMatch(LoadRequest.Source::isRemote)) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "what lies elsewhere cannot be mapped in place")
+                    .with(
+                            "sources",
+                            request.sources().stream()
+                                    .filter(LoadRequest.Source::isRemote)
+                                    .map(LoadRequest.Source::visiblePath)
+                                    .toList())
+                    .remedy("load it without --in-place");
+        }
+    }
 
     /** Refuses arrays that do not lie in one file as they are to be read, naming them and why. */
     static void requireMappable(List<SourceArray> arrays, Path storeRoot) {

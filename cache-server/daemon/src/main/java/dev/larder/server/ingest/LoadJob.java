@@ -7,7 +7,9 @@ import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadRequest;
+import dev.larder.internal.protocol.Progress;
 import dev.larder.internal.protocol.Progress.Phase;
+import dev.larder.server.remote.StagedSources;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.ScratchFolders;
@@ -41,6 +43,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
 import java.util.function.LongConsumer;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One load: scans every source, leaves out what is resident already, reserves space for the rest, copies it with several threads
@@ -57,6 +60,7 @@ public final class LoadJob extends Ingest {
     private final AtomicInteger clients = new AtomicInteger(1);
     private final List<SourceArray> found = new ArrayList<>();
     private final List<Recheck> before = new ArrayList<>();
+    private @Nullable StagedSources staged;
     private volatile List<SourceArray> arrays = List.of();
     private volatile boolean cancelled;
 
@@ -146,6 +150,11 @@ public final class LoadJob extends Ingest {
     }
 
     private LarderException explained(Throwable thrown) {
+        LarderException failure = worded(thrown);
+        return staged == null ? failure : staged.explained(failure);
+    }
+
+    private LarderException worded(Throwable thrown) {
         Throwable failure = HeapShortage.explained(thrown);
         if (failure instanceof LarderException known && !cancelled) {
             return known;
@@ -170,6 +179,9 @@ public final class LoadJob extends Ingest {
                 return loadAll(reservation, scratch);
             } finally {
                 found.forEach(SourceArray::release);
+                if (staged != null) {
+                    staged.close();
+                }
             }
         }
     }
@@ -195,6 +207,9 @@ public final class LoadJob extends Ingest {
             bytes += loaded.dataBytes();
         }
         found.forEach(SourceArray::release);
+        if (staged != null) {
+            staged.close();
+        }
         scratch.close();
         reservation.close();
         residency.removeReplaced(); // it takes time, so the space that was set aside is given back by now
@@ -209,24 +224,30 @@ public final class LoadJob extends Ingest {
         LoadOptions options = request.options();
         long hidden = 0;
         ScanSettings scanning = scratchScan(workers, () -> cancelled, progress::addFiles, scratch);
+        InPlace.requireLocal(request);
         SourceOptions meant = SourceOptions.of(options);
-        List<ScannedSource> sources = ScannedSource.scanAll(request.sources(), meant, scanning);
-        for (ScannedSource scanned : sources) {
-            found.addAll(scanned.arrays());
+        StagedSources sources = StagedSources.list(request.sources(), meant, scanning);
+        staged = sources;
+        Set<String> changed = fetchChanged(sources);
+        List<ScannedSource> scannedSources =
+                ScannedSource.scanAll(sources.local(changed::contains), meant, scanning);
+        for (ScannedSource scanned : scannedSources) {
+            scanned.arrays().forEach(array -> found.add(sources.movable(array)));
             hidden += scanned.hiddenFiles();
         }
-        notes.addAll(ScannedSource.skipped(sources, meant, scanning));
+        notes.addAll(ScannedSource.skipped(scannedSources, meant, scanning));
         if (hidden > 0) {
             notes.add("skipped " + hidden + " hidden files and folders");
         }
         requireDistinctNames(found);
         Map<Path, String> samples = Candidate.samples(found, workers);
         List<Candidate> candidates = new ArrayList<>();
-        for (String dataset : datasets()) {
+        for (String dataset : changed) {
             List<SourceArray> own = found.stream()
                     .filter(array -> array.name().dataset().equals(dataset))
                     .toList();
             List<SourceRecord> records = Candidate.records(own, samples, foundEpochNanos, options.inPlace()).stream()
+                    .map(record -> sources.noted(record, dataset))
                     .sorted(Comparator.comparing(SourceRecord::array))
                     .toList();
             candidates.add(new Candidate(
@@ -235,6 +256,25 @@ public final class LoadJob extends Ingest {
                     new Provenance(origins(dataset), options.withEvenIfUnchanged(false), records, ttlMs(dataset))));
         }
         return candidates;
+    }
+
+    /** Fetches what lies elsewhere and is not resident as it is there; returns the datasets that are to be scanned. */
+    private Set<String> fetchChanged(StagedSources sources) {
+        if (sources.isEmpty()) {
+            return datasets();
+        }
+        Set<String> changed = new TreeSet<>(datasets());
+        for (String dataset : datasets()) {
+            reuse.unchanged(dataset, origins(dataset), sources.look(dataset)).ifPresent(note -> {
+                notes.add(note);
+                changed.remove(dataset);
+            });
+        }
+        long bytes = sources.prepare(changed::contains);
+        progress.begin(Phase.LOADING, bytes, sources.files());
+        sources.fetch(progress::addBytes);
+        progress.begin(Phase.SCANNING, Progress.UNKNOWN, Progress.UNKNOWN);
+        return changed;
     }
 
     /** Returns how long a dataset is to live unused: as asked for, else as the version has it that is resident. */
@@ -371,7 +411,7 @@ public final class LoadJob extends Ingest {
     private List<String> origins(String dataset) {
         return request.sources().stream()
                 .filter(source -> source.name().equals(dataset))
-                .map(LoadRequest.Source::path)
+                .map(LoadRequest.Source::visiblePath)
                 .toList();
     }
 

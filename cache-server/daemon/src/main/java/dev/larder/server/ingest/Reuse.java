@@ -59,6 +59,25 @@ final class Reuse {
     }
 
     /**
+     * Returns the words for a dataset that lies elsewhere and stays as it is, before anything is fetched; empty for one that has to be.
+     *
+     * @param look what changes whenever its sources do; empty where that is not known
+     */
+    Optional<String> unchanged(String dataset, List<String> origins, String look) {
+        return residency
+                .find(dataset)
+                .filter(version -> !look.isEmpty()
+                        && !options.strict()
+                        && !options.evenIfUnchanged()
+                        && options.givesSameAs(version.provenance().options())
+                        && version.origins().equals(origins)
+                        && !version.sources().isEmpty()
+                        && version.sources().stream()
+                                .allMatch(source -> source.sample().equals(look)))
+                .map(version -> words(version, "its sources look unchanged"));
+    }
+
+    /**
      * Returns the words for a dataset that was loaded only to find that it holds what the resident version holds; empty for one
      * that is to be published.
      */

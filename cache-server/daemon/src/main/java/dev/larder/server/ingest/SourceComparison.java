@@ -7,14 +7,17 @@ import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.protocol.Done;
+import dev.larder.internal.protocol.LoadRequest;
+import dev.larder.internal.protocol.Progress;
 import dev.larder.internal.protocol.Progress.Phase;
+import dev.larder.internal.protocol.SourceAddress;
+import dev.larder.server.remote.StagedSources;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.scan.ScannedSource;
 import dev.larder.server.store.space.ScratchMemory;
 import dev.larder.server.store.version.PublishedVersion;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -34,6 +37,7 @@ public final class SourceComparison {
     private final ScratchMemory scratch;
     private final List<Pair> pairs = new ArrayList<>();
     private final List<SourceArray> toRelease = new ArrayList<>();
+    private final List<StagedSources> staged = new ArrayList<>();
     private final List<String> different = Collections.synchronizedList(new ArrayList<>());
     private final List<String> missing = Collections.synchronizedList(new ArrayList<>());
 
@@ -66,6 +70,7 @@ public final class SourceComparison {
             return compareAll(versions);
         } finally {
             toRelease.forEach(SourceArray::release);
+            staged.forEach(StagedSources::close);
         }
     }
 
@@ -97,16 +102,22 @@ public final class SourceComparison {
             return; // it was computed
         }
         List<SourceArray> found = new ArrayList<>();
+        List<LoadRequest.Source> sources = version.origins().stream()
+                .map(origin -> new LoadRequest.Source(version.dataset(), origin))
+                .toList();
         try {
             SourceOptions options = SourceOptions.of(version.provenance().options());
             ScanSettings scanning = LoadJob.scratchScan(
                     workers, () -> !checksums.isWanted().getAsBoolean(), progress::addFiles, scratch);
-            for (String origin : version.origins()) {
-                found.addAll(ScannedSource.scan(version.dataset(), Path.of(origin), options, scanning)
+            StagedSources fetched = StagedSources.list(sources, options, scanning);
+            staged.add(fetched);
+            fetch(fetched);
+            for (LoadRequest.Source source : fetched.local(dataset -> true)) {
+                found.addAll(ScannedSource.scan(version.dataset(), source.file(), options, scanning)
                         .arrays());
             }
         } catch (LarderException e) {
-            missing.add(requireBadInput(e));
+            missing.add(explained(requireBadInput(e)));
             return;
         } finally {
             toRelease.addAll(found);
@@ -124,6 +135,14 @@ public final class SourceComparison {
                 .forEach(name -> missing.add(version.dataset() + "/" + name + " is no longer in any source"));
     }
 
+    private void fetch(StagedSources fetched) {
+        if (!fetched.isEmpty()) {
+            progress.begin(Phase.LOADING, fetched.prepare(dataset -> true), fetched.files());
+            fetched.fetch(progress::addBytes);
+            progress.begin(Phase.SCANNING, Progress.UNKNOWN, Progress.UNKNOWN);
+        }
+    }
+
     private boolean isWanted(String name) {
         return array.isEmpty() || array.equals(name);
     }
@@ -131,11 +150,11 @@ public final class SourceComparison {
     private void pair(SourceArray source, Map<String, ArrayEntry> entries) {
         ArrayEntry entry = entries.get(source.name().array());
         if (entry == null) {
-            different.add(source.name() + " is new: file=" + source.file());
+            different.add(source.name() + " is new: file=" + visible(source));
         } else if (Candidate.isShapedLike(source, entries)) {
             pairs.add(new Pair(source, entry));
         } else {
-            different.add(source.name() + " has another dtype, shape or order: file=" + source.file());
+            different.add(source.name() + " has another dtype, shape or order: file=" + visible(source));
         }
     }
 
@@ -143,19 +162,35 @@ public final class SourceComparison {
         try {
             int found = checksums.of(pair.source);
             if (found != pair.entry.crc32c()) {
-                different.add(pair.source.name() + " file=" + pair.source.file() + " crc32c="
+                different.add(pair.source.name() + " file=" + visible(pair.source) + " crc32c="
                         + String.format("%08x", found) + " expected=" + pair.entry.crc32cHex());
             }
         } catch (LarderException e) {
-            missing.add(requireBadInput(e));
+            missing.add(explained(requireBadInput(e)));
         }
         progress.addFile();
     }
 
-    private static String requireBadInput(LarderException failure) {
+    private static LarderException requireBadInput(LarderException failure) {
         if (failure.code() != ErrorCode.BAD_INPUT) {
             throw failure;
         }
-        return String.valueOf(failure.getMessage());
+        return failure;
+    }
+
+    private String explained(LarderException failure) {
+        LarderException explained = failure;
+        for (StagedSources sources : staged) {
+            explained = sources.explained(explained);
+        }
+        return String.valueOf(explained.getMessage());
+    }
+
+    private String visible(SourceArray source) {
+        return staged.stream()
+                .map(sources -> sources.visible(source.file()))
+                .filter(SourceAddress::is)
+                .findFirst()
+                .orElse(source.file().toString());
     }
 }

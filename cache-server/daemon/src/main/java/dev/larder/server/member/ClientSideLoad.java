@@ -18,6 +18,7 @@ import dev.larder.internal.protocol.Request;
 import dev.larder.npy.NpyHeader;
 import dev.larder.server.ingest.LoadProgress;
 import dev.larder.server.ingest.Parallel;
+import dev.larder.server.remote.StagedSources;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
@@ -114,8 +115,23 @@ public final class ClientSideLoad {
 
     private Done loadAll() {
         List<SourceArray> found = new ArrayList<>();
+        ScanSettings settings =
+                new ScanSettings(workers, false, () -> Thread.currentThread().isInterrupted(), progress::addFiles);
+        SourceOptions options = SourceOptions.of(request.options());
+        try (StagedSources sources = StagedSources.list(request.sources(), options, settings)) {
+            return loadAll(found, sources, settings);
+        } finally {
+            found.forEach(SourceArray::release);
+        }
+    }
+
+    private Done loadAll(List<SourceArray> found, StagedSources sources, ScanSettings settings) {
         try {
-            scan(found);
+            if (!sources.isEmpty()) {
+                progress.begin(Phase.LOADING, sources.prepare(dataset -> true), sources.files());
+                sources.fetch(progress::addBytes);
+            }
+            scan(found, sources, settings);
             long bytes = ByteSums.sum(found.stream().mapToLong(SourceArray::byteSize));
             progress.begin(Phase.LOADING, bytes, found.size());
             for (String dataset : names(request)) {
@@ -123,22 +139,21 @@ public final class ClientSideLoad {
                         dataset,
                         found.stream()
                                 .filter(array -> array.name().dataset().equals(dataset))
-                                .toList());
+                                .toList(),
+                        sources);
             }
             return Done.of(found.size(), bytes, String.join("\n", notes));
-        } finally {
-            found.forEach(SourceArray::release);
+        } catch (LarderException e) {
+            throw sources.explained(e);
         }
     }
 
-    private void scan(List<SourceArray> found) {
-        ScanSettings settings =
-                new ScanSettings(workers, false, () -> Thread.currentThread().isInterrupted(), progress::addFiles);
+    private void scan(List<SourceArray> found, StagedSources sources, ScanSettings settings) {
         Map<String, SourceArray> names = new HashMap<>();
         SourceOptions options = SourceOptions.of(request.options());
-        List<ScannedSource> sources = ScannedSource.scanAll(request.sources(), options, settings);
-        sources.forEach(source -> found.addAll(source.arrays()));
-        notes.addAll(ScannedSource.skipped(sources, options, settings));
+        List<ScannedSource> scanned = ScannedSource.scanAll(sources.local(dataset -> true), options, settings);
+        scanned.forEach(source -> found.addAll(source.arrays()));
+        notes.addAll(ScannedSource.skipped(scanned, options, settings));
         for (SourceArray array : found) {
             SourceArray other = names.putIfAbsent(array.name().toString(), array);
             if (other != null) {
@@ -150,7 +165,7 @@ public final class ClientSideLoad {
         }
     }
 
-    private void load(String dataset, List<SourceArray> arrays) {
+    private void load(String dataset, List<SourceArray> arrays, StagedSources from) {
         long stored = ByteSums.sum(arrays.stream().mapToLong(array -> storedBytes(array.byteSize())));
         Request.Create create = new Request.Create(dataset, Larder.DEFAULT_TIMEOUT, stored, true, request.retention());
         try (DatasetUpload builder = DatasetUpload.begin(larder.store(), create).orElseThrow()) {
@@ -158,7 +173,7 @@ public final class ClientSideLoad {
             Map<String, String> sources = new HashMap<>();
             for (SourceArray array : arrays) {
                 headers.put(array.name().array(), array.header());
-                sources.put(array.name().array(), array.file().toString());
+                sources.put(array.name().array(), from.visible(array.file()));
             }
             builder.announce(headers, sources);
             Parallel.forEach(arrays, workers, array -> copy(array, builder));

@@ -6,6 +6,7 @@ import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.BulkIo;
+import dev.larder.internal.posix.PageSize;
 import dev.larder.internal.posix.Posix;
 import dev.larder.npy.NpyHeader;
 import dev.larder.reader.Target;
@@ -116,6 +117,11 @@ final class ReaderFolder implements AutoCloseable {
                     .cause(e)
                     .remedy("replace the reader");
         }
+    }
+
+    /** Allows for files that are made here for the reader to fill. */
+    void expect(long files, long byteSize) {
+        expectedBytes += ByteSums.add(byteSize, ByteSums.multiply(files, 2L * PageSize.BYTES));
     }
 
     /** Returns how much may lie here. */

@@ -21,6 +21,7 @@ import java.util.regex.PatternSyntaxException;
  * @param javaVersion the oldest Java that runs it
  * @param isJoining whether the files of a folder, one after the other, are one table
  * @param takes the words of {@code --as} that it knows
+ * @param schemes how addresses of places begin that it reads, such as {@code https}; empty for a reader of files
  * @param environment names of variables of the daemon's environment that it may see
  * @param flags what its JVM is told besides
  * @param classPath what belongs to its class path besides the jars of its folder
@@ -34,6 +35,7 @@ public record ReaderSpec(
         int javaVersion,
         boolean isJoining,
         List<String> takes,
+        List<String> schemes,
         List<String> environment,
         List<String> flags,
         List<String> classPath) {
@@ -49,6 +51,7 @@ public record ReaderSpec(
                     Integer.parseInt(properties.getProperty("java", "17")),
                     Boolean.parseBoolean(properties.getProperty("joins", "false")),
                     words(properties.getProperty("as", "arrays")),
+                    words(properties.getProperty("schemes", "")),
                     words(properties.getProperty("environment", "")),
                     words(properties.getProperty("flags", "")),
                     Arrays.stream(properties.getProperty("classpath", "").split(":"))

@@ -28,7 +28,7 @@ public final class Readers {
 
     private static final String FOLDER_VARIABLE = "LARDER_READERS";
     private static final String DESCRIPTION = "reader.properties";
-    private static final List<String> KNOWN = List.of("hdf5", "packed", "parquet", "tfrecord");
+    private static final List<String> KNOWN = List.of("hdf5", "http", "packed", "parquet", "tfrecord");
     private static final int BEGINNING_BYTES = 16;
 
     private Readers() {}
@@ -126,6 +126,26 @@ public final class Readers {
 
     private static @Nullable Path beside(Path jar) {
         return Files.isRegularFile(jar) ? jar.resolveSibling("readers") : null;
+    }
+
+    /** Returns what reads places of a scheme, such as {@code https}; fails with {@link ErrorCode#BAD_INPUT} where nothing does. */
+    public static Known ofScheme(String scheme) {
+        List<Known> places = all().stream()
+                .filter(known -> !known.spec().schemes().isEmpty())
+                .toList();
+        return places.stream()
+                .filter(known -> known.spec().schemes().contains(scheme))
+                .findFirst()
+                .orElseThrow(
+                        () -> Failure.of(ErrorCode.BAD_INPUT, "no reader for this kind of place is known")
+                                .with("scheme", scheme)
+                                .with(
+                                        "known",
+                                        places.stream()
+                                                .flatMap(known -> known.spec().schemes().stream())
+                                                .toList())
+                                .remedy(
+                                        "name a file or folder of this machine, or a place of a known kind: see larder readers"));
     }
 
     /** Returns what reads a file by its name, if anything does; {@code as} is the word of {@code --as}. */

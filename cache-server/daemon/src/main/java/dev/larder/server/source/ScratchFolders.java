@@ -9,7 +9,10 @@ public interface ScratchFolders {
     /** Makes a folder for this user alone. Whoever asked removes it. */
     Path newFolder() throws IOException;
 
-    /** Sets space aside for what is about to be written; fails with {@link dev.larder.error.ErrorCode#NO_SPACE} where there is none. */
+    /**
+     * Sets space aside for what is about to be written; fails with {@link dev.larder.error.ErrorCode#NO_SPACE} where there is none. Less than
+     * 0 says that so much of it counts as arrays from now on.
+     */
     void setAside(long byteSize);
 
     /** Measures what a folder and everything in it occupies, in bytes. */

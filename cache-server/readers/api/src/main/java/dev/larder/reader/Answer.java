@@ -11,6 +11,10 @@ public sealed interface Answer {
     /** One of the arrays of the source. */
     record Offered(Offer offer) implements Answer {}
 
+    /** One of the objects of a place; see {@link PlaceObject}. */
+    record Listed(int place, String name, boolean isAlone, long byteSize, long modifiedNanos, String tag)
+            implements Answer {}
+
     /** So many more bytes of the source were looked at, or of arrays written. */
     record Progressed(long bytes) implements Answer {}
 
@@ -37,6 +41,14 @@ public sealed interface Answer {
             }
             out.writeInt(offer.file());
             out.writeLong(offer.offset());
+        } else if (this instanceof Listed listed) {
+            out.writeByte('L');
+            out.writeInt(listed.place);
+            Wire.writeText(out, listed.name);
+            out.writeBoolean(listed.isAlone);
+            out.writeLong(listed.byteSize);
+            out.writeLong(listed.modifiedNanos);
+            Wire.writeText(out, listed.tag);
         } else if (this instanceof Progressed progressed) {
             out.writeByte('P');
             out.writeLong(progressed.bytes);
@@ -69,6 +81,15 @@ public sealed interface Answer {
                     shape.add(in.readLong());
                 }
                 return new Offered(new Offer(name, part, dtype, shape, in.readInt(), in.readLong()));
+            }
+            case 'L' -> {
+                return new Listed(
+                        in.readInt(),
+                        Wire.readText(in),
+                        in.readBoolean(),
+                        in.readLong(),
+                        in.readLong(),
+                        Wire.readText(in));
             }
             case 'P' -> {
                 return new Progressed(in.readLong());

@@ -18,6 +18,8 @@ public final class BadSource extends IOException {
             "write it again without that (for HDF5: without libver=\"latest\"), or leave it out with --columns or --exclude;"
                     + " if its writer knows nothing of it, the file is damaged";
 
+    private static final String CHANGED = "load it again when nobody writes to it";
+
     private final int file;
     private final long offset;
     private final String column;
@@ -43,6 +45,11 @@ public final class BadSource extends IOException {
     /** Says that a file is damaged. */
     public static BadSource damaged(int file, long offset, String column, String reason) {
         return new BadSource(file, offset, column, reason, REPAIR);
+    }
+
+    /** Says that an object of a place is not what was listed. */
+    public static BadSource changed(int number, String reason) {
+        return new BadSource(number, NOWHERE, "", "it changed while it was read: " + reason, CHANGED);
     }
 
     /** Says that a library could not read a file. */

@@ -19,9 +19,13 @@ public final class ReaderProgram {
     /** So often, in bytes, the daemon is told of progress. */
     private static final long STEP_BYTES = 4 << 20;
 
+    /** So often, where bytes come slowly. */
+    private static final long STEP_NS = 1_000_000_000;
+
     private final DataInputStream in;
     private final DataOutputStream out;
     private final AtomicLong untold = new AtomicLong();
+    private volatile long toldNs = System.nanoTime();
 
     private ReaderProgram(DataInputStream in, DataOutputStream out) {
         this.in = in;
@@ -59,7 +63,15 @@ public final class ReaderProgram {
     }
 
     private void serve() throws IOException {
-        FormatReader reader = reader(Wire.readKind(in));
+        String kind = Wire.readKind(in);
+        for (PlaceReader place : ServiceLoader.load(PlaceReader.class)) {
+            if (place.kind().equals(kind)) {
+                new PlaceProgram(place, in, this::tell, this::advance).serve();
+                finish();
+                return;
+            }
+        }
+        FormatReader reader = reader(kind);
         ReadRequest request = Wire.readRequest(in);
         try (OpenedSource source = reader.open(request, this::advance)) {
             List<Offer> offers = source.offers();
@@ -73,9 +85,13 @@ public final class ReaderProgram {
                 source.read(files);
                 files.requireComplete(offers);
             }
-            tell(new Answer.Progressed(untold.getAndSet(0)));
-            tell(new Answer.Finished());
+            finish();
         }
+    }
+
+    private void finish() throws IOException {
+        tell(new Answer.Progressed(untold.getAndSet(0)));
+        tell(new Answer.Finished());
     }
 
     private static FormatReader reader(String kind) throws IOException {
@@ -88,7 +104,8 @@ public final class ReaderProgram {
     }
 
     private void advance(long bytes) {
-        if (untold.addAndGet(bytes) >= STEP_BYTES) {
+        if (untold.addAndGet(bytes) >= STEP_BYTES || System.nanoTime() - toldNs > STEP_NS) {
+            toldNs = System.nanoTime();
             long step = untold.getAndSet(0);
             try {
                 tell(new Answer.Progressed(step));

@@ -12,7 +12,8 @@ import java.util.List;
 /**
  * What the daemon and a reader say to each other through the reader's standard input and output: big-endian numbers, texts as their
  * length and UTF-8. First the daemon writes a request, and the reader offers and is {@link Answer.Finished}; then it may write targets,
- * and the reader fills them and is finished once more. The end of the input ends the reader.
+ * and the reader fills them and is finished once more. Of places, a reader lists objects and fills targets with those in the same way. The
+ * end of the input ends the reader.
  */
 public final class Wire {
     /** Changes with every change of what is said. */
@@ -64,6 +65,28 @@ public final class Wire {
             files.add(new InputFile(Path.of(readText(in)), readText(in)));
         }
         return new ReadRequest(files, as, columns, workers);
+    }
+
+    /** Writes which places are to be listed. */
+    public static void write(DataOutputStream out, String kind, PlaceRequest request) throws IOException {
+        out.writeInt(VERSION);
+        writeText(out, kind);
+        out.writeInt(request.connections());
+        out.writeInt(request.addresses().size());
+        for (String address : request.addresses()) {
+            writeText(out, address);
+        }
+        out.flush();
+    }
+
+    /** Reads what follows the kind of a place. */
+    static PlaceRequest readPlaces(DataInputStream in) throws IOException {
+        int connections = in.readInt();
+        List<String> addresses = new ArrayList<>();
+        for (int left = requireCount(in.readInt(), MOST_ENTRIES); left > 0; left--) {
+            addresses.add(readText(in));
+        }
+        return new PlaceRequest(addresses, connections);
     }
 
     /** Writes where offers are to be written. */

@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 /**
@@ -70,6 +71,13 @@ final class ReaderScan {
         return IntStream.range(0, files.size())
                 .anyMatch(
                         i -> Readers.named(readers, fileName(files.name(i)), as).isPresent());
+    }
+
+    /** Tells, by its path, whether a file has a reader. */
+    static Predicate<String> named(SourceOptions options) {
+        List<Readers.Known> readers = Readers.all();
+        String as = word(options.as());
+        return path -> Readers.named(readers, fileName(path), as).isPresent();
     }
 
     private static Optional<Readers.Known> readerOf(List<Readers.Known> readers, Path file, SourceOptions options) {

@@ -16,6 +16,8 @@ import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceKind;
 import dev.larder.server.source.SourceOptions;
+import dev.larder.server.source.arrow.ArrowFolder;
+import dev.larder.server.source.formats.TarMembers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -26,7 +28,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -139,6 +143,47 @@ public record ScannedSource(String name, Path path, List<SourceArray> arrays, in
         }
         FileTable files = FileWalk.of(path, options, ScanSettings.quick()).files();
         return ArrowScan.isAmong(files) || TarScan.isAmong(files) || ReaderScan.isAmong(files, options);
+    }
+
+    /** Returns the files of a folder that {@link #scan} would open, as far as names alone tell. */
+    public static Set<Path> opened(Path folder, SourceOptions options, ScanSettings settings) {
+        FileTable files = FileWalk.of(folder, options, settings).files();
+        if (options.as() != LoadOptions.As.ARRAYS) {
+            return paths(files, name -> true);
+        }
+        KeyFilter filter = new KeyFilter(options.keys());
+        SourceWalk walk = SourceWalk.of(folder, options, filter::isWanted, settings.takesHidden(), false);
+        Set<Path> opened = walk.files().stream().map(DiscoveredFile::path).collect(Collectors.toSet());
+        boolean isAnyKind = !filter.keysOfNone(names(walk.files(), List.of())).isEmpty();
+        if (!isAnyKind && !walk.isForColumns()) {
+            return opened;
+        }
+        List<Predicate<String>> kinds = List.of(
+                name -> ArrowFolder.isNamedSo(name) || ArrowFolder.isAbout(fileName(name)),
+                TarMembers::isNamedSo,
+                ReaderScan.named(options));
+        for (Predicate<String> kind : kinds) {
+            Set<Path> own = paths(files, kind);
+            opened.addAll(own);
+            if (!own.isEmpty() && !isAnyKind) {
+                return opened;
+            }
+        }
+        return opened;
+    }
+
+    private static Set<Path> paths(FileTable files, Predicate<String> isWanted) {
+        Set<Path> paths = new HashSet<>();
+        for (int i = 0; i < files.size(); i++) {
+            if (isWanted.test(files.name(i))) {
+                paths.add(files.path(i));
+            }
+        }
+        return paths;
+    }
+
+    private static String fileName(String path) {
+        return path.substring(path.lastIndexOf('/') + 1);
     }
 
     /** Scans with the calling thread alone. */

@@ -103,7 +103,7 @@ public final class ScratchMemory implements ColumnMemory, AutoCloseable {
         liveBytes.addAndGet(byteSize);
     }
 
-    /** Sets space aside for bytes that lie elsewhere, such as in a temporary folder that is memory too. */
+    /** Sets space aside for bytes that lie elsewhere, such as in a temporary folder that is memory too; less than 0 gives it back. */
     public synchronized void addElsewhere(long byteSize) {
         setAside(byteSize);
         elsewhereBytes.addAndGet(byteSize);
@@ -159,11 +159,12 @@ public final class ScratchMemory implements ColumnMemory, AutoCloseable {
         return elsewhereBytes.get();
     }
 
-    /** Makes a folder that only this user can look into. Whoever asked removes it. */
+    /** Makes a folder that only this user can look into, to be written within the reservation. Whoever asked removes it. */
     public Path newFolder() throws IOException {
         Path folder = places.get();
         Files.createDirectory(
                 folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        reservation.writesTo(folder);
         return folder;
     }
 

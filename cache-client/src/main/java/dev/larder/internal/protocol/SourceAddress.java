@@ -1,0 +1,78 @@
+package dev.larder.internal.protocol;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Tells addresses such as {@code https://host/path} from paths, and what of an address may be seen: users, passwords and signed queries are
+ * kept by nobody and shown to nobody.
+ */
+public final class SourceAddress {
+    private static final Pattern ADDRESS = Pattern.compile(
+            "(?<scheme>[A-Za-z][A-Za-z0-9+-]{1,15})://(?<authority>[^/?#]*)(?<path>.*)", Pattern.DOTALL);
+
+    /** Names of parameters that sign an address, or have a password: of AWS, Google, Azure, and whatever is called so. */
+    private static final Pattern SECRET = Pattern.compile(
+            "(?i)(^|&)(x-(amz|goog|ms|oss)-[^&=]*|awsaccesskeyid|[^&=]*(sig|sign|signature|token|secret|passw(or)?d|credential|auth"
+                    + "|key|policy|session|expires)[^&=]*)=");
+
+    private SourceAddress() {}
+
+    /** Tells whether this is an address, not a path. */
+    public static boolean is(String text) {
+        return ADDRESS.matcher(text).matches();
+    }
+
+    /** Returns what stands before the colon, in small letters. */
+    public static String scheme(String address) {
+        return parts(address).group("scheme").toLowerCase(Locale.ROOT);
+    }
+
+    /** Returns the address without what nobody else may see. */
+    public static String visible(String address) {
+        Matcher parts = parts(address);
+        String authority = parts.group("authority");
+        String path = parts.group("path");
+        return parts.group("scheme") + "://"
+                + authority.substring(authority.lastIndexOf('@') + 1)
+                + path.substring(0, path.length() - secretQuery(address).length());
+    }
+
+    /** Returns what of an address nobody else may see: all of it, and its pieces. */
+    public static List<String> secrets(String address) {
+        List<String> secrets = new ArrayList<>();
+        String authority = parts(address).group("authority");
+        String user = authority.substring(0, authority.lastIndexOf('@') + 1);
+        if (!user.isEmpty()) {
+            secrets.add(user);
+            secrets.add(user.substring(user.indexOf(':') + 1, user.length() - 1));
+        }
+        String query = secretQuery(address);
+        if (!query.isEmpty()) {
+            secrets.add(query);
+            secrets.add(query.substring(1));
+        }
+        secrets.removeIf(String::isEmpty);
+        return secrets;
+    }
+
+    /** Returns the query with its question mark, where it signs the address or has a password. */
+    private static String secretQuery(String address) {
+        Matcher parts = parts(address);
+        String path = parts.group("path");
+        int query = path.indexOf('?');
+        boolean isWeb = scheme(address).startsWith("http");
+        return isWeb && query >= 0 && SECRET.matcher(path.substring(query + 1)).find() ? path.substring(query) : "";
+    }
+
+    private static Matcher parts(String address) {
+        Matcher parts = ADDRESS.matcher(address);
+        if (!parts.matches()) {
+            throw new IllegalArgumentException("not an address");
+        }
+        return parts;
+    }
+}

@@ -1,0 +1,77 @@
+package dev.larder.server.remote;
+
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.npy.NpyHeader;
+import dev.larder.server.source.Refusal;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * Has the data of a {@code .npy} file begin where that of a stored array does, although it comes in one piece with its header: the file is
+ * written so far behind its place that a header as numpy writes it for plain types ends there, and that header is then made longer. After a
+ * header of another length the file is as good, only that its data is copied.
+ */
+final class NpyAlignment {
+    private static final int USUAL_HEADER_BYTES = 128;
+
+    /** How far behind the start the file is written. */
+    static final int SHIFT = StoreLayout.DATA_ALIGNMENT - USUAL_HEADER_BYTES;
+
+    private static final int LENGTH_OFFSET = 8;
+    private static final int SHORT_START = LENGTH_OFFSET + Short.BYTES;
+    private static final int LONG_START = LENGTH_OFFSET + Integer.BYTES;
+    private static final byte VERSION_OF_LONG = 2;
+    private static final int LONGEST_SHORT = 0xffff;
+
+    private NpyAlignment() {}
+
+    /** Completes a file that was written behind its place. Fails as reading the file does where it is none. */
+    static void complete(Path path) {
+        try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            NpyHeader header = NpyHeader.read(file.position(SHIFT), path.toString());
+            ByteBuffer longer = longer(read(file, (int) header.dataOffset()));
+            for (int at = 0; longer.hasRemaining(); ) {
+                at += file.write(longer, at);
+            }
+        } catch (IOException e) {
+            throw Refusal.unreadable(path, 0, e);
+        }
+    }
+
+    private static ByteBuffer read(FileChannel file, int length) throws IOException {
+        ByteBuffer header = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+        int count = 0;
+        while (header.hasRemaining() && count >= 0) {
+            count = file.read(header, SHIFT + header.position());
+        }
+        return header.flip();
+    }
+
+    /** Returns the same header, filled up with spaces, so that it ends where it did behind the shift. */
+    private static ByteBuffer longer(ByteBuffer header) {
+        int start = header.get(LENGTH_OFFSET - 2) == 1 ? SHORT_START : LONG_START;
+        int end = SHIFT + header.limit();
+        boolean isShort = start == SHORT_START && end - SHORT_START <= LONGEST_SHORT;
+        ByteBuffer longer = ByteBuffer.allocate(end).order(ByteOrder.LITTLE_ENDIAN);
+        longer.put(header.slice(0, LENGTH_OFFSET));
+        if (isShort) {
+            longer.putShort((short) (end - SHORT_START));
+        } else {
+            longer.put(LENGTH_OFFSET - 2, (byte) Math.max(VERSION_OF_LONG, header.get(LENGTH_OFFSET - 2)));
+            longer.putInt(end - LONG_START);
+        }
+        byte[] words = new byte[header.limit() - start];
+        header.get(start, words);
+        longer.put(
+                new String(words, StandardCharsets.ISO_8859_1).stripTrailing().getBytes(StandardCharsets.ISO_8859_1));
+        while (longer.remaining() > 1) {
+            longer.put((byte) ' ');
+        }
+        return longer.put((byte) '\n').flip();
+    }
+}

@@ -1,0 +1,125 @@
+package dev.larder.server.remote;
+
+import dev.larder.internal.protocol.LoadRequest;
+import dev.larder.internal.protocol.SourceAddress;
+import dev.larder.reader.Answer;
+import dev.larder.server.source.Refusal;
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+
+/** One source that lies elsewhere: what was listed there, and the folder that has a file for each of its objects. Used by one thread. */
+final class StagedPlace {
+    private final LoadRequest.Source source;
+    private final Path folder;
+
+    /** What was listed, by name; an object's number is that of its reader. */
+    private final Map<String, Numbered> objects = new TreeMap<>();
+
+    private final Set<Path> shifted = new HashSet<>();
+    private boolean isAlone;
+
+    record Numbered(int number, Answer.Listed listed) {}
+
+    /** {@code folder} is where the reader has its files. */
+    StagedPlace(LoadRequest.Source source, Path folder, int number) {
+        this.source = source;
+        this.folder = folder.resolve("place" + number + "-"); // with an end, so that none begins with another
+    }
+
+    LoadRequest.Source source() {
+        return source;
+    }
+
+    void add(int number, Answer.Listed object) {
+        objects.put(object.name(), new Numbered(number, object));
+        isAlone = object.isAlone();
+    }
+
+    Map<String, Numbered> objects() {
+        return objects;
+    }
+
+    boolean isAlone() {
+        return isAlone;
+    }
+
+    /** Returns the folder, or the file where an object was named itself: what a load is to read. */
+    Path root() {
+        return isAlone ? folder.resolve(objects.keySet().iterator().next()) : folder;
+    }
+
+    Path file(String name) {
+        return folder.resolve(name);
+    }
+
+    /** Makes an empty file for each object: names alone tell what a load reads of a folder. */
+    void makeFiles() {
+        Path at = folder;
+        try {
+            Files.createDirectories(folder);
+            for (String name : objects.keySet()) {
+                at = file(name);
+                Files.createDirectories(Objects.requireNonNull(at.getParent()));
+                Files.createFile(
+                        at, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+            }
+        } catch (FileAlreadyExistsException e) {
+            throw Refusal.unfit(at, "it is both a file and a folder there", "rename one of them");
+        } catch (IOException e) {
+            throw Refusal.unfit(at, "its name cannot be that of a file here: " + e.getMessage(), "rename it");
+        }
+    }
+
+    /** Notes a file that is written behind its place. */
+    void noteShifted(Path file) {
+        shifted.add(file);
+    }
+
+    /** Returns the files that were written behind their place. */
+    Set<Path> shifted() {
+        return shifted;
+    }
+
+    /** Tells whether a path is one of its files or folders. */
+    boolean has(String path) {
+        return path.startsWith(folder.toString());
+    }
+
+    /** Returns the name of an object by the path of its file. */
+    String name(String path) {
+        return path.substring(Math.min(path.length(), folder.toString().length() + 1));
+    }
+
+    /** Returns where an object lies, by the path of its file, as anybody may see it. */
+    String visible(String path) {
+        String address = source.visiblePath();
+        String name = name(path);
+        return isAlone || name.isEmpty() ? address : address + (address.endsWith("/") ? "" : "/") + name;
+    }
+
+    /** Replaces, in a text, paths by addresses, and takes out what nobody may see. */
+    String explained(String text) {
+        String address = source.visiblePath();
+        String below = address.endsWith("/") ? address : address + "/";
+        String explained = text;
+        if (isAlone) {
+            explained = explained.replace(root().toString(), address);
+        }
+        explained = explained
+                .replace(folder + "/", below)
+                .replace(folder.toString(), address)
+                .replace(source.path(), address);
+        for (String secret : SourceAddress.secrets(source.path())) {
+            explained = secret.length() > 3 ? explained.replace(secret, "…") : explained;
+        }
+        return explained;
+    }
+}

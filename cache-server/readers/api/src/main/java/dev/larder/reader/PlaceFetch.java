@@ -1,0 +1,154 @@
+package dev.larder.reader;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/** Brings objects into files that the daemon has made, large ones in parts, many requests at once. What breaks off goes on where it was. */
+final class PlaceFetch {
+    /** Long enough that the time of a request does not matter, short enough that several connections share a file. */
+    private static final long PART_BYTES = 8L << 20;
+
+    private static final int BUFFER_BYTES = 256 << 10;
+
+    /** So many bytes after a failure show that the place works again. */
+    private static final long RECOVERED_BYTES = 64 << 10;
+
+    private final PlaceReader reader;
+    private final ReadProgress progress;
+    private final AtomicReference<@Nullable IOException> failure = new AtomicReference<>();
+
+    PlaceFetch(PlaceReader reader, ReadProgress progress) {
+        this.reader = reader;
+        this.progress = progress;
+    }
+
+    /** Fetches all; each target's number is that of its object. */
+    void run(List<PlaceObject> objects, List<Target> targets, int connections) throws IOException {
+        List<WorkerThreads.Part> parts = new ArrayList<>();
+        for (Target target : targets) {
+            PlaceObject object = objects.get(target.offer());
+            long step = object.hasRanges() ? PART_BYTES : Math.max(1, object.byteSize());
+            for (long from = 0; from < object.byteSize(); from += step) {
+                Part part = new Part(object, target, from, Math.min(object.byteSize(), from + step));
+                parts.add(() -> runUnlessFailed(part));
+            }
+        }
+        WorkerThreads.runAll(connections, parts);
+    }
+
+    /** What fails first ends the others too, even where it stands behind them. */
+    private void runUnlessFailed(Part part) throws IOException {
+        try {
+            part.run();
+        } catch (IOException e) {
+            failure.compareAndSet(null, e);
+            throw firstFailure(e);
+        }
+    }
+
+    private IOException firstFailure(IOException otherwise) {
+        IOException first = failure.get();
+        return first == null ? otherwise : first;
+    }
+
+    private void requireNoFailure() throws IOException {
+        IOException first = failure.get();
+        if (first != null) {
+            throw first;
+        }
+    }
+
+    private final class Part {
+        private final PlaceObject object;
+        private final Target target;
+        private final long end;
+        private final Retries retries = new Retries();
+        private long at;
+        private long told;
+        private long failedAt;
+
+        Part(PlaceObject object, Target target, long from, long end) {
+            this.object = object;
+            this.target = target;
+            this.at = from;
+            this.told = from;
+            this.end = end;
+        }
+
+        void run() throws IOException {
+            byte[] buffer = new byte[BUFFER_BYTES];
+            while (at < end) {
+                requireNoFailure();
+                try (FileChannel file = FileChannel.open(target.path(), StandardOpenOption.WRITE)) {
+                    fetch(file, buffer);
+                } catch (BadSource e) {
+                    throw new BadSource(target.offer(), e.offset(), "", String.valueOf(e.getMessage()), e.remedy());
+                } catch (WriteFailure e) {
+                    throw e;
+                } catch (IOException e) {
+                    failedAt = at;
+                    pauseAfter(e);
+                    at = object.hasRanges() ? at : 0;
+                }
+            }
+        }
+
+        private void pauseAfter(IOException reason) throws BadSource {
+            try {
+                retries.pauseAfter(reason);
+            } catch (IOException last) {
+                throw PlaceProgram.gaveUp(target.offer(), at, last, retries.failures());
+            }
+        }
+
+        private void fetch(FileChannel file, byte[] buffer) throws IOException {
+            try (InputStream in = reader.open(object, at, end)) {
+                while (at < end) {
+                    int count = in.read(buffer, 0, (int) Math.min(buffer.length, end - at));
+                    if (count < 0) {
+                        throw new EOFException("the connection ended after " + at + " of " + end + " bytes");
+                    }
+                    write(file, ByteBuffer.wrap(buffer, 0, count));
+                    requireNoFailure();
+                }
+                if (end == object.byteSize() && in.read() >= 0) {
+                    throw BadSource.changed(target.offer(), "it is longer than the " + end + " bytes it had");
+                }
+            }
+        }
+
+        private void write(FileChannel file, ByteBuffer bytes) throws WriteFailure {
+            try {
+                while (bytes.hasRemaining()) {
+                    at += file.write(bytes, target.offset() + at);
+                }
+            } catch (IOException e) {
+                throw new WriteFailure(e);
+            }
+            if (at > told) {
+                progress.looked(at - told);
+                told = at;
+            }
+            if (at - failedAt > RECOVERED_BYTES) {
+                retries.reset();
+            }
+        }
+    }
+
+    /** Tells that it is not the place that fails, but this machine: there is no room, say. */
+    private static final class WriteFailure extends IOException {
+        private static final long serialVersionUID = 1;
+
+        WriteFailure(IOException cause) {
+            super(cause.getMessage(), cause);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package dev.larder.reader;
+
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/** What the process of a reader does for places: lists them, then brings objects into the files that the daemon has made. */
+final class PlaceProgram {
+    private final PlaceReader reader;
+    private final DataInputStream in;
+    private final Listener listener;
+    private final ReadProgress progress;
+    private final List<PlaceObject> objects = Collections.synchronizedList(new ArrayList<>());
+
+    /** Hands answers on. Thread-safe. */
+    interface Listener {
+        /** Tells the daemon. */
+        void tell(Answer answer) throws IOException;
+    }
+
+    PlaceProgram(PlaceReader reader, DataInputStream in, Listener listener, ReadProgress progress) {
+        this.reader = reader;
+        this.in = in;
+        this.listener = listener;
+        this.progress = progress;
+    }
+
+    void serve() throws IOException {
+        PlaceRequest request = Wire.readPlaces(in);
+        List<WorkerThreads.Part> listings = new ArrayList<>();
+        for (int number = 0; number < request.addresses().size(); number++) {
+            int place = number;
+            listings.add(() -> list(place, request));
+        }
+        WorkerThreads.runAll(request.connections(), listings);
+        listener.tell(new Answer.Finished());
+        List<Target> targets = Wire.readTargets(in);
+        new PlaceFetch(reader, progress).run(objects, targets, request.connections());
+    }
+
+    private void list(int place, PlaceRequest request) throws IOException {
+        int connections =
+                Math.max(1, request.connections() / request.addresses().size());
+        try {
+            reader.list(request.addresses().get(place), connections, object -> offer(place, object));
+        } catch (BadSource e) {
+            throw new BadSource(place, BadSource.NOWHERE, "", String.valueOf(e.getMessage()), e.remedy());
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        } catch (IOException e) {
+            throw gaveUp(place, BadSource.NOWHERE, e, 0);
+        }
+    }
+
+    /** Numbers objects in the order in which the daemon hears of them. */
+    private void offer(int place, PlaceObject object) {
+        synchronized (objects) {
+            objects.add(object);
+            try {
+                listener.tell(new Answer.Listed(
+                        place,
+                        object.name(),
+                        object.isAlone(),
+                        object.byteSize(),
+                        object.modifiedNanos(),
+                        object.tag()));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    /** Says that a place did not answer, as often as it was asked. */
+    static BadSource gaveUp(int number, long offset, IOException last, int failures) {
+        String said = last instanceof UnknownHostException ? "unknown host " + last.getMessage() : last.getMessage();
+        String reason = said == null || said.isEmpty() ? last.getClass().getSimpleName() : said;
+        BadSource bad = new BadSource(
+                number,
+                offset,
+                "",
+                "its place does not answer (" + reason + ")" + (failures > 1 ? ", tried " + failures + " times" : ""),
+                "check the address and the network, and load it again");
+        bad.initCause(last);
+        return bad;
+    }
+}

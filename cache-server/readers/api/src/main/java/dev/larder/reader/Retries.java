@@ -1,0 +1,77 @@
+package dev.larder.reader;
+
+import java.io.IOException;
+import java.util.concurrent.ThreadLocalRandom;
+import javax.net.ssl.SSLHandshakeException;
+
+/**
+ * Counts the failures of one request and waits before the next try: longer each time, and at random, so that many who failed together do
+ * not come back together. Gives up before the daemon takes the process for hung. Used by one thread.
+ */
+public final class Retries {
+    private static final int MOST_FAILURES = 8;
+    private static final long FIRST_PAUSE_MS = 100;
+    private static final long LONGEST_PAUSE_MS = 5_000;
+    private static final long LONGEST_NS = 40_000_000_000L;
+
+    /** A request, made as often as it takes. */
+    @FunctionalInterface
+    public interface Request {
+        /** Makes it once. */
+        void make() throws IOException;
+    }
+
+    private int failures;
+    private long firstFailureNs;
+
+    /** Makes a request until it succeeds; fails with {@link BadSource} at once, with the last failure once it has failed too often. */
+    public static void run(Request request) throws IOException {
+        Retries retries = new Retries();
+        while (true) {
+            try {
+                request.make();
+                return;
+            } catch (BadSource e) {
+                throw e;
+            } catch (IOException e) {
+                retries.pauseAfter(e);
+            }
+        }
+    }
+
+    /** Forgets what failed before, as bytes have come since. */
+    void reset() {
+        failures = 0;
+    }
+
+    /** Waits before the next try; throws the failure where there is to be none. */
+    void pauseAfter(IOException failure) throws IOException {
+        long now = System.nanoTime();
+        if (failures == 0) {
+            firstFailureNs = now;
+        }
+        failures++;
+        if (failures > MOST_FAILURES || now - firstFailureNs > LONGEST_NS || isHopeless(failure)) {
+            throw failure;
+        }
+        long ceilingMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS << failures);
+        long askedMs = failure instanceof TemporaryFailure temporary ? temporary.waitMs() : 0;
+        try {
+            Thread.sleep(Math.min(LONGEST_PAUSE_MS, askedMs)
+                    + ThreadLocalRandom.current().nextLong(ceilingMs));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw failure;
+        }
+    }
+
+    /** Tells what no further try can change. */
+    private static boolean isHopeless(IOException failure) {
+        return failure instanceof SSLHandshakeException;
+    }
+
+    /** Returns how often the request failed, since bytes have come. */
+    int failures() {
+        return failures;
+    }
+}

@@ -1,0 +1,147 @@
+package dev.larder.readers.http;
+
+import dev.larder.reader.PlaceObject;
+import dev.larder.reader.Retries;
+import dev.larder.reader.WorkerThreads;
+import java.io.IOException;
+import java.net.HttpURLConnection;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Finds the files below an address that ends with a slash. What a server sends there says which there are: a page of links, as servers make
+ * them of folders, of which those count that lead further down; or a text with the path of a file on each line.
+ */
+final class FolderListing {
+    private static final int MOST_INDEX_BYTES = 64 << 20;
+    private static final int MOST_FILES = 1_000_000;
+    private static final int MOST_FOLDERS = 10_000;
+    private static final Pattern LINK =
+            Pattern.compile("(?i)<a\\s[^>]*?href\\s*=\\s*(?:\"([^\"]*)\"|'([^']*)'|([^\\s>]+))");
+
+    private final HttpReader reader;
+    private final Exchange exchange;
+    private final int connections;
+    private final Consumer<PlaceObject> found;
+    private final Set<String> files = new TreeSet<>();
+
+    FolderListing(HttpReader reader, Exchange exchange, int connections, Consumer<PlaceObject> found) {
+        this.reader = reader;
+        this.exchange = exchange;
+        this.connections = connections;
+        this.found = found;
+    }
+
+    void list(String address) throws IOException {
+        URI root = Address.requested(address);
+        Set<String> seen = new TreeSet<>(List.of(root.getRawPath()));
+        Deque<String> folders = new ArrayDeque<>(seen);
+        while (!folders.isEmpty()) {
+            for (String path : index(address, root, folders.remove())) {
+                if (!path.endsWith("/")) {
+                    files.add(path);
+                } else if (seen.add(path)) {
+                    folders.add(path);
+                }
+            }
+            if (files.size() > MOST_FILES || seen.size() > MOST_FOLDERS) {
+                throw HttpReader.bad("it lists too many files or folders", "name folders below it");
+            }
+        }
+        List<WorkerThreads.Part> looks = new ArrayList<>();
+        int prefix = root.getRawPath().length();
+        for (String path : files) {
+            looks.add(() -> found.accept(
+                    reader.look(withPath(address, root, path), Address.decoded(path.substring(prefix)), false)));
+        }
+        WorkerThreads.runAll(connections, looks);
+    }
+
+    /** Returns the paths below a folder that a server names there. */
+    private List<String> index(String address, URI root, String folder) throws IOException {
+        List<String> paths = new ArrayList<>();
+        String folderAddress = withPath(address, root, folder);
+        Retries.run(() -> {
+            paths.clear();
+            try (Exchange.Answer answer = exchange.get(folderAddress, connection -> {})) {
+                answer.requireOk();
+                String type =
+                        String.valueOf(answer.connection().getContentType()).toLowerCase(Locale.ROOT);
+                boolean isPage = type.startsWith("text/html");
+                if (!isPage && !type.startsWith("text/plain")) {
+                    throw noListing("it is of type " + type.replaceAll("[^a-z0-9/;=.+ -]", "?"));
+                }
+                String text = text(answer.connection(), answer);
+                for (String link : isPage ? links(text) : text.lines().toList()) {
+                    add(link, folder, root, paths);
+                }
+            }
+        });
+        return paths;
+    }
+
+    private static String text(HttpURLConnection connection, Exchange.Answer answer) throws IOException {
+        try (Content content = answer.stream()) {
+            byte[] bytes = content.readNBytes(MOST_INDEX_BYTES + 1);
+            if (bytes.length > MOST_INDEX_BYTES) {
+                throw noListing("it is longer than " + MOST_INDEX_BYTES + " bytes");
+            } else if (connection.getContentLengthLong() > bytes.length) {
+                throw new java.io.EOFException("the connection ended within a list of files");
+            }
+            return new String(bytes, StandardCharsets.UTF_8);
+        }
+    }
+
+    private static IOException noListing(String reason) {
+        return HttpReader.bad(
+                "what the server has there is no list of files: " + reason,
+                "name files, or put a text there that has the path of a file on each line");
+    }
+
+    private static List<String> links(String page) {
+        List<String> links = new ArrayList<>();
+        Matcher matcher = LINK.matcher(page);
+        while (matcher.find()) {
+            String link = matcher.group(1) != null ? matcher.group(1) : matcher.group(2);
+            links.add((link == null ? matcher.group(3) : link).replace("&amp;", "&"));
+        }
+        return links;
+    }
+
+    /** Adds what a link leads to, where that lies below the folder. */
+    private static void add(String link, String folder, URI root, List<String> paths) {
+        String words = link.strip();
+        if (words.isEmpty() || words.startsWith("#") || words.startsWith("?")) {
+            return;
+        }
+        try {
+            URI to = root.resolve(folder).resolve(words.replace(" ", "%20")).normalize();
+            String path = to.getRawPath();
+            boolean isHere = root.getHost().equals(to.getHost()) && root.getPort() == to.getPort();
+            if (isHere && path != null && path.startsWith(folder) && path.length() > folder.length()) {
+                paths.add(path);
+            }
+        } catch (IllegalArgumentException e) {
+            return; // such as a line of a text that is about something else
+        }
+    }
+
+    /** Returns the address with another path; user and password stay. */
+    private static String withPath(String address, URI root, String path) throws IOException {
+        String user = Address.userInfo(address);
+        String authority = root.getRawAuthority();
+        return root.getScheme() + "://"
+                + (user == null ? "" : address.substring(address.indexOf("://") + 3, address.indexOf('@') + 1))
+                + authority + path;
+    }
+}
