@@ -1,7 +1,9 @@
 package dev.larder.server.ingest;
 
+import dev.larder.internal.posix.PageSize;
 import dev.larder.server.ingest.LoadPlan.Placement;
 import dev.larder.server.source.FileRegion;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -12,6 +14,9 @@ import java.util.List;
 final class Portions {
     private static final long BATCH_BYTES = 8 << 20;
     private static final int BATCH_FILES = 256;
+
+    /** So many files make a batch wherever it ends. */
+    private static final int MOST_FILES = 4096;
 
     private final List<Placement> placements;
     private int next;
@@ -57,12 +62,22 @@ final class Portions {
         long firstOffset = regionOffset;
         long taken = 0;
         long limit = limit();
-        while (region < regions.size() && (taken == 0 || (taken < limit && files < BATCH_FILES))) {
-            long step = Math.min(regions.get(region).byteSize() - regionOffset, limit - taken);
+        Path file = null;
+        while (region < regions.size() && taken < limit) {
+            long intoPage = (copy.placement().dataOffset() + offset + taken) % PageSize.HUGE_BYTES;
+            if (taken > 0 && (files >= MOST_FILES || (files >= BATCH_FILES && intoPage == 0))) {
+                break;
+            }
+            FileRegion next = regions.get(region);
+            long room = files < BATCH_FILES ? limit - taken : Math.min(limit - taken, PageSize.HUGE_BYTES - intoPage);
+            long step = Math.min(next.byteSize() - regionOffset, room);
             taken += step;
             regionOffset += step;
-            files++;
-            if (regionOffset == regions.get(region).byteSize()) {
+            if (next.file() != file) { // of the regions of one file, which often follow each other, each costs little
+                file = next.file();
+                files++;
+            }
+            if (regionOffset == next.byteSize()) {
                 region++;
                 regionOffset = 0;
             }
@@ -85,7 +100,7 @@ final class Portions {
         return segment.byteSize() / BATCH_BYTES + segment.placements().size() + 1;
     }
 
-    /** Cuts large arrays where batches of the segment would begin, so that no two threads share a huge page. */
+    /** Cuts large arrays where batches of the segment would begin, so that no two threads share a huge page: they would make it twice. */
     private long limit() {
         if (bytes > 0) {
             return Math.max(1, BATCH_BYTES - bytes);

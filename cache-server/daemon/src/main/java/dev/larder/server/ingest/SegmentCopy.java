@@ -122,8 +122,11 @@ final class SegmentCopy {
             do {
                 FileRegion region = portion.regions().get(at);
                 SourceIdentity next = portion.copy().identityOf(at, region);
-                if (source == null || !next.equals(file)) { // regions of one file often follow each other
-                    close(source);
+                if (source == null
+                        || (next != file && !next.equals(file))) { // regions of one file often follow each other
+                    SourceReader before = source;
+                    source = null;
+                    end(before);
                     source = SourceReader.open(next);
                     file = next;
                 }
@@ -133,14 +136,20 @@ final class SegmentCopy {
                 at++;
                 offset = 0;
             } while (left > 0);
+            source.requireUnchanged();
         } finally {
-            close(source);
+            if (source != null) {
+                source.close();
+            }
         }
     }
 
-    private static void close(@Nullable SourceReader source) {
+    /** Closes what was read to its end, and proves that it was the same all the time. */
+    private static void end(@Nullable SourceReader source) {
         if (source != null) {
-            source.close();
+            try (source) {
+                source.requireUnchanged();
+            }
         }
     }
 
@@ -159,7 +168,6 @@ final class SegmentCopy {
                 byteSize,
                 checksum,
                 progress::addBytes);
-        source.requireUnchanged();
     }
 
     private void copyStream(SourceArray array, SegmentWriter writer, Checksum checksum) throws IOException {

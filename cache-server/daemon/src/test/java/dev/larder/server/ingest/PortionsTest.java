@@ -41,10 +41,30 @@ class PortionsTest {
     }
 
     @Test
-    void manySmallStretchesAreReadInBatches() {
-        long[] sizes = IntStream.range(0, 1000).mapToLong(i -> 10).toArray();
+    void manySmallFilesAreReadInBatchesThatEndWhereHugePagesDo() {
+        List<List<Portion>> batches = batches(files("many", 3000, 10_000));
 
-        assertThat(batches(regions("many", sizes))).hasSize(4);
+        assertThat(batches).hasSize(8); // 256 of them have 2.4 MiB
+        assertThat(batches.subList(1, 8))
+                .allSatisfy(batch ->
+                        assertThat(batch.get(0).segmentOffset() % (2 * MIB)).isZero());
+        assertThat(batches(files("tiny", 10_000, 10))).hasSize(3);
+    }
+
+    @Test
+    void manySmallStretchesOfAFileAreCutLikeALargeOne() {
+        long[] sizes = IntStream.range(0, 2000).mapToLong(i -> 8000).toArray();
+
+        assertThat(batches(regions("stretches", sizes))).hasSize(2);
+    }
+
+    private SourceArray files(String name, int count, long byteSize) {
+        return ScriptedData.regions(
+                name,
+                IntStream.range(0, count)
+                        .mapToObj(i -> new FileRegion(
+                                Path.of(file.toString()), 0, byteSize)) // another file each, as far as one can tell
+                        .toList());
     }
 
     @Test

@@ -26,6 +26,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Some HDF5 files. Finds their datasets first; only lists and texts of any length are read for that. */
 final class Hdf5Source implements OpenedSource {
+    /** A chunk is there packed, unpacked, and once more for each thread. */
+    private static final int HEAP_PARTS = 8;
+
     private static final String ELSE =
             "name the columns that are wanted with --columns, or leave the file out with --exclude";
     private static final int DEEPEST = 64;
@@ -174,12 +177,32 @@ final class Hdf5Source implements OpenedSource {
     }
 
     private static @Nullable Chunks chunksOf(Written array) throws BadSource {
+        if (array.dataset instanceof ChunkedDataset chunked) {
+            requireRoom(array, chunked);
+        }
         try {
             return array.dataset instanceof ChunkedDataset chunked && array.dataset.getSize() > 0
                     ? new Chunks(array.dataset, chunked)
                     : null;
         } catch (RuntimeException e) {
             throw BadSource.unreadable(array.file, array.name, e);
+        }
+    }
+
+    /** Refuses chunks that would fill the heap, whether they are so large or a damaged file says so. */
+    private static void requireRoom(Written array, ChunkedDataset chunked) throws BadSource {
+        long bytes = Math.max(1, array.dataset.getDataType().getSize());
+        for (int dimension : chunked.getChunkDimensions()) {
+            bytes = dimension > 0 && bytes > Long.MAX_VALUE / dimension ? Long.MAX_VALUE : bytes * dimension;
+        }
+        long most = Runtime.getRuntime().maxMemory() / HEAP_PARTS;
+        if (bytes > most) {
+            throw new BadSource(
+                    array.file,
+                    BadSource.NOWHERE,
+                    array.name,
+                    "its chunks have " + bytes + " bytes each, more than " + most + " that the reader's heap allows",
+                    "restart the daemon with a larger LARDER_READER_HEAP, or store it in smaller chunks");
         }
     }
 

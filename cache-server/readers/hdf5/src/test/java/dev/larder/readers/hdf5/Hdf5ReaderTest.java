@@ -100,7 +100,7 @@ class Hdf5ReaderTest {
                 return false;
             }
         };
-        for (int round = 0; round < 60; round++) {
+        for (int round = 0; round < Integer.getInteger("larder.rounds", 60); round++) {
             byte[] damaged = whole.clone();
             for (int i = 0; i < 8; i++) {
                 damaged[random.nextInt(damaged.length)] = (byte) random.nextInt();

@@ -86,7 +86,7 @@ class TfRecordReaderTest {
     void aDamagedFileIsRefusedWithThePlace() throws IOException {
         byte[] whole = Files.readAllBytes(GOLDEN.resolve("all.tfrecord"));
         Random random = new Random(20_261_123);
-        for (int round = 0; round < 100; round++) {
+        for (int round = 0; round < Integer.getInteger("larder.rounds", 100); round++) {
             byte[] damaged = whole.clone();
             damaged[random.nextInt(damaged.length)] ^= (byte) (1 << random.nextInt(8));
             assertRefused(damaged);
