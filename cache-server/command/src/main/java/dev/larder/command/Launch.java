@@ -3,6 +3,7 @@ package dev.larder.command;
 import dev.larder.cluster.NodeLaunch;
 import dev.larder.cluster.NodeOptions;
 import dev.larder.cluster.NodeResult;
+import dev.larder.command.launch.LaunchData;
 import dev.larder.command.launch.LaunchSignals;
 import dev.larder.command.launch.NodeDisplay;
 import dev.larder.command.launch.NodesOptions;
@@ -23,6 +24,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -50,6 +52,9 @@ import picocli.CommandLine.Spec;
         },
         customSynopsis = "larder launch [-n N] [--max-restarts R] [OPTIONS] -- CMD...")
 final class Launch implements Callable<Integer> {
+    /** How a launch ends that went well, or that somebody stopped. */
+    private static final Set<Integer> IN_ORDER = Set.of(0, 130, 143);
+
     /** The end of a launch is the end of its ranks; a year is as good as for ever. */
     @ParentCommand
     LarderCommand larder;
@@ -109,11 +114,31 @@ final class Launch implements Callable<Integer> {
         }
         LaunchPlan plan = plan();
         RankOutputOptions.Choice choice = output.choice(plan.worldSize());
-        NodeOptions node = areSeveral ? nodes.node(plan, larder.store()) : null;
+        LaunchData data = nodes.data(larder.store(), text -> {
+            if (!choice.isQuiet()) {
+                larder.err().println("larder: " + text);
+            }
+        });
+        NodeOptions node = areSeveral ? nodes.node(plan, larder.store(), data) : null;
         LaunchSignals signals = LaunchSignals.install(larder.err());
         RankDisplay display = new RankDisplay(larder.out(), larder.err(), choice, plan, signals);
-        if (node != null) {
-            return onSeveralMachines(node, signals, new NodeDisplay(display, plan.worldSize(), choice.isQuiet()));
+        int code = 1;
+        try {
+            code = node == null
+                    ? onThisMachine(plan, data, signals, display)
+                    : onSeveralMachines(node, signals, display);
+            return code;
+        } finally {
+            if (data != null) {
+                data.end(IN_ORDER.contains(code));
+            }
+        }
+    }
+
+    private static int onThisMachine(
+            LaunchPlan plan, @Nullable LaunchData data, LaunchSignals signals, RankDisplay display) {
+        if (data != null) {
+            data.load(data.list());
         }
         try (Launcher launcher = Launcher.start(plan, display)) {
             signals.stop(launcher);
@@ -121,7 +146,8 @@ final class Launch implements Callable<Integer> {
         }
     }
 
-    private static int onSeveralMachines(NodeOptions node, LaunchSignals signals, NodeDisplay display) {
+    private static int onSeveralMachines(NodeOptions node, LaunchSignals signals, RankDisplay ranks) {
+        NodeDisplay display = new NodeDisplay(ranks, node.plan().worldSize());
         try (NodeLaunch launch = NodeLaunch.start(node, display)) {
             signals.stop(launch);
             NodeResult result = launch.join(Deadline.FOREVER);
@@ -141,8 +167,10 @@ final class Launch implements Callable<Integer> {
         torchrun.addTo(environment);
         nodes.addTo(environment);
         Path store = larder.store;
-        if (store != null) {
-            environment.put(StoreLocation.STORE_VARIABLE, store.toAbsolutePath().toString());
+        if (store != null || nodes.hasData()) {
+            environment.put(
+                    StoreLocation.STORE_VARIABLE,
+                    larder.store().toAbsolutePath().toString());
         }
         List<String> line = torchrun.commandLine(command, environment, spec.commandLine());
         LaunchPlan plan = LaunchPlan.of(RankCount.parse(ranks, spec.commandLine()), line)

@@ -141,8 +141,8 @@ final class Door implements AutoCloseable {
 
     private Member greet(Socket socket) throws IOException {
         try {
-            NodeLink link = NodeLink.toNode(
-                    socket, options.secretOrNone(), options.times().silence());
+            NodeLink link =
+                    NodeLink.toNode(socket, options.secret(), options.times().silence());
             Message hello = link.receive();
             if (hello.kind() != Message.Kind.HELLO) {
                 throw new NodeLink.StrangerException("it does not say who it is");

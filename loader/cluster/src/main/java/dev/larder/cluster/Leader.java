@@ -14,6 +14,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +46,8 @@ final class Leader implements AutoCloseable {
     private @Nullable StopKind stop;
     private String stoppedBy = "";
     private String lastLoss = "";
+    private List<Member> group = List.of();
+    private @Nullable String listing;
     private int rounds;
     private int failures;
 
@@ -117,17 +120,93 @@ final class Leader implements AutoCloseable {
     private Verdict lead() throws InterruptedException {
         Verdict verdict = gather(options.times().meeting());
         while (verdict == null) {
-            try (Round started = begin()) {
-                round = started;
-                follow(started);
-                round = null;
-                verdict = judge(started);
-                if (verdict == null && (!started.lost().isEmpty() || members.size() < options.minNodes())) {
-                    verdict = gather(options.times().join());
-                }
+            group = choose();
+            verdict = bringData();
+            if (verdict == null && members.containsAll(group)) {
+                verdict = runOnce();
+            }
+            if (verdict == null && !members.containsAll(group)) {
+                verdict = gather(options.times().join());
             }
         }
         return verdict;
+    }
+
+    private @Nullable Verdict runOnce() throws InterruptedException {
+        try (Round started = begin()) {
+            round = started;
+            follow(started);
+            return judge(started);
+        } finally {
+            round = null;
+        }
+    }
+
+    /** Has the nodes of a round bring the data; null where the ranks may start, or a node was lost. */
+    private @Nullable Verdict bringData() throws InterruptedException {
+        Member leader = own;
+        if (options.data() == null || leader == null) {
+            return null;
+        }
+        if (listing == null) {
+            leader.tell(Message.of(Message.Kind.LIST));
+            awaitData(List.of(leader), member -> member.data() != null);
+            Message listed = leader.data();
+            if (listed == null || listed.number("exitCode") != 0) {
+                return stop != null ? stopped() : listed == null ? null : dataFailed(leader, listed);
+            }
+            listing = listed.text("text");
+        }
+        Message load = Message.of(Message.Kind.LOAD).with("listing", listing);
+        group.stream().filter(member -> !member.isLoaded()).forEach(member -> member.tell(load));
+        awaitData(group, Member::isLoaded);
+        return stop != null ? stopped() : compareData();
+    }
+
+    private void awaitData(List<Member> asked, Predicate<Member> hasAnswered) throws InterruptedException {
+        while (stop == null
+                && asked.stream().noneMatch(Leader::hasFailed)
+                && asked.stream().anyMatch(member -> members.contains(member) && !hasAnswered.test(member))) {
+            handle(next(Deadline.none())); // a node that dies meanwhile, or is silent, is lost
+        }
+    }
+
+    private static boolean hasFailed(Member member) {
+        Message data = member.data();
+        return data != null && data.number("exitCode") != 0;
+    }
+
+    /** Names the node that could not bring the data, or that has other data than the first; null where all have the same. */
+    private @Nullable Verdict compareData() {
+        Member first = group.get(0);
+        for (Member member : group) {
+            Message here = member.data();
+            Message there = first.data();
+            if (here != null && here.number("exitCode") != 0) {
+                return dataFailed(member, here);
+            }
+            if (here != null
+                    && there != null
+                    && member.isLoaded()
+                    && !here.text("text").equals(there.text("text"))) {
+                return new Verdict(
+                        ErrorCode.BAD_INPUT.number(),
+                        "the source changed between nodes: node=" + member.text() + " has=" + oneLine(here) + " node="
+                                + first.text() + " has=" + oneLine(there)
+                                + "; start again when nothing writes to it, or make the copies on all machines equal");
+            }
+        }
+        return null;
+    }
+
+    private static String oneLine(Message data) {
+        return data.text("text").strip().replace('\n', ',');
+    }
+
+    private static Verdict dataFailed(Member member, Message data) {
+        return new Verdict(
+                data.integer("exitCode"),
+                "the data are not there: node=" + member.text() + " reason=" + data.text("text"));
     }
 
     /** Waits until enough nodes are there: for the fewest as long as it may take, for more no longer than for late ones. */
@@ -169,8 +248,8 @@ final class Leader implements AutoCloseable {
         return new Verdict(kind.exitCode(), "the run was stopped: by=" + stoppedBy);
     }
 
-    /** Starts the ranks of the nodes that take part: those of the last round first, but for that the order is that of node ranks. */
-    private Round begin() {
+    /** Chooses who takes part: those of the last round first. Their order is that of node ranks where all have one. */
+    private List<Member> choose() {
         List<Member> chosen = members.stream()
                 .sorted(Comparator.comparing((Member member) -> member != own)
                         .thenComparing(member -> member.node() < 0)
@@ -181,6 +260,14 @@ final class Leader implements AutoCloseable {
         if (chosen.stream().allMatch(member -> member.nodeRank() >= 0)) {
             chosen.sort(Comparator.comparingInt(Member::nodeRank));
         }
+        for (int node = 0; node < chosen.size(); node++) {
+            chosen.get(node).node(node);
+        }
+        return chosen;
+    }
+
+    private Round begin() {
+        List<Member> chosen = group;
         int ranksHere = options.plan().worldSize();
         Round begun = new Round(
                 rounds++, chosen, MasterPort.takeForOthers(options.plan().masterPort()));
@@ -309,6 +396,10 @@ final class Leader implements AutoCloseable {
     }
 
     private void hear(Member member, Message message) {
+        if (message.kind() == Message.Kind.LISTED || message.kind() == Message.Kind.LOADED) {
+            member.data(message);
+            return;
+        }
         Round running = round;
         boolean takesPart = running != null && running.has(member);
         if (message.kind() == Message.Kind.STOP) {
@@ -349,8 +440,10 @@ final class Leader implements AutoCloseable {
             return;
         }
         Round running = round;
-        if (running != null && running.has(member) && !member.hasSucceeded()) {
+        if (running != null) {
             running.lose(member);
+        }
+        if (group.contains(member) && !(running != null && member.hasSucceeded())) {
             lastLoss = member.text() + " cause=" + cause;
             listener.said("a node is lost: node=" + lastLoss + "; waiting for it or others for "
                     + options.times().join().toMillis() / 1000.0 + " s");
@@ -366,6 +459,7 @@ final class Leader implements AutoCloseable {
     /** Tells all how the run ended, and stays until they have heard it. */
     private void sayFarewell(Verdict verdict) throws InterruptedException {
         lines.drain(FAREWELL);
+        group = List.of(); // who goes now is no loss
         members.forEach(member -> member.tell(farewell(verdict)));
         Deadline patience = Deadline.after(FAREWELL);
         while (!members.isEmpty() && !patience.isOver()) {

@@ -60,8 +60,8 @@ final class LeaderCall {
             if (socket.getLocalSocketAddress().equals(socket.getRemoteSocketAddress())) {
                 return null; // without a listener the kernel may connect a port of this machine to itself
             }
-            NodeLink link = NodeLink.toLeader(
-                    socket, options.secretOrNone(), options.times().silence());
+            NodeLink link =
+                    NodeLink.toLeader(socket, options.secret(), options.times().silence());
             link.send(hello());
             isConnected = true;
             return link;
@@ -95,6 +95,7 @@ final class LeaderCall {
 
     private Message hello() {
         LaunchPlan plan = options.plan();
+        NodeData data = options.data();
         NodeIdentity identity = NodeIdentity.of(options.store());
         return Message.of(Message.Kind.HELLO)
                 .with("token", token)
@@ -107,15 +108,16 @@ final class LeaderCall {
                 .with("nnodes", options.minNodes() + ":" + options.maxNodes())
                 .with("ranks", plan.worldSize())
                 .with("maxRestarts", plan.maxRestarts())
-                .with("command", command(plan.words()));
+                .with("command", command(plan.words()))
+                .with("data", data == null ? "" : data.wanted());
     }
 
     /** Tells commands apart without a word of their arguments, which may be nobody's business. */
     private String command(List<String> words) {
         byte[][] texts = words.stream()
-                .map(word -> (word.length() + ":" + word).getBytes(StandardCharsets.UTF_8))
+                .map(word -> word.getBytes(StandardCharsets.UTF_8))
                 .toArray(byte[][]::new);
-        byte[] digest = options.secretOrNone().code(texts);
+        byte[] digest = options.secret().proof("command", texts);
         return words.get(0) + "…" + HexFormat.of().formatHex(digest, 0, 4);
     }
 }

@@ -13,6 +13,7 @@ final class Member {
     private final int number = COUNT.incrementAndGet();
     private volatile int node = -1;
     private boolean isSeated;
+    private @Nullable Message data;
     private @Nullable Message over;
     private long overNanos;
 
@@ -53,6 +54,21 @@ final class Member {
 
     void seat() {
         isSeated = true;
+    }
+
+    /** Returns what it said last of the data; null before. */
+    @Nullable
+    Message data() {
+        return data;
+    }
+
+    void data(Message message) {
+        data = message;
+    }
+
+    /** Tells whether it has the data. */
+    boolean isLoaded() {
+        return data != null && data.kind() == Message.Kind.LOADED;
     }
 
     /** Returns what it said of the end of its ranks; null while they run. */

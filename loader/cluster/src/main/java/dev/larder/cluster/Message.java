@@ -28,6 +28,14 @@ record Message(Kind kind, Map<String, String> fields) {
         SEATED,
         /** The leader does not want a node. */
         REFUSED,
+        /** The leader asks its own node for a list of the sources. */
+        LIST,
+        /** A node has listed the sources, or failed to. */
+        LISTED,
+        /** The leader asks a node to bring the data. */
+        LOAD,
+        /** A node has the data, or failed to bring it. */
+        LOADED,
         /** The leader starts a round: all nodes start their ranks. */
         START,
         /** A node has a rank that failed, and ends its others. */

@@ -13,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -175,6 +176,8 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
                 switch (message.kind()) {
                     case SEATED -> seated(message, leads);
                     case START -> ranks.start(message, connected, leads);
+                    case LIST -> work(connected, Message.Kind.LISTED, NodeData::list);
+                    case LOAD -> work(connected, Message.Kind.LOADED, data -> data.load(message.text("listing")));
                     case HALT -> halt(message);
                     case REFUSED ->
                         throw Failure.of(ErrorCode.REFUSED, "the leader of the run refused this node")
@@ -200,6 +203,34 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
             listener.said(
                     "joined the run at " + options.endpoint().text() + ", which " + message.text("leader") + " leads"
                             + (message.number("isLate") == 1 ? ": it runs already; waiting for its next restart" : ""));
+        }
+    }
+
+    /** Does what takes long in a thread of its own, and tells the leader what came of it. */
+    private void work(NodeLink connected, Message.Kind answer, Function<NodeData, String> task) {
+        Thread worker = new Thread(
+                () -> {
+                    try {
+                        connected.send(outcome(answer, task));
+                    } catch (IOException e) {
+                        connected.close(); // who receives from it hears that it is gone
+                    }
+                },
+                "larder-node-data");
+        worker.setDaemon(true);
+        worker.start();
+    }
+
+    private Message outcome(Message.Kind kind, Function<NodeData, String> task) {
+        NodeData data = options.data();
+        try {
+            return Message.of(kind).with("exitCode", 0).with("text", data == null ? "" : task.apply(data));
+        } catch (LarderException e) {
+            return Message.of(kind).with("exitCode", e.rawCode()).with("text", String.valueOf(e.getMessage()));
+        } catch (RuntimeException e) {
+            return Message.of(kind)
+                    .with("exitCode", ErrorCode.UNEXPECTED.number())
+                    .with("text", "reason=" + e);
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.larder.cluster;
 
+import dev.larder.distributed.rendezvous.RunSecret;
 import java.io.BufferedOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
@@ -8,11 +9,13 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Arrays;
 import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
 
 /**
  * A connection between a node and the leader, on which each has proven that it knows the run's secret, and every message proves it
@@ -21,8 +24,8 @@ import javax.crypto.Mac;
  * <pre>
  *  node    magic (8) | version (4) | nonce (32)
  *  leader  magic (8) | version (4) | nonce (32)
- *  node    code by the secret of "node", both nonces (32)
- *  leader  1 and the code of "leader", both nonces (32); or 0
+ *  node    proof of "node", both nonces (32)
+ *  leader  1 and the proof of "leader", both nonces (32); or 0
  *  then    length (4) | message | code by the sender's key of the connection, of the count of messages before and the message (16)
  * </pre>
  *
@@ -33,6 +36,7 @@ final class NodeLink implements AutoCloseable {
     static final int VERSION = 1;
 
     private static final byte[] MAGIC = "LARDRDZV".getBytes(StandardCharsets.US_ASCII);
+    private static final String ALGORITHM = "HmacSHA256";
     private static final int NONCE_LENGTH = 32;
     private static final int CODE_LENGTH = 16;
     private static final int LONGEST_MESSAGE = 64 << 20;
@@ -70,11 +74,10 @@ final class NodeLink implements AutoCloseable {
         byte[] mine = nonce();
         greet(streams.out, mine);
         byte[] theirs = greeting(streams.in);
-        streams.out.write(secret.code(ascii("node"), mine, theirs));
+        streams.out.write(secret.proof("node", mine, theirs));
         streams.out.flush();
         if (streams.in.read() != 1
-                || !MessageDigest.isEqual(
-                        streams.in.readNBytes(NONCE_LENGTH), secret.code(ascii("leader"), mine, theirs))) {
+                || !secret.proves(streams.in.readNBytes(RunSecret.PROOF_BYTES), "leader", mine, theirs)) {
             throw new StrangerException("it has another secret");
         }
         socket.setSoTimeout((int) silence.toMillis());
@@ -82,8 +85,8 @@ final class NodeLink implements AutoCloseable {
                 socket,
                 streams.in,
                 streams.out,
-                RunSecret.mac(secret.code(ascii("from node"), mine, theirs)),
-                RunSecret.mac(secret.code(ascii("from leader"), mine, theirs)));
+                mac(secret.proof("from node", mine, theirs)),
+                mac(secret.proof("from leader", mine, theirs)));
     }
 
     /** Has a caller prove that it is a node of this run, and proves the like. */
@@ -92,22 +95,21 @@ final class NodeLink implements AutoCloseable {
         byte[] theirs = greeting(streams.in);
         byte[] mine = nonce();
         greet(streams.out, mine);
-        byte[] proof = streams.in.readNBytes(NONCE_LENGTH);
-        if (!MessageDigest.isEqual(proof, secret.code(ascii("node"), theirs, mine))) {
+        if (!secret.proves(streams.in.readNBytes(RunSecret.PROOF_BYTES), "node", theirs, mine)) {
             streams.out.write(0);
             streams.out.flush();
             throw new StrangerException("it has another secret");
         }
         streams.out.write(1);
-        streams.out.write(secret.code(ascii("leader"), theirs, mine));
+        streams.out.write(secret.proof("leader", theirs, mine));
         streams.out.flush();
         socket.setSoTimeout((int) silence.toMillis());
         return new NodeLink(
                 socket,
                 streams.in,
                 streams.out,
-                RunSecret.mac(secret.code(ascii("from leader"), theirs, mine)),
-                RunSecret.mac(secret.code(ascii("from node"), theirs, mine)));
+                mac(secret.proof("from leader", theirs, mine)),
+                mac(secret.proof("from node", theirs, mine)));
     }
 
     private record Streams(DataInputStream in, DataOutputStream out) {
@@ -126,8 +128,15 @@ final class NodeLink implements AutoCloseable {
         return nonce;
     }
 
-    private static byte[] ascii(String text) {
-        return text.getBytes(StandardCharsets.US_ASCII);
+    /** Makes codes by a key of this connection and direction. */
+    private static Mac mac(byte[] key) {
+        try {
+            Mac mac = Mac.getInstance(ALGORITHM);
+            mac.init(new SecretKeySpec(key, ALGORITHM));
+            return mac;
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("every JDK has " + ALGORITHM, e);
+        }
     }
 
     private static void greet(DataOutputStream out, byte[] nonce) throws IOException {

@@ -1,5 +1,6 @@
 package dev.larder.cluster;
 
+import dev.larder.distributed.rendezvous.RunSecret;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.launch.process.LaunchPlan;
@@ -15,11 +16,12 @@ import org.jspecify.annotations.Nullable;
  * @param nodeRank the node's number, from 0, which then is its place; −1 where nodes are numbered as they come
  * @param minNodes how many nodes it takes to start
  * @param maxNodes how many nodes take part at most
- * @param secret the run's secret; null for processes of one machine that trust each other
+ * @param secret the run's secret; {@link RunSecret#NONE} for processes of one machine that trust each other
  * @param store the store of this node
  * @param plan the ranks of this node
  * @param times how long nodes wait for each other
  * @param forwards whether lines of this node's ranks are shown at the leader, too
+ * @param data what is in the store of each node before ranks start; null for nothing
  */
 public record NodeOptions(
         String runName,
@@ -27,11 +29,12 @@ public record NodeOptions(
         int nodeRank,
         int minNodes,
         int maxNodes,
-        @Nullable RunSecret secret,
+        RunSecret secret,
         Path store,
         LaunchPlan plan,
         Times times,
-        boolean forwards) {
+        boolean forwards,
+        @Nullable NodeData data) {
 
     /**
      * How long nodes wait for each other.
@@ -72,13 +75,10 @@ public record NodeOptions(
                     .with("nnodes", maxNodes)
                     .remedy("give 0 to " + (maxNodes - 1));
         }
-        if (secret == null && !endpoint.isLoopback()) {
-            throw RunSecret.missing(endpoint.text());
+        if (!secret.isGiven() && !endpoint.isLoopback()) {
+            throw Failure.of(ErrorCode.USAGE, "a rendezvous that other machines reach needs the run's secret")
+                    .with("endpoint", endpoint.text())
+                    .remedy(RunSecret.REMEDY);
         }
-    }
-
-    /** Returns the secret; among processes of one machine there may be none. */
-    RunSecret secretOrNone() {
-        return secret == null ? RunSecret.none() : secret;
     }
 }

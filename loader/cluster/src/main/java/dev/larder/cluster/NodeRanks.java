@@ -1,5 +1,6 @@
 package dev.larder.cluster;
 
+import dev.larder.distributed.rendezvous.RunSecret;
 import dev.larder.internal.time.Deadline;
 import dev.larder.launch.process.AttemptResult;
 import dev.larder.launch.process.LaunchListener;
@@ -71,7 +72,7 @@ final class NodeRanks implements AutoCloseable {
 
     private Map<String, @Nullable String> environment(NodeLink link) {
         Map<String, @Nullable String> environment = new HashMap<>(options.plan().environment());
-        String secret = options.secretOrNone().text();
+        String secret = options.secret().text();
         if (!secret.isEmpty()) {
             environment.put(RunSecret.VARIABLE, secret);
         }

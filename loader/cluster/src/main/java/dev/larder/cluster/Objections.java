@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /** Why a node may not take part in a run: what it would run is not what the leader would, or it is there already. */
 final class Objections {
     /** What all nodes must have in common: the name in a hello, and that for people. */
-    private static final List<String> COMMON = List.of("nnodes", "ranks", "maxRestarts", "command");
+    private static final List<String> COMMON = List.of("nnodes", "ranks", "maxRestarts", "command", "data");
 
     private Objections() {}
 

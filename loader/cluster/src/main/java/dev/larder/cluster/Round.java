@@ -19,10 +19,7 @@ final class Round implements AutoCloseable {
         this.number = number;
         this.group = List.copyOf(group);
         this.port = port;
-        for (int node = 0; node < group.size(); node++) {
-            group.get(node).node(node);
-            group.get(node).over(null);
-        }
+        group.forEach(member -> member.over(null));
     }
 
     int number() {

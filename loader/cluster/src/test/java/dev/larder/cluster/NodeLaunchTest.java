@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.larder.cluster.Nodes.Node;
+import dev.larder.distributed.rendezvous.RunSecret;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.launch.process.LaunchPlan;
@@ -129,7 +130,8 @@ class NodeLaunchTest {
                 of.store(),
                 of.plan(),
                 of.times(),
-                of.forwards());
+                of.forwards(),
+                of.data());
     }
 
     @Test
@@ -229,7 +231,17 @@ class NodeLaunchTest {
                 new NodeOptions.Times(Duration.ofSeconds(10), Duration.ofSeconds(20), Duration.ofSeconds(1));
         try (Wire wire = new Wire(nodes.port())) {
             Node leader = nodes.start(new NodeOptions(
-                    "run", patient.endpoint(), 0, 2, 2, Nodes.SECRET, patient.store(), patient.plan(), times, true));
+                    "run",
+                    patient.endpoint(),
+                    0,
+                    2,
+                    2,
+                    Nodes.SECRET,
+                    patient.store(),
+                    patient.plan(),
+                    times,
+                    true,
+                    null));
             Node other = nodes.start(Nodes.by(wire.port(), nodes.options(1)));
             awaitLines(other, 1, "up 1 2 0");
             wire.cut();
@@ -293,7 +305,7 @@ class NodeLaunchTest {
         NodeOptions third = nodes.options(2);
 
         refusalOf(nodes.start(Nodes.with(
-                        third, "run", third.endpoint(), Nodes.secret("another secret altogether"), third.store())))
+                        third, "run", third.endpoint(), RunSecret.of("another secret altogether"), third.store())))
                 .hasMessageContaining("it has another secret");
         refusalOf(nodes.start(Nodes.with(third, "other", third.endpoint(), Nodes.SECRET, third.store())))
                 .hasMessageContaining("another run uses this endpoint: rdzvId=run own=other");
@@ -340,7 +352,8 @@ class NodeLaunchTest {
                 of.store(),
                 of.plan(),
                 new NodeOptions.Times(Duration.ofMillis(200), Duration.ZERO, Duration.ofSeconds(1)),
-                true);
+                true,
+                null);
     }
 
     @Test
@@ -375,13 +388,14 @@ class NodeLaunchTest {
         Path file = Files.writeString(folder.resolve("secret"), "short");
         NodeOptions any = nodes.options(0);
 
-        assertThatThrownBy(() -> Nodes.with(any, "run", new Endpoint("192.0.2.1", 29400), null, any.store()))
-                .hasMessageContaining("needs the run's secret: endpoint=192.0.2.1:29400; make one")
-                .hasMessageContaining("export LARDER_RDZV_SECRET=$(head -c 32 /dev/urandom | base64 -w0)");
-        assertThatThrownBy(() -> RunSecret.find(null, "short")).hasMessageContaining("too short");
-        file.toFile().setReadable(true, false);
-        assertThatThrownBy(() -> RunSecret.find(file, null)).hasMessageContaining("others can read");
-        assertThat(Nodes.SECRET).hasToString("RunSecret");
+        assertThatThrownBy(() -> Nodes.with(any, "run", new Endpoint("192.0.2.1", 29400), RunSecret.NONE, any.store()))
+                .hasMessageContaining("needs the run's secret: endpoint=192.0.2.1:29400; set the same")
+                .hasMessageContaining("export LARDER_RDZV_SECRET=$(openssl rand -hex 32)");
+        assertThat(file.toFile().setReadable(false, false) && file.toFile().setReadable(true, true))
+                .isTrue();
+        assertThatThrownBy(() -> SecretFile.read(file)).hasMessageContaining("too short");
+        assertThat(file.toFile().setReadable(true, false)).isTrue();
+        assertThatThrownBy(() -> SecretFile.read(file)).hasMessageContaining("others can read");
     }
 
     @Test

@@ -1,5 +1,6 @@
 package dev.larder.cluster;
 
+import dev.larder.distributed.rendezvous.RunSecret;
 import dev.larder.launch.process.LaunchListener;
 import dev.larder.launch.process.LaunchPlan;
 import dev.larder.launch.process.OutputLine;
@@ -17,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /** Starts nodes of one run in this JVM, each with a store of its own, and keeps what is heard of them. */
 final class Nodes implements AutoCloseable {
     static final Duration PATIENCE = Duration.ofSeconds(30);
-    static final RunSecret SECRET = secret("a secret of sixteen or more");
+    static final RunSecret SECRET = RunSecret.of("a secret of sixteen or more");
 
     private final Path folder;
     private final int port;
@@ -26,18 +27,11 @@ final class Nodes implements AutoCloseable {
     private int maxRestarts;
     private String script = "true";
     private int ranks = 2;
+    private @Nullable NodeData data;
 
     Nodes(Path folder) {
         this.folder = folder;
         this.port = freePort();
-    }
-
-    static RunSecret secret(String text) {
-        RunSecret secret = RunSecret.find(null, text);
-        if (secret == null) {
-            throw new IllegalArgumentException(text);
-        }
-        return secret;
     }
 
     static int freePort() {
@@ -64,6 +58,12 @@ final class Nodes implements AutoCloseable {
         return this;
     }
 
+    /** Gives the nodes that are made from now on data. */
+    Nodes with(NodeData nodeData) {
+        data = nodeData;
+        return this;
+    }
+
     /** Returns what a node of this number would bring. */
     NodeOptions options(int number) {
         String[] counts = nodes.split(":", -1);
@@ -79,7 +79,8 @@ final class Nodes implements AutoCloseable {
                         .withMaxRestarts(maxRestarts)
                         .withGrace(Duration.ofSeconds(2)),
                 new NodeOptions.Times(Duration.ofSeconds(10), Duration.ofMillis(300), Duration.ofSeconds(1)),
-                true);
+                true,
+                data);
     }
 
     Node start(int number) {
@@ -98,8 +99,7 @@ final class Nodes implements AutoCloseable {
                 options, options.runName(), new Endpoint("127.0.0.1", otherPort), options.secret(), options.store());
     }
 
-    static NodeOptions with(
-            NodeOptions options, String run, Endpoint endpoint, @Nullable RunSecret secret, Path store) {
+    static NodeOptions with(NodeOptions options, String run, Endpoint endpoint, RunSecret secret, Path store) {
         return new NodeOptions(
                 run,
                 endpoint,
@@ -110,7 +110,8 @@ final class Nodes implements AutoCloseable {
                 store,
                 options.plan(),
                 options.times(),
-                options.forwards());
+                options.forwards(),
+                options.data());
     }
 
     @Override

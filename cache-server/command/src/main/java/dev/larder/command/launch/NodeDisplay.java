@@ -10,18 +10,16 @@ import dev.larder.launch.process.RankResult;
 public final class NodeDisplay implements NodeListener {
     private final RankDisplay display;
     private final int ranksPerNode;
-    private final boolean isQuiet;
 
     /** Shows by what shows the ranks of this machine. */
-    public NodeDisplay(RankDisplay display, int ranksPerNode, boolean isQuiet) {
+    public NodeDisplay(RankDisplay display, int ranksPerNode) {
         this.display = display;
         this.ranksPerNode = ranksPerNode;
-        this.isQuiet = isQuiet;
     }
 
     @Override
     public void said(String text) {
-        if (!isQuiet) {
+        if (!display.isQuiet()) {
             tell(text);
         }
     }

@@ -1,16 +1,23 @@
 package dev.larder.command.launch;
 
 import dev.larder.cluster.Endpoint;
+import dev.larder.cluster.NodeData;
 import dev.larder.cluster.NodeOptions;
-import dev.larder.cluster.RunSecret;
+import dev.larder.cluster.SecretFile;
+import dev.larder.command.options.SourceConverter;
+import dev.larder.command.options.StandardInput;
 import dev.larder.command.output.Units;
+import dev.larder.distributed.rendezvous.RunSecret;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.launch.process.LaunchPlan;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -99,6 +106,40 @@ public final class NodesOptions {
             description = "Show the output of ranks on their own machine only, not at the one that leads, too.")
     boolean noForward;
 
+    @Option(
+            names = "--data",
+            paramLabel = "NAME=PATH",
+            converter = SourceConverter.class,
+            description =
+                    "Load this into the store of each machine before a rank starts, by its daemon, which is started where"
+                            + " there is none. May be given several times.")
+    List<LoadRequest.Source> data = List.of();
+
+    @Option(
+            names = "--data-idle",
+            paramLabel = "D",
+            defaultValue = "10m",
+            converter = Units.DurationConverter.class,
+            description =
+                    "A daemon that was started for --data, and whose launch was killed or failed, ends when nobody has used"
+                            + " the data for this long (default: 10m).")
+    Duration dataIdle;
+
+    /** Tells whether something is to be loaded before ranks start. */
+    public boolean hasData() {
+        return !data.isEmpty();
+    }
+
+    /** Returns what is to be loaded before ranks start; null for nothing. */
+    public @Nullable LaunchData data(Path store, Consumer<String> said) {
+        for (LoadRequest.Source source : data) {
+            if (source.path().equals(StandardInput.PATH)) {
+                throw new ParameterException(spec.commandLine(), "--data takes files, not standard input");
+            }
+        }
+        return data.isEmpty() ? null : new LaunchData(data, store, dataIdle, said);
+    }
+
     /** Tells whether the ranks run on several machines, or may. */
     public boolean areSeveral() {
         return match("max", match("min", 1)) > 1;
@@ -145,7 +186,7 @@ public final class NodesOptions {
     }
 
     /** Returns what this machine brings to the run. */
-    public NodeOptions node(LaunchPlan plan, Path store) {
+    public NodeOptions node(LaunchPlan plan, Path store, @Nullable NodeData nodeData) {
         String place = endpoint == null ? masterAddress : endpoint;
         if (place == null) {
             throw Failure.of(ErrorCode.USAGE, "machines need a place to meet")
@@ -159,10 +200,11 @@ public final class NodesOptions {
                 nodeRank,
                 min,
                 match("max", min),
-                RunSecret.find(secretFile, System.getenv(RunSecret.VARIABLE)),
+                secretFile == null ? RunSecret.ofEnvironment(System.getenv()) : SecretFile.read(secretFile),
                 store,
                 plan,
                 new NodeOptions.Times(meetingTimeout, joinTimeout, nodeTimeout),
-                !noForward);
+                !noForward,
+                nodeData);
     }
 }

@@ -83,6 +83,10 @@ public final class RankDisplay implements LaunchListener {
                 choice.kept().has(rank, true) ? folder.resolve("stderr.log") : null);
     }
 
+    boolean isQuiet() {
+        return choice.isQuiet();
+    }
+
     /** Names the first rank of this machine, of which others are counted on. */
     void firstRank(int rank) {
         firstRank = rank;

@@ -22,7 +22,7 @@ import java.util.List;
 /** Puts what standard input lists in place of a source {@code NAME=-}. */
 public final class StandardInput {
     /** What stands for standard input in place of a path. */
-    static final String PATH = "-";
+    public static final String PATH = "-";
 
     private static final byte[] NPY_MAGIC = {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y'};
     private static final int MAX_LIST_BYTES = 4 << 20;

@@ -30,10 +30,12 @@ public final class RunSecret {
     private static final int FEWEST_CHARACTERS = 16;
     private static final String ALGORITHM = "HmacSHA256";
 
+    private final String text;
     private final byte[] key;
     private final boolean isGiven;
 
     private RunSecret(String text) {
+        this.text = text;
         this.isGiven = !text.isEmpty();
         this.key = (isGiven ? text : "larder: no secret").getBytes(StandardCharsets.UTF_8);
     }
@@ -54,6 +56,11 @@ public final class RunSecret {
     public static RunSecret ofEnvironment(Map<String, String> environment) {
         String text = environment.getOrDefault(VARIABLE, "");
         return text.isBlank() ? NONE : of(text);
+    }
+
+    /** Returns the secret itself, for the environment of other processes of the run; empty where there is none. */
+    public String text() {
+        return text;
     }
 
     /** Tells whether there is one. */

@@ -1,0 +1,56 @@
+package dev.larder.command.launch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.internal.protocol.LoadRequest;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Lists sources as a leader does, and compares as other nodes do. */
+class SourceListingTest {
+    @TempDir
+    Path folder;
+
+    private String list(String name) {
+        return SourceListing.of(
+                List.of(new LoadRequest.Source("train", folder.resolve(name).toString())));
+    }
+
+    private void write(String name, String text) throws IOException {
+        Path file = folder.resolve(name);
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, text);
+    }
+
+    @Test
+    void copiesOfOneFolderAreTheSameWhereverTheyLie() throws IOException {
+        for (String copy : List.of("one", "two")) {
+            write(copy + "/b.npy", "12345");
+            write(copy + "/deep/a.npy", "123");
+        }
+
+        assertThat(list("one")).isEqualTo("train\tb.npy\t5\ntrain\tdeep/a.npy\t3");
+        SourceListing.requireSame(list("one"), list("two"));
+    }
+
+    @Test
+    void theFirstFileThatDiffersIsNamedWithBothLengths() throws IOException {
+        write("one/a.npy", "123");
+        write("two/a.npy", "1234");
+        write("three/a.npy", "123");
+        write("three/b.npy", "1");
+
+        assertThatThrownBy(() -> SourceListing.requireSame(list("one"), list("two")))
+                .hasMessageContaining("not what the leader listed: dataset=train file=a.npy bytes=4 leader's=3");
+        assertThatThrownBy(() -> SourceListing.requireSame(list("one"), list("three")))
+                .hasMessageContaining("file=b.npy bytes=1 leader's=absent");
+        assertThatThrownBy(() -> SourceListing.requireSame(list("three"), list("one")))
+                .hasMessageContaining("file=b.npy bytes=absent leader's=1");
+        assertThatThrownBy(() -> list("four")).hasMessageContaining("cannot list a source: dataset=train");
+    }
+}

@@ -1,0 +1,144 @@
+package dev.larder.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.larder.cluster.Nodes.Node;
+import dev.larder.error.ErrorCode;
+import dev.larder.internal.error.Failure;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Nodes whose data is brought by a fake before their ranks start. */
+class NodeDataTest {
+    @TempDir
+    Path folder;
+
+    private Nodes nodes;
+
+    @BeforeEach
+    void begin() {
+        nodes = new Nodes(folder);
+    }
+
+    @AfterEach
+    void end() {
+        nodes.close();
+    }
+
+    /** Has what it is told, and keeps what it is asked. */
+    private static final class FakeData implements NodeData {
+        private final List<String> asked = new CopyOnWriteArrayList<>();
+        private final String digest;
+
+        private FakeData(String digest) {
+            this.digest = digest;
+        }
+
+        @Override
+        public String wanted() {
+            return "train=/data";
+        }
+
+        @Override
+        public String list() {
+            asked.add("list");
+            return "a file of 7 bytes";
+        }
+
+        @Override
+        public String load(String listing) {
+            asked.add("load " + listing);
+            if (digest.equals("full")) {
+                throw Failure.of(ErrorCode.NO_SPACE, "no room").remedy("make some");
+            }
+            return digest;
+        }
+    }
+
+    @Test
+    void theLeaderListsOnceAndEachNodeLoadsOnceWhateverItsRanksDo() {
+        FakeData one = new FakeData("abc");
+        FakeData two = new FakeData("abc");
+        nodes.of("2:2", 1, "echo up; [ $TORCHELASTIC_RESTART_COUNT = 1 ]").restarting(1);
+        Node leader = nodes.with(one).start(0);
+        Node other = nodes.with(two).start(1);
+
+        assertThat(leader.join().exitCode()).isZero();
+        assertThat(other.join().exitCode()).isZero();
+        assertThat(one.asked).containsExactly("list", "load a file of 7 bytes");
+        assertThat(two.asked).containsExactly("load a file of 7 bytes");
+        assertThat(other.lines()).hasSize(2);
+    }
+
+    @Test
+    void aSourceThatChangedBetweenNodesIsRefusedBeforeARankStarts() {
+        nodes.of("2:2", 1, "echo up");
+        Node leader = nodes.with(new FakeData("abc")).start(0);
+        Node other = nodes.with(new FakeData("abd")).start(1);
+
+        assertThat(leader.join().exitCode()).isEqualTo(ErrorCode.BAD_INPUT.number());
+        assertThat(other.join().message())
+                .contains("the source changed between nodes: node=node 1 (", "has=abd node=node 0 (", "has=abc");
+        assertThat(leader.lines()).isEmpty();
+    }
+
+    @Test
+    void aNodeWithoutRoomEndsTheRunAndIsNamed() {
+        nodes.of("2:2", 1, "echo up");
+        Node leader = nodes.with(new FakeData("abc")).start(0);
+        Node other = nodes.with(new FakeData("full")).start(1);
+
+        assertThat(other.join().exitCode()).isEqualTo(ErrorCode.NO_SPACE.number());
+        assertThat(leader.join().message())
+                .contains("the data are not there: node=node 1 (", "reason=no room; make some");
+        assertThat(leader.lines()).isEmpty();
+    }
+
+    @Test
+    void aNodeThatIsLostWhileItLoadsIsWaitedForAndTheRestGoesOn() throws IOException {
+        CountDownLatch released = new CountDownLatch(1);
+        NodeData slow = new NodeData() {
+            @Override
+            public String wanted() {
+                return "train=/data";
+            }
+
+            @Override
+            public String list() {
+                return "";
+            }
+
+            @Override
+            public String load(String listing) {
+                try {
+                    released.await();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+                return "abc";
+            }
+        };
+        nodes.of("1:2", 1, "echo up $WORLD_SIZE");
+        try (Wire wire = new Wire(nodes.port())) {
+            Node leader = nodes.with(new FakeData("abc")).start(0);
+            Node other = nodes.with(slow).start(Nodes.by(wire.port(), nodes.options(1)));
+            Awaitility.await()
+                    .atMost(Nodes.PATIENCE)
+                    .until(() -> leader.said().isEmpty() && !other.said().isEmpty());
+
+            wire.cut();
+
+            assertThat(leader.join().exitCode()).isZero();
+            assertThat(leader.lines()).containsExactly("up 1");
+            released.countDown();
+        }
+    }
+}
