@@ -104,6 +104,16 @@ class ArchitectureTest {
         slices().matching("dev.larder.(**)").should().beFreeOfCycles().check(CLASSES);
     }
 
+    /** What connects nodes is in a module of its own: only trainers that name it have its libraries. */
+    @Test
+    void nobodyUsesGloo() {
+        noClasses()
+                .should()
+                .dependOnClassesThat(resideInAnyPackage("org.bytedeco..", "dev.larder.gloo.."))
+                .check(CLASSES);
+        assertThat(CLASSES.stream().map(type -> type.getPackageName())).doesNotContain("dev.larder.gloo");
+    }
+
     /** But for the codecs of the control plane, which are generated. */
     @Test
     void noPackageHasMoreClassesThanAReaderKeepsInMind() {

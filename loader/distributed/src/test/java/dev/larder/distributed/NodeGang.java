@@ -18,6 +18,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntUnaryOperator;
 import java.util.function.UnaryOperator;
 
 /** Threads as ranks of several nodes, each node with a folder of regions of its own. Closing it lets them end. */
@@ -27,6 +28,7 @@ final class NodeGang implements AutoCloseable {
     private final RankLayout layout;
     private final UnaryOperator<ProcessGroups> settings;
     private final NodeMeeting.Place place = new NodeMeeting.Place("127.0.0.1", freePort());
+    private IntUnaryOperator way = port -> port;
     private final ExecutorService threads = Executors.newCachedThreadPool();
 
     NodeGang(Path folder, String key, UnaryOperator<ProcessGroups> settings, int... ranksOfNodes) {
@@ -34,6 +36,12 @@ final class NodeGang implements AutoCloseable {
         this.key = key;
         this.settings = settings;
         this.layout = RankLayout.ofSizes(ranksOfNodes);
+    }
+
+    /** Leads nodes other than the first to what listens in place of others. */
+    NodeGang by(IntUnaryOperator way) {
+        this.way = way;
+        return this;
     }
 
     static int freePort() {
@@ -71,8 +79,12 @@ final class NodeGang implements AutoCloseable {
                 rank, layout.worldSize(), layout.placeOf(rank), layout.size(node), node, layout.blocks(), key);
         try (Regions regions = FolderRegions.in(folder.resolve("node-" + node));
                 ProcessGroup group = settings.apply(
-                                ProcessGroups.of(regions, key).transport(new SocketTransport()))
-                        .join(seat, place, RunSecret.NONE)) {
+                                ProcessGroups.of(regions, key).transport(new SocketTransport(way)))
+                        .join(
+                                seat,
+                                new NodeMeeting.Place(
+                                        place.host(), node == 0 ? place.port() : way.applyAsInt(place.port())),
+                                RunSecret.NONE)) {
             return part.play(group);
         }
     }

@@ -19,7 +19,7 @@ final class RankProcess {
     private final SplittableRandom random;
     private final ProcessGroup group;
 
-    private RankProcess(ProcessGroup group, long seed) {
+    RankProcess(ProcessGroup group, long seed) {
         this.group = group;
         this.random = new SplittableRandom(seed);
     }
@@ -46,7 +46,7 @@ final class RankProcess {
         }
     }
 
-    private void callForEver() {
+    void callForEver() {
         while (true) {
             int kind = random.nextInt(9);
             int elements = random.nextInt(1 + random.nextInt(LONGEST));

@@ -20,16 +20,26 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A transport for tests: a socket between each two nodes, and two threads for each. Whatever is wrong with a length is found out. The
- * system property {@value #DETOUR}, a port, leads connections of node 1 through what listens there.
+ * A transport for tests: a socket between each two nodes, and two threads for each. Whatever is wrong with a length is found out.
+ * Connections may go another way: to what listens in place of a node.
  */
 public final class SocketTransport implements GroupTransport {
-    static final String DETOUR = "larder.test.detour";
-
     private static final long ARRAY_START = RawMemory.arrayOffset(byte[].class);
+
+    private final IntUnaryOperator way;
+
+    /** Goes straight to each node. */
+    public SocketTransport() {
+        this(port -> port);
+    }
+
+    SocketTransport(IntUnaryOperator way) {
+        this.way = way;
+    }
 
     @Override
     public String name() {
@@ -39,13 +49,13 @@ public final class SocketTransport implements GroupTransport {
     @Override
     public Opening open(Seat seat) {
         try {
-            return new Listening(seat, new ServerSocket(0, 64, InetAddress.getByName(seat.host())));
+            return new Listening(seat, way, new ServerSocket(0, 64, InetAddress.getByName(seat.host())));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    private record Listening(Seat seat, ServerSocket listener) implements Opening {
+    private record Listening(Seat seat, IntUnaryOperator way, ServerSocket listener) implements Opening {
         @Override
         public String address() {
             return seat.host() + ":" + listener.getLocalPort();
@@ -58,8 +68,8 @@ public final class SocketTransport implements GroupTransport {
             try {
                 for (int other = 0; other < seat.node(); other++) {
                     int colon = addresses.get(other).lastIndexOf(':');
-                    int port = Integer.getInteger(
-                            DETOUR, Integer.parseInt(addresses.get(other).substring(colon + 1)));
+                    int port =
+                            way.applyAsInt(Integer.parseInt(addresses.get(other).substring(colon + 1)));
                     sockets[other] = new Socket();
                     sockets[other].connect(
                             new InetSocketAddress(addresses.get(other).substring(0, colon), port), 10_000);

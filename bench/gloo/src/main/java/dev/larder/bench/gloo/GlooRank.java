@@ -12,7 +12,7 @@ import org.bytedeco.pytorch.TensorVector;
 import org.bytedeco.pytorch.global.torch;
 
 /**
- * One rank of a Gloo process group on the loopback interface. Rank 0 prints rows of JSON as the benchmark of our own groups does;
+ * One rank of a Gloo process group, on the loopback interface unless MASTER_ADDR and LARDER_BENCH_HOST name other addresses. Rank 0 prints rows of JSON as the benchmark of our own groups does;
  * processor time is not measured: Gloo works in threads of its own.
  *
  * <p>Arguments: rank, world size, port, then any number of byte sizes of float arrays to sum.
@@ -33,8 +33,10 @@ public final class GlooRank {
                 .port((short) Integer.parseInt(arguments[2]))
                 .isServer(rank == 0);
         ProcessGroupGloo.Options options = ProcessGroupGloo.Options.create();
-        options.devices(new GlooDeviceVector(ProcessGroupGloo.createDeviceForHostname("127.0.0.1")));
-        ProcessGroupGloo group = new ProcessGroupGloo(new TCPStore("127.0.0.1", place), rank, worldSize, options);
+        String master = System.getenv().getOrDefault("MASTER_ADDR", "127.0.0.1");
+        String own = System.getenv().getOrDefault("LARDER_BENCH_HOST", master);
+        options.devices(new GlooDeviceVector(ProcessGroupGloo.createDeviceForHostname(own)));
+        ProcessGroupGloo group = new ProcessGroupGloo(new TCPStore(master, place), rank, worldSize, options);
         report(
                 rank,
                 "barrier",

@@ -182,7 +182,7 @@ final class MeetingProtocol {
     /** Reads {@link #met}; null where whoever wrote it does not know the secret. */
     static @Nullable Met decodeMet(RunSecret secret, String text, byte[] hello, String challenge) {
         int end = 2 * RunSecret.PROOF_BYTES;
-        if (text.length() <= end || text.charAt(end) != '\n') {
+        if (text.length() <= end || text.charAt(end) != '\n' || !isHex(text.substring(0, end)) || !isHex(challenge)) {
             return null;
         }
         String rest = text.substring(end + 1);
@@ -193,6 +193,15 @@ final class MeetingProtocol {
         }
         List<String> lines = List.of(rest.split("\n", -1));
         return new Met(lines.get(0), lines.subList(1, lines.size()));
+    }
+
+    /** Tells whether a text, which a stranger may have sent, is the challenge of a rank 0. */
+    static boolean isChallenge(String text) {
+        return text.length() == 2 * NONCE_LENGTH && isHex(text);
+    }
+
+    private static boolean isHex(String text) {
+        return text.length() % 2 == 0 && text.chars().allMatch(HexFormat::isHexDigit);
     }
 
     /** How long the text of an answer can be for ranks that bring cards, and those that do not. */

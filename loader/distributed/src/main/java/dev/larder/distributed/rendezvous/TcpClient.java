@@ -196,6 +196,9 @@ final class TcpClient {
                         state = "";
                     }
                     case CHALLENGE -> {
+                        if (!MeetingProtocol.isChallenge(answer.text())) {
+                            throw new NotOursException();
+                        }
                         challenge = answer.text();
                         channel.write(MeetingProtocol.proof(seat, hello, challenge));
                     }

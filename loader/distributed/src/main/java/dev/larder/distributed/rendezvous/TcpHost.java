@@ -25,6 +25,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +37,7 @@ import org.jspecify.annotations.Nullable;
 final class TcpHost implements AutoCloseable {
     private static final Duration STRANGER_PATIENCE = Duration.ofSeconds(5);
     private static final Duration LISTENER_PATIENCE = Duration.ofSeconds(5);
+    private static final long FULL_PAUSE_NS = 200_000;
     private static final String OTHER_SECRET =
             "this rank does not know the secret of rank 0, or one of the two has none; " + RunSecret.REMEDY;
     private static final int MAX_STRANGERS = 256;
@@ -339,9 +341,11 @@ final class TcpHost implements AutoCloseable {
         ByteBuffer answer = MeetingProtocol.answer(kind, text, limit);
         Deadline patience = Deadline.after(limit > MeetingProtocol.MAX_TEXT_LENGTH ? LISTENER_PATIENCE : Duration.ZERO);
         try {
-            do {
+            caller.channel.write(answer);
+            while (answer.hasRemaining() && !patience.isOver()) {
+                LockSupport.parkNanos(FULL_PAUSE_NS);
                 caller.channel.write(answer);
-            } while (answer.hasRemaining() && !patience.isOver());
+            }
             if (answer.hasRemaining()) {
                 drop(caller);
             }
