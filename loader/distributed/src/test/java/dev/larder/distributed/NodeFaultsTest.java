@@ -136,7 +136,7 @@ class NodeFaultsTest {
             List<Optional<RuntimeException>> failures = gang.failures(group -> {
                 sum(group);
                 if (group.rank() == 1) {
-                    relay.close();
+                    relay.cut();
                 }
                 sumForEver(group);
                 return "never";

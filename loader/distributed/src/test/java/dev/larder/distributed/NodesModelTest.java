@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class NodesModelTest {
     private static final int CHUNK_BYTE_SIZE = 8 * 1024;
     private static final int WINDOW_BYTE_SIZE = 16 * 1024;
-    private static final int[] LENGTHS = {0, 1, 33, 2048, 13_000};
+    private static final int[] LENGTHS = {0, 1, 33, 2048, 9000};
     private static final List<ElementType> TYPES = List.of(ElementType.values());
     private static final List<ReduceOp> OPS = List.of(ReduceOp.values());
     private static final Rounds ROUNDS = Rounds.of("calls over nodes", 40);
@@ -34,8 +34,7 @@ class NodesModelTest {
     }
 
     static Stream<int[]> layouts() {
-        return Stream.of(
-                new int[] {2, 2}, new int[] {2, 1}, new int[] {1, 2}, new int[] {1, 1, 1}, new int[] {3, 1, 2});
+        return Stream.of(new int[] {2, 2}, new int[] {2, 1}, new int[] {1, 1, 1}, new int[] {3, 1, 2});
     }
 
     @ParameterizedTest

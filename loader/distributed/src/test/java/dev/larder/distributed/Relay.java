@@ -82,9 +82,13 @@ final class Relay implements AutoCloseable {
         isLosing = true;
     }
 
-    /** Ends all connections. */
     @Override
     public void close() {
+        cut();
+    }
+
+    /** Ends all connections. */
+    void cut() {
         for (AutoCloseable one : opened) {
             try {
                 one.close();
