@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Test;
 class ExpositionTest {
     private static final Path METRICS = Path.of("../../ops/docs/METRICS.md");
     private static final Path ALERTS = Path.of("../../ops/prometheus/larder.rules.yaml");
+    private static final Path DASHBOARD = Path.of("../../ops/prometheus/larder.dashboard.json");
     private static final Pattern TYPE = Pattern.compile("(?m)^# TYPE (\\S+) (\\S+)$");
     private static final Pattern LABEL = Pattern.compile("([a-z]+)=\"");
     private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z_]+)` \\| ([a-z]+) \\|([^|]*)\\|");
@@ -61,15 +62,22 @@ class ExpositionTest {
 
     @Test
     void alertsAskOnlyForWhatIsExposed() throws IOException {
+        assertAskForWhatIsExposed(ALERTS, Pattern.compile("(?m)^ +expr: (.*)$"), 5);
+    }
+
+    @Test
+    void panelsAskOnlyForWhatIsExposed() throws IOException {
+        assertAskForWhatIsExposed(DASHBOARD, Pattern.compile("(?m)^ +\"expr\": \"(.*)\",$"), 20);
+    }
+
+    private void assertAskForWhatIsExposed(Path file, Pattern line, int least) throws IOException {
         String text = text();
-        String rules = Files.readString(ALERTS);
-        List<String> expressions = Pattern.compile("(?m)^ +expr: (.*)$")
-                .matcher(rules)
+        List<String> expressions = line.matcher(Files.readString(file))
                 .results()
-                .map(rule -> rule.group(1))
+                .map(found -> found.group(1))
                 .toList();
 
-        assertThat(expressions).hasSizeGreaterThan(5);
+        assertThat(expressions).hasSizeGreaterThan(least);
         for (String expression : expressions) {
             names(expression, Pattern.compile("\\b(larder_[a-z_]+)"))
                     .forEach(name -> assertThat(text).containsPattern("(?m)^" + name + "[{ ]"));

@@ -1,0 +1,212 @@
+"""Checks the dashboard and the alerts against a real Prometheus that scrapes a daemon under load; see bench/soak/prometheus."""
+
+import argparse
+import json
+import math
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+RULES = ROOT / "ops/prometheus/larder.rules.yaml"
+DASHBOARD = ROOT / "ops/prometheus/larder.dashboard.json"
+PATIENCE = 60
+# What Grafana fills in.
+VARIABLES = {"$__rate_interval": "20s", "$job": ".*", "$instance": ".*"}
+
+
+class Failed(Exception):
+    pass
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def await_true(what, condition, seconds=PATIENCE):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            found = condition()
+        except (urllib.error.URLError, ConnectionError):
+            found = None
+        if found:
+            return found
+        time.sleep(0.2)
+    raise Failed(f"not in {seconds} s: {what}")
+
+
+class Daemon:
+    """A daemon with a store of its own, and what users do with it."""
+
+    def __init__(self, folder, larder):
+        self.folder, self.larder = folder, larder
+        self.store = Path(f"/dev/shm/larder-prometheus-{os.getpid()}")
+        self.log = folder / "serve.log"
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                [larder, "serve", "--http", "0", "--capacity", "64m", "--store", str(self.store)], stdout=log, stderr=log)
+        await_true("the daemon", lambda: "Done caching" in self.log.read_text())
+        self.port = int(re.search(r"Metrics: http://127\.0\.0\.1:(\d+)/", self.log.read_text()).group(1))
+
+    def ask(self, *words, codes=(0,)):
+        ended = subprocess.run([self.larder, *words, "--store", str(self.store)], capture_output=True, text=True)
+        if ended.returncode not in codes:
+            raise Failed(f"larder {words[0]}: code={ended.returncode} said={ended.stderr}")
+
+    def npy(self, name, length):
+        header = "{'descr': '|u1', 'fortran_order': False, 'shape': (%d,), }" % length
+        file = self.folder / f"{name}.npy"
+        file.write_bytes(b"\x93NUMPY\x01\x00v\x00" + f"{header:<117}\n".encode() + bytes(length))
+        return file
+
+    def work(self, turn):
+        """Hits, misses, waits, loads that fail, refusals, evictions, replaced versions and protocol errors."""
+        self.ask("load", f"d{turn % 3}={self.npy(f'd{turn}', 4096 + turn)}")
+        self.ask("wait", f"d{turn % 3}")
+        self.ask("register", f"later{turn}={self.npy('later', 1000 + turn)}")
+        self.ask("wait", f"later{turn}")
+        self.ask("wait", "nobody", "--timeout", "50ms", codes=(9,))
+        self.ask("evict", f"later{turn}")
+        self.ask("load", f"bad={self.folder}/absent.npy", codes=(6,))
+        self.ask("load", f"huge={self.npy('huge', 80 << 20)}", codes=(5,))
+        with socket.socket(socket.AF_UNIX) as rubbish:
+            rubbish.connect(str(self.store / "control.sock"))
+            rubbish.sendall(b"\xff" * 64)
+
+    def hold(self, dataset):
+        program = "import fcntl,sys,time;f=open(sys.argv[1]);fcntl.flock(f,fcntl.LOCK_SH);time.sleep(999)"
+        lease = os.path.realpath(self.store / "data" / dataset / "current") + "/lease"
+        return subprocess.Popen([sys.executable, "-c", program, lease])
+
+    def stop(self):
+        self.process.terminate()
+        if self.process.wait(30) != 0:
+            raise Failed(f"the daemon ended badly: {self.log.read_text()}")
+
+
+class Prometheus:
+    """A Prometheus with the documented configuration, but for a shorter interval."""
+
+    def __init__(self, folder, token, target):
+        self.port = free_port()
+        config = folder / "prometheus.yml"
+        config.write_text(f"""
+global: {{ scrape_interval: 1s, evaluation_interval: 1s }}
+rule_files: [ {RULES} ]
+scrape_configs:
+  - job_name: larder
+    authorization: {{ credentials_file: {token} }}
+    static_configs: [ {{ targets: [ "127.0.0.1:{target}" ] }} ]
+""")
+        self.log = folder / "prometheus.log"
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder}/tsdb",
+                 f"--web.listen-address=127.0.0.1:{self.port}"], stdout=log, stderr=log)
+        await_true("prometheus", lambda: self.series("up == 1"))
+
+    def get(self, path, **parameters):
+        query = urllib.parse.urlencode(parameters)
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/v1/{path}?{query}", timeout=10) as answer:
+                return json.load(answer)["data"]
+        except urllib.error.HTTPError as refused:
+            raise Failed(f"{path} {parameters}: {refused.read().decode()}") from None
+
+    def series(self, expression):
+        return self.get("query", query=expression)["result"]
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(30)
+
+
+def panels():
+    """Returns the expressions of all panels, with what Grafana fills in."""
+    for panel in json.loads(DASHBOARD.read_text())["panels"]:
+        for target in panel["targets"]:
+            expression = target["expr"]
+            for name, value in VARIABLES.items():
+                expression = expression.replace(name, value)
+            if "$" in expression:
+                raise Failed(f"a variable that nothing fills in: panel={panel['title']} expr={expression}")
+            yield panel["title"], expression
+
+
+def check(prometheus):
+    failures = asked = 0
+    for title, expression in panels():
+        asked += 1
+        values = [float(series["value"][1]) for series in prometheus.series(expression)]
+        shown = [value for value in values if math.isfinite(value)]
+        if not shown:
+            failures += 1
+            print(f"FAILED  {title}: nothing to show: expr={expression} values={values}")
+        else:
+            print(f"ok      {title}: {len(shown)} series, largest {max(shown):g}")
+    # What the work above has surely made greater than zero.
+    for expression in ("sum(larder_leased_bytes)", "sum(larder_evictions_total)", "sum(larder_space_refusals_total)",
+                       "sum(larder_protocol_errors_total)", 'sum(larder_loads_total{outcome="failed"})', "sum(larder_version_clients)",
+                       'sum(larder_asks_total{outcome="miss"})', "sum(larder_wait_seconds_count)"):
+        asked += 1
+        if not any(float(series["value"][1]) > 0 for series in prometheus.series(expression)):
+            failures += 1
+            print(f"FAILED  zero under load: expr={expression}")
+    groups = await_true("alerts were evaluated", lambda: [
+        group for group in prometheus.get("rules")["groups"] if all(rule["health"] != "unknown" for rule in group["rules"])])
+    for rule in groups[0]["rules"]:
+        asked += 1
+        print(f"{'ok     ' if rule['health'] == 'ok' else 'FAILED '} alert {rule['name']}: {rule['state']} {rule.get('lastError', '')}")
+        failures += rule["health"] != "ok"
+    firing = {rule["name"] for rule in groups[0]["rules"] if rule["state"] == "firing"}
+    if not {"LarderRefusesForSpace", "LarderLoadsFail"} <= firing:
+        failures += 1
+        print(f"FAILED  alerts that have to fire do not: firing={sorted(firing)}")
+    return asked, failures
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--larder", default=str(ROOT / "ops/larder"))
+    options = parser.parse_args()
+    for words in (["check", "rules", RULES], ["test", "rules", RULES.with_name("larder.test.yaml")]):
+        subprocess.run(["promtool", *map(str, words)], check=True, stdout=subprocess.DEVNULL)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        daemon = Daemon(folder, options.larder)
+        prometheus = holder = None
+        try:
+            daemon.ask("load", f"d0={daemon.npy('d0', 4096)}")
+            holder = daemon.hold("d0")
+            prometheus = Prometheus(folder, daemon.store / "http.token", daemon.port)
+            end, turn = time.monotonic() + options.seconds, 0
+            while time.monotonic() < end or turn < 3:
+                daemon.work(turn)
+                turn += 1
+            time.sleep(2)  # one more scrape
+            asked, failures = check(prometheus)
+            daemon.stop()
+            await_true("up is 0 once the daemon has ended", lambda: prometheus.series('up{job="larder"} == 0'), 15)
+        finally:
+            for process in (holder, prometheus and prometheus.process, daemon.process):
+                if process and process.poll() is None:
+                    process.terminate()
+                    process.wait()
+    print(f"{asked} questions after {turn} turns of work, {failures} failed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
