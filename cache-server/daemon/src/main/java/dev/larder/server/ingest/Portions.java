@@ -73,7 +73,8 @@ final class Portions {
             long step = Math.min(next.byteSize() - regionOffset, room);
             taken += step;
             regionOffset += step;
-            if (next.file() != file) { // of the regions of one file, which often follow each other, each costs little
+            if (!next.file()
+                    .equals(file)) { // of the regions of one file, which often follow each other, each costs little
                 file = next.file();
                 files++;
             }

@@ -122,8 +122,7 @@ final class SegmentCopy {
             do {
                 FileRegion region = portion.regions().get(at);
                 SourceIdentity next = portion.copy().identityOf(at, region);
-                if (source == null
-                        || (next != file && !next.equals(file))) { // regions of one file often follow each other
+                if (source == null || !next.equals(file)) { // regions of one file often follow each other
                     SourceReader before = source;
                     source = null;
                     end(before);

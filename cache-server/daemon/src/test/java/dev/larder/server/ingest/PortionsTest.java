@@ -41,7 +41,7 @@ class PortionsTest {
     }
 
     @Test
-    void manySmallFilesAreReadInBatchesThatEndWhereHugePagesDo() {
+    void manySmallFilesAreReadInBatchesThatEndWhereHugePagesDo() throws IOException {
         List<List<Portion>> batches = batches(files("many", 3000, 10_000));
 
         assertThat(batches).hasSize(8); // 256 of them have 2.4 MiB
@@ -58,12 +58,13 @@ class PortionsTest {
         assertThat(batches(regions("stretches", sizes))).hasSize(2);
     }
 
-    private SourceArray files(String name, int count, long byteSize) {
+    /** Stretches each of which lies in another file than the one before. */
+    private SourceArray files(String name, int count, long byteSize) throws IOException {
+        Path other = Files.write(sources.resolve("other"), new byte[1]);
         return ScriptedData.regions(
                 name,
                 IntStream.range(0, count)
-                        .mapToObj(i -> new FileRegion(
-                                Path.of(file.toString()), 0, byteSize)) // another file each, as far as one can tell
+                        .mapToObj(i -> new FileRegion(i % 2 == 0 ? file : other, 0, byteSize))
                         .toList());
     }
 
