@@ -72,6 +72,7 @@ final class NodeRanks implements AutoCloseable {
 
     private Map<String, @Nullable String> environment(NodeLink link) {
         Map<String, @Nullable String> environment = new HashMap<>(options.plan().environment());
+        environment.putIfAbsent("TORCHELASTIC_RUN_ID", options.runName());
         String secret = options.secret().text();
         if (!secret.isEmpty()) {
             environment.put(RunSecret.VARIABLE, secret);

@@ -3,6 +3,7 @@ package dev.larder.command.launch;
 import dev.larder.cluster.Endpoint;
 import dev.larder.cluster.NodeData;
 import dev.larder.cluster.NodeOptions;
+import dev.larder.cluster.NodeOptions.Times;
 import dev.larder.cluster.SecretFile;
 import dev.larder.command.options.SourceConverter;
 import dev.larder.command.options.StandardInput;
@@ -35,11 +36,11 @@ public final class NodesOptions {
 
     @Option(
             names = "--nnodes",
-            paramLabel = "MIN[:MAX]",
+            paramLabel = "MIN[:MAX]|slurm",
             defaultValue = "1",
             description =
                     "Number of machines, each of which runs this command (default: 1). With MAX, others may come late, and"
-                            + " the rest goes on where some are lost.")
+                            + " the rest goes on where some are lost. slurm: the nodes of the step that this is a task of.")
     String nodes;
 
     @Option(
@@ -142,13 +143,17 @@ public final class NodesOptions {
 
     /** Tells whether the ranks run on several machines, or may. */
     public boolean areSeveral() {
-        return match("max", match("min", 1)) > 1;
+        return isSlurm() || match("max", match("min", 1)) > 1;
+    }
+
+    private boolean isSlurm() {
+        return nodes.equals("slurm");
     }
 
     private int match(String group, int otherwise) {
         Matcher matcher = NODES.matcher(nodes);
         if (!matcher.matches()) {
-            throw new ParameterException(spec.commandLine(), "--nnodes is N or MIN:MAX, not '" + nodes + "'");
+            throw new ParameterException(spec.commandLine(), "--nnodes is N, MIN:MAX or slurm, not '" + nodes + "'");
         }
         String text = matcher.group(group);
         return text == null ? otherwise : Integer.parseInt(text);
@@ -187,6 +192,23 @@ public final class NodesOptions {
 
     /** Returns what this machine brings to the run. */
     public NodeOptions node(LaunchPlan plan, Path store, @Nullable NodeData nodeData) {
+        Times times = new Times(meetingTimeout, joinTimeout, nodeTimeout);
+        RunSecret secret = secretFile == null ? RunSecret.ofEnvironment(System.getenv()) : SecretFile.read(secretFile);
+        if (isSlurm()) {
+            SlurmStep step = SlurmStep.of(System.getenv());
+            return new NodeOptions(
+                    Objects.requireNonNullElse(runName, step.runName()),
+                    endpoint == null ? step.endpoint() : Endpoint.parse(endpoint),
+                    step.nodeRank(),
+                    step.nodes(),
+                    step.nodes(),
+                    secret,
+                    store,
+                    plan,
+                    times,
+                    false, // srun shows the output of all nodes already
+                    nodeData);
+        }
         String place = endpoint == null ? masterAddress : endpoint;
         if (place == null) {
             throw Failure.of(ErrorCode.USAGE, "machines need a place to meet")
@@ -200,10 +222,10 @@ public final class NodesOptions {
                 nodeRank,
                 min,
                 match("max", min),
-                secretFile == null ? RunSecret.ofEnvironment(System.getenv()) : SecretFile.read(secretFile),
+                secret,
                 store,
                 plan,
-                new NodeOptions.Times(meetingTimeout, joinTimeout, nodeTimeout),
+                times,
                 !noForward,
                 nodeData);
     }
