@@ -9,9 +9,9 @@ import java.net.Socket;
 import java.net.UnknownHostException;
 
 /**
- * The port that rank 0 may listen at, of this machine for itself, or of all its addresses where ranks of others come, too. One that was chosen freely is held for as long as the ranks live, by a socket that is bound
- * but does not listen: nobody else is given it by chance, while rank 0 may listen there, as long as it sets SO_REUSEADDR as
- * servers do.
+ * The port that rank 0 may listen at: of the loopback address, or of all addresses where ranks of other machines come, too. One that
+ * was chosen freely is held for as long as the ranks live, by a socket that is bound but does not listen: nobody else is given it by
+ * chance, while rank 0 may listen there, as long as it sets SO_REUSEADDR as servers do.
  */
 public final class MasterPort implements AutoCloseable {
     private static final byte[] LOOPBACK = {127, 0, 0, 1};
