@@ -8,6 +8,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.bytedeco.javacpp.BytePointer;
 import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.pytorch.ProcessGroupGloo;
@@ -35,7 +36,7 @@ final class GlooConnection implements NodeTransport {
     private final BlockingQueue<GlooTransfer> waiting = new LinkedBlockingQueue<>();
     private final ArrayDeque<GlooTransfer> underWay = new ArrayDeque<>();
     private final Thread waiter;
-    private volatile long sentByteCount;
+    private final AtomicLong sentByteCount = new AtomicLong();
     private volatile boolean closing;
     private long count;
 
@@ -97,7 +98,7 @@ final class GlooConnection implements NodeTransport {
         for (int other = 0; other < nodes; other++) {
             if (other != node && sent.byteSize(other) > 0) {
                 transfer.steps.add(step(other, sent.address(other), sent.byteSize(other), tag, true));
-                sentByteCount += sent.byteSize(other);
+                sentByteCount.addAndGet(sent.byteSize(other));
             }
         }
         synchronized (underWay) {
@@ -163,7 +164,7 @@ final class GlooConnection implements NodeTransport {
 
     @Override
     public long sentByteCount() {
-        return sentByteCount;
+        return sentByteCount.get();
     }
 
     /** Where a wait does not end, the native group stays: memory that it may still write is not given back. */
