@@ -2,10 +2,13 @@ package dev.larder.command.page;
 
 import com.google.gson.stream.JsonWriter;
 import dev.larder.client.ArrayView;
+import dev.larder.client.BytesColumn;
+import dev.larder.client.Column;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.command.show.ArrayDocument;
 import dev.larder.command.show.Cells;
+import dev.larder.command.show.ColumnRows;
 import dev.larder.command.show.Histogram;
 import dev.larder.command.show.NumpyText;
 import dev.larder.command.show.Picture;
@@ -13,6 +16,7 @@ import dev.larder.command.show.Statistics;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.Posix;
 import dev.larder.internal.protocol.ArrayRow;
@@ -22,8 +26,12 @@ import dev.larder.server.http.HttpQuestion;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.Optional;
+import java.util.stream.Collectors;
 import java.util.stream.LongStream;
+import org.agrona.DirectBuffer;
 
 /**
  * Looks at an array that is resident: its first rows, what its elements are when summed up, and a picture. Reads a bounded number of
@@ -36,6 +44,9 @@ final class ArrayLook {
     private static final int MOST_IMAGES = 64;
     private static final long MOST_PIXELS = 1 << 20;
     private static final int MOST_PIXELS_A_SIDE = 512;
+    private static final int MOST_FILES = 24;
+    private static final int MOST_FILE_BYTES = 4 << 20;
+    private static final int MAGIC_BYTES = 12;
 
     private final Overview overview;
     private final Path store;
@@ -48,14 +59,17 @@ final class ArrayLook {
     /** What is done with an array while it is leased. */
     @FunctionalInterface
     private interface Reading {
-        HttpAnswer of(ArrayView view) throws IOException;
+        /** @param column the column that the array is part of; empty for none */
+        HttpAnswer of(ArrayView view, Dataset dataset, Optional<Column> column) throws IOException;
     }
 
     /** Describes an array, as {@code larder show} does. */
     HttpAnswer describe(HttpQuestion question) {
-        return read(question, view -> {
+        return read(question, (view, dataset, column) -> {
+            Optional<ColumnRows> all = column.map(known -> ColumnRows.of(dataset, known));
             Cells cells = new Cells(view);
-            long length = view.dimensions() == 0 ? 1 : view.rows();
+            long elements = view.dimensions() == 0 ? 1 : view.rows();
+            long length = all.map(ColumnRows::count).orElse(elements);
             long first = Math.min(length, question.number("from", 0, Integer.MAX_VALUE));
             long rows = Math.min(length - first, question.number("rows", ROWS, MOST_ROWS));
             StringWriter text = new StringWriter();
@@ -63,9 +77,21 @@ final class ArrayLook {
             document.beginObject();
             ArrayDocument.form(document, view);
             document.name("firstRow").value(first).name("rows").value(rows);
-            document.name("text").value(text(cells, first, rows));
-            document.name("images").value(images(view));
-            summary(document, view);
+            if (all.isPresent()) {
+                document.name("column").value(column.orElseThrow().kind().word());
+                document.name("columnRows").value(length);
+                document.name("files")
+                        .value(column.stream()
+                                .filter(known -> known.kind() == Column.Kind.BYTES)
+                                .mapToLong(known -> files(dataset.bytes(known.name())))
+                                .sum());
+            }
+            document.name("text")
+                    .value(all.map(rowsOf -> text(rowsOf, first, rows)).orElseGet(() -> text(cells, first, rows)));
+            document.name("images").value(all.isPresent() ? 0 : images(view));
+            if (all.isEmpty()) {
+                summary(document, view);
+            }
             document.endObject().close();
             return HttpAnswer.json(text.toString());
         });
@@ -78,6 +104,61 @@ final class ArrayLook {
         } catch (LarderException tooMuch) {
             return String.valueOf(tooMuch.getMessage());
         }
+    }
+
+    private static String text(ColumnRows column, long first, long rows) {
+        return LongStream.range(first, first + rows)
+                .mapToObj(row -> row + "  " + String.join("\n", column.lines(row)))
+                .collect(Collectors.joining("\n"));
+    }
+
+    /** Returns how many of a column's first rows are files that a browser shows as images. */
+    private static long files(BytesColumn column) {
+        return LongStream.range(0, Math.min(MOST_FILES, column.rows()))
+                .takeWhile(row -> !imageType(column, row).isEmpty())
+                .count();
+    }
+
+    /** Returns the media type of an image that no script can be in; empty for all other files, and large ones. */
+    private static String imageType(BytesColumn column, long row) {
+        DirectBuffer file = column.row(row);
+        byte[] beginning = new byte[Math.min(MAGIC_BYTES, file.capacity())];
+        file.getBytes(0, beginning);
+        String magic = new String(beginning, StandardCharsets.ISO_8859_1);
+        if (file.capacity() > MOST_FILE_BYTES) {
+            return "";
+        } else if (magic.startsWith("\u00ff\u00d8\u00ff")) {
+            return "image/jpeg";
+        } else if (magic.startsWith("\u0089PNG\r\n")) {
+            return "image/png";
+        } else if (magic.startsWith("GIF8")) {
+            return "image/gif";
+        }
+        return magic.startsWith("RIFF") && magic.endsWith("WEBP") ? "image/webp" : "";
+    }
+
+    /** Sends an image of a column of files as it is: what is wrong with it, a browser has to bear and not the daemon. */
+    HttpAnswer file(HttpQuestion question) {
+        return read(question, (view, dataset, column) -> {
+            BytesColumn files = column.filter(known -> known.kind() == Column.Kind.BYTES)
+                    .map(known -> dataset.bytes(known.name()))
+                    .orElseThrow(() -> noPicture(view));
+            int row = question.number("row", 0, Integer.MAX_VALUE);
+            String type = row < files.rows() ? imageType(files, row) : "";
+            if (type.isEmpty()) {
+                throw noPicture(view);
+            }
+            DirectBuffer file = files.row(row);
+            byte[] bytes = new byte[file.capacity()];
+            file.getBytes(0, bytes);
+            return HttpAnswer.tagged(type, bytes);
+        });
+    }
+
+    private static LarderException noPicture(ArrayView view) {
+        return Failure.of(ErrorCode.NOT_FOUND, "the array has no picture")
+                .with("name", view.name())
+                .remedy("larder show " + view.name() + " shows its values");
     }
 
     private static void summary(JsonWriter document, ArrayView view) throws IOException {
@@ -108,12 +189,10 @@ final class ArrayLook {
 
     /** Draws the first images, or a heat map. */
     HttpAnswer draw(HttpQuestion question) {
-        return read(question, view -> {
+        return read(question, (view, dataset, column) -> {
             long images = images(view);
             if (images == 0) {
-                throw Failure.of(ErrorCode.NOT_FOUND, "the array has no picture")
-                        .with("name", view.name())
-                        .remedy("larder show " + view.name() + " shows its values");
+                throw noPicture(view);
             }
             long rows = view.shape().length == 2 ? view.rows() : images;
             return HttpAnswer.tagged(
@@ -145,7 +224,12 @@ final class ArrayLook {
             }
             try (Larder larder = Larder.connect(store);
                     Dataset held = larder.dataset(dataset, row.version())) {
-                return reading.of(held.array(name.substring(dataset.length() + 1)));
+                String array = name.substring(dataset.length() + 1);
+                Optional<Column> column = held.columns().stream()
+                        .filter(known -> row.part() != ColumnPart.NONE
+                                && known.name().equals(row.part().columnName(array)))
+                        .findFirst();
+                return reading.of(held.array(array), held, column);
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);

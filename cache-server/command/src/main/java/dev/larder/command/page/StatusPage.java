@@ -42,6 +42,7 @@ public final class StatusPage {
         resources.put("/arrays.json", status::arrays);
         resources.put("/look.json", look::describe);
         resources.put("/look.png", look::draw);
+        resources.put("/look.file", look::file);
         return resources;
     }
 

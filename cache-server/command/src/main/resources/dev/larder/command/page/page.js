@@ -276,6 +276,7 @@ async function look(name) {
   say(byId("look-text"), "…");
   byId("look-picture").hidden = true;
   byId("look-sums").replaceChildren();
+  byId("look-files").replaceChildren();
   byId("look-histogram").tBodies[0].replaceChildren();
   if (!dialog.open) dialog.showModal();
   const answer = await fetch("/look.json?" + new URLSearchParams({ name }));
@@ -285,6 +286,9 @@ async function look(name) {
   say(byId("look-form"), "dtype " + (typeof array.dtype === "string" ? array.dtype : JSON.stringify(array.dtype)) + ", shape " + shape + ", order " + array.order
     + ", rows " + array.firstRow + " to " + (array.firstRow + array.rows));
   say(byId("look-text"), array.text);
+  if (array.column) byId("look-form").append("; part of a column of " + array.column + ", " + count(array.columnRows) + " rows");
+  byId("look-files").replaceChildren(...Array.from({ length: array.files || 0 }, (_, row) =>
+    make("img", { src: "/look.file?" + new URLSearchParams({ name, row }), alt: "row " + row, title: "row " + row })));
   if (array.images) {
     const picture = byId("look-picture");
     picture.src = "/look.png?" + new URLSearchParams({ name, v: array.shape.join() });

@@ -2,6 +2,7 @@ package dev.larder.command.output;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -9,6 +10,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RunFactsTest {
     private static String environment(String... variables) {
         return String.join("\0", variables) + "\0";
+    }
+
+    private static RunFacts run(String environment) {
+        return Objects.requireNonNull(RunFacts.of(environment));
     }
 
     @Test
@@ -24,10 +29,10 @@ class RunFactsTest {
 
     @Test
     void aJobIsKnownByItsNumberAndTheFolderOfItsGrid() {
-        assertThat(RunFacts.of(environment("LARDER_JOB=12", "LARDER_GRID=/home/a/sweep"))
+        assertThat(run(environment("LARDER_JOB=12", "LARDER_GRID=/home/a/sweep"))
                         .inWords())
                 .isEqualTo("job 12 of sweep");
-        assertThat(RunFacts.of(environment("RANK=0", "WORLD_SIZE=1", "TORCHELASTIC_RUN_ID=none"))
+        assertThat(run(environment("RANK=0", "WORLD_SIZE=1", "TORCHELASTIC_RUN_ID=none"))
                         .inWords())
                 .isEqualTo("rank 0/1");
     }
@@ -41,7 +46,7 @@ class RunFactsTest {
     @Test
     void whatATerminalWouldObeyIsNotShown() {
         RunFacts hostile =
-                RunFacts.of(environment("RANK=1", "WORLD_SIZE=2", "TORCHELASTIC_RUN_ID=a\u001b[2Jb" + "x".repeat(999)));
+                run(environment("RANK=1", "WORLD_SIZE=2", "TORCHELASTIC_RUN_ID=a\u001b[2Jb" + "x".repeat(999)));
 
         assertThat(hostile.name()).startsWith("a?[2Jbx").hasSize(200);
     }

@@ -41,6 +41,7 @@ class StatusPageTest {
     private static final String HOSTILE = "<img src=x onerror=alert(1)>";
 
     private static final int THREADS = 16;
+    private static final byte[] PNG = "\u0089PNG\r\n\u001a\n, and more".getBytes(StandardCharsets.ISO_8859_1);
 
     @TempDir
     static Path folder;
@@ -65,6 +66,11 @@ class StatusPageTest {
         Files.writeString(hostile.resolve("a.csv"), "x\n1\n2\n");
         load("named", hostile.resolve("a.csv"), LoadOptions.none());
         Path mapped = Files.write(folder.resolve("m.npy"), npy());
+        Path pets = folder.resolve("pets");
+        Path cats = Files.createDirectories(pets.resolve("cats"));
+        Files.write(cats.resolve("a.png"), PNG);
+        Files.write(cats.resolve("b.jpg"), "not an image".getBytes(StandardCharsets.US_ASCII));
+        load("pets", pets, LoadOptions.none().withAs(LoadOptions.As.BYTES));
         load("mapped", mapped, LoadOptions.none().withInPlace(true));
         for (int i = 0; i < THREADS; i++) { // the daemon's threads come with the first questions, and stay
             ask("/status.json", "").getResponseCode();
@@ -155,11 +161,11 @@ class StatusPageTest {
     @Test
     void datasetsComeInPagesSortedAndFiltered() throws IOException {
         JsonObject byBytes =
-                json("/status.json", "sort=bytes&order=desc&count=2").getAsJsonObject("datasets");
+                json("/status.json", "sort=bytes&order=desc&count=1").getAsJsonObject("datasets");
         JsonObject found = json("/status.json", "match=AGE").getAsJsonObject("datasets");
 
-        assertThat(byBytes.get("total").getAsInt()).isEqualTo(5);
-        assertThat(names(byBytes.get("rows"))).containsExactly("vector", "images");
+        assertThat(byBytes.get("total").getAsInt()).isEqualTo(6);
+        assertThat(names(byBytes.get("rows"))).containsExactly("vector");
         assertThat(names(json("/status.json", "from=1&count=1")
                         .getAsJsonObject("datasets")
                         .get("rows")))
@@ -213,6 +219,32 @@ class StatusPageTest {
         assertThat(ask("/look.json", query).getResponseCode()).isEqualTo(404);
         assertThat(ask("/look.png", query).getResponseCode()).isEqualTo(404);
         assertThat(ask("/look.png", "name=empty/data").getResponseCode()).isEqualTo(404);
+    }
+
+    @Test
+    void rowsOfAColumnAreShownAndFilesThatAreImagesAsTheyAre() throws IOException {
+        JsonObject part = json("/arrays.json", "dataset=pets").getAsJsonArray("rows").asList().stream()
+                .map(JsonElement::getAsJsonObject)
+                .filter(row -> row.get("columnKind").toString().equals("\"bytes\""))
+                .findFirst()
+                .orElseThrow();
+        String name = "name=" + part.get("name").getAsString();
+
+        JsonObject look = json("/look.json", name);
+
+        assertThat(look.get("column").getAsString()).isEqualTo("bytes");
+        assertThat(look.get("files").getAsInt()).isEqualTo(1);
+        assertThat(look.get("text").getAsString()).startsWith("0  ").contains("\n1  ");
+        HttpURLConnection image = ask("/look.file", name + "&row=0");
+        assertThat(image.getContentType()).isEqualTo("image/png");
+        assertThat(image.getInputStream().readAllBytes()).isEqualTo(PNG);
+        for (String refused : List.of("&row=1", "&row=2", "&row=999999999")) {
+            assertThat(ask("/look.file", name + refused).getResponseCode())
+                    .as(refused)
+                    .isEqualTo(404);
+        }
+        assertThat(ask("/look.file", "name=vector/data&row=0").getResponseCode())
+                .isEqualTo(404);
     }
 
     @Test
