@@ -18,8 +18,8 @@ class RunFactsTest {
 
     @Test
     void aRankIsKnownByItsVariablesAndNothingElseOfThemIsKept() {
-        RunFacts rank = RunFacts.of(
-                environment("SECRET=hunter2", "RANK=3", "WORLD_SIZE=8", "TORCHELASTIC_RUN_ID=resnet", "BROKEN"));
+        RunFacts rank =
+                run(environment("SECRET=hunter2", "RANK=3", "WORLD_SIZE=8", "TORCHELASTIC_RUN_ID=resnet", "BROKEN"));
 
         assertThat(rank).isEqualTo(new RunFacts("launch", "resnet", 3, 8));
         assertThat(rank.inWords()).isEqualTo("rank 3/8 of resnet");
