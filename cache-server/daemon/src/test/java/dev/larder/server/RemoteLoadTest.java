@@ -57,8 +57,7 @@ class RemoteLoadTest {
         Path folder = Files.createDirectory(readers.resolve("http"));
         Files.writeString(
                 folder.resolve("reader.properties"),
-                "schemes=http,https\nas=none\nenvironment=LARDER_HTTP_HEADER\nclasspath=" + classesOfTheReader()
-                        + "\n");
+                "schemes=http,https\nas=none\nflags=-XX:TieredStopAtLevel=1\nclasspath=" + classesOfTheReader() + "\n");
         properties().forEach(property -> System.setProperty(property.get(0), property.get(1)));
         served = ServedStore.create();
     }

@@ -28,7 +28,7 @@ public final class Readers {
 
     private static final String FOLDER_VARIABLE = "LARDER_READERS";
     private static final String DESCRIPTION = "reader.properties";
-    private static final List<String> KNOWN = List.of("hdf5", "http", "packed", "parquet", "tfrecord");
+    private static final List<String> KNOWN = List.of("hdf5", "http", "packed", "parquet", "s3", "tfrecord");
     private static final int BEGINNING_BYTES = 16;
 
     private Readers() {}
@@ -136,16 +136,15 @@ public final class Readers {
         return places.stream()
                 .filter(known -> known.spec().schemes().contains(scheme))
                 .findFirst()
-                .orElseThrow(
-                        () -> Failure.of(ErrorCode.BAD_INPUT, "no reader for this kind of place is known")
-                                .with("scheme", scheme)
-                                .with(
-                                        "known",
-                                        places.stream()
-                                                .flatMap(known -> known.spec().schemes().stream())
-                                                .toList())
-                                .remedy(
-                                        "name a file or folder of this machine, or a place of a known kind: see larder readers"));
+                .orElseThrow(() -> Failure.of(ErrorCode.BAD_INPUT, "no reader for this kind of place is known")
+                        .with("scheme", scheme)
+                        .with(
+                                "known",
+                                places.stream()
+                                        .flatMap(known -> known.spec().schemes().stream())
+                                        .toList())
+                        .remedy("name a file or folder of this machine, or a place of a known kind: see larder"
+                                + " readers"));
     }
 
     /** Returns what reads a file by its name, if anything does; {@code as} is the word of {@code --as}. */
