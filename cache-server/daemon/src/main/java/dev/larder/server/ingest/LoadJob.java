@@ -229,8 +229,7 @@ public final class LoadJob extends Ingest {
         StagedSources sources = StagedSources.list(request.sources(), meant, scanning);
         staged = sources;
         Set<String> changed = fetchChanged(sources);
-        List<ScannedSource> scannedSources =
-                ScannedSource.scanAll(sources.local(changed::contains), meant, scanning);
+        List<ScannedSource> scannedSources = ScannedSource.scanAll(sources.local(changed::contains), meant, scanning);
         for (ScannedSource scanned : scannedSources) {
             scanned.arrays().forEach(array -> found.add(sources.movable(array)));
             hidden += scanned.hiddenFiles();
