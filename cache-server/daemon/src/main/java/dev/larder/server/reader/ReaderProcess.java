@@ -122,6 +122,10 @@ final class ReaderProcess implements AutoCloseable {
         } catch (IOException e) {
             throw failure("cannot list the jars of a reader", e).remedy("check the folder " + folder);
         }
+        String foreign = ForeignJars.classPath(spec);
+        if (!foreign.isEmpty()) {
+            entries.add(foreign);
+        }
         return String.join(":", entries);
     }
 

@@ -24,6 +24,7 @@ import java.util.regex.PatternSyntaxException;
  * @param schemes how addresses of places begin that it reads, such as {@code https}; empty for a reader of files
  * @param environment names of variables of the daemon's environment that it may see
  * @param flags what its JVM is told besides
+ * @param foreign what names jars of the user's that it needs: a variable, then the words of a command that prints them; empty for none
  * @param classPath what belongs to its class path besides the jars of its folder
  */
 public record ReaderSpec(
@@ -38,6 +39,7 @@ public record ReaderSpec(
         List<String> schemes,
         List<String> environment,
         List<String> flags,
+        List<String> foreign,
         List<String> classPath) {
     /** Reads a description; {@code kind} is what its folder is called. */
     static ReaderSpec of(String kind, Properties properties) {
@@ -54,6 +56,7 @@ public record ReaderSpec(
                     words(properties.getProperty("schemes", "")),
                     words(properties.getProperty("environment", "")),
                     words(properties.getProperty("flags", "")),
+                    words(properties.getProperty("foreign", "")),
                     Arrays.stream(properties.getProperty("classpath", "").split(":"))
                             .filter(entry -> !entry.isEmpty())
                             .toList());

@@ -28,7 +28,7 @@ public final class Readers {
 
     private static final String FOLDER_VARIABLE = "LARDER_READERS";
     private static final String DESCRIPTION = "reader.properties";
-    private static final List<String> KNOWN = List.of("hdf5", "http", "packed", "parquet", "s3", "tfrecord");
+    private static final List<String> KNOWN = List.of("hdf5", "hdfs", "http", "packed", "parquet", "s3", "tfrecord");
     private static final int BEGINNING_BYTES = 16;
 
     private Readers() {}
@@ -58,6 +58,7 @@ public final class Readers {
                         .remedy("install the archive with readers, or put the reader into a folder " + spec.kind()
                                 + " of $" + FOLDER_VARIABLE);
             }
+            ForeignJars.require(spec);
             return new Startable(folder, ReaderJava.find(spec));
         }
 
