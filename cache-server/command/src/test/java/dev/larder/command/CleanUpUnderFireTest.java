@@ -115,7 +115,7 @@ class CleanUpUnderFireTest {
         }
     }
 
-    @RepeatedTest(5)
+    @RepeatedTest(2)
     void aSignalInTheMiddleOfAPublishLeavesNothing() {
         Path source = Samples.vector(folder, "v", 100_000);
         List<String> arguments = new ArrayList<>(List.of("load"));

@@ -11,11 +11,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opentest4j.TestAbortedException;
 
 /** A daemon whose machine's clock is set while it runs, as far as the JVM can tell. */
+@Tag("slow")
 class ClockJumpTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final long DAY_SECONDS = TimeUnit.DAYS.toSeconds(1);

@@ -24,6 +24,7 @@ import java.util.zip.CRC32C;
 import javax.imageio.ImageIO;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -169,8 +170,19 @@ class FeedTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"INT", "TERM", "HUP"})
+    @ValueSource(strings = "INT")
     void aSignalEndsTheFeedAndEveryTrainerIsToldSo(String signal) {
+        requireEndBy(signal);
+    }
+
+    @Tag("slow")
+    @ParameterizedTest
+    @ValueSource(strings = {"TERM", "HUP"})
+    void anotherSignalEndsTheFeed(String signal) {
+        requireEndBy(signal);
+    }
+
+    private void requireEndBy(String signal) {
         CommandProcess feed = feed("--epochs", "0..");
         ChildJvm trainer = trainer(1);
         trainer.awaitLine("reading");
@@ -224,6 +236,7 @@ class FeedTest {
         assertThat(feed.out()).contains("\nrun1: epochs=0 batches=2 rows=200 ");
     }
 
+    @Tag("slow")
     @Test
     void trainersThatWaitForAFirstBatchThatFailsAreToldWhy() {
         ChildJvm trainer = trainer(0);
@@ -236,6 +249,7 @@ class FeedTest {
         assertThat(feed.exitCode()).isEqualTo(6);
     }
 
+    @Tag("slow")
     @Test
     void aFeedEndsWithItsStore() {
         CommandProcess feed = feed("--epochs", "0..");
@@ -293,6 +307,7 @@ class FeedTest {
         assertThat(other.awaitLine("failed")).contains("the feed was interrupted");
     }
 
+    @Tag("slow")
     @Test
     void nobodyWhoGetsOnIsADeadlineAndNoHang() {
         CommandProcess feed = feed("--epochs", "0..", "--timeout", "5s");

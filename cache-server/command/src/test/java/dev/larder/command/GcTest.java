@@ -20,6 +20,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -192,6 +193,7 @@ class GcTest {
         assertThat(store.resolve("data")).doesNotExist();
     }
 
+    @Tag("slow")
     @Test
     void pidsMeanNothingWhereEveryDaemonIsTheFirstProcessOfItsNamespace() throws Exception {
         assumeTrue(
@@ -272,6 +274,7 @@ class GcTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void aDaemonThatLogsInJsonTellsOfDeadOnesInJsonAndProgressHasTheLinesForItself() throws IOException {
         Path dead = shared.resolve("larder-b");

@@ -8,9 +8,11 @@ import com.google.gson.JsonParser;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Runs doctor as in a job to which the batch system gave a /dev/shm of its own. */
+@Tag("slow")
 class OwnSharedMemoryTest {
     private static final String MOUNT = "mount -t tmpfs tmpfs /dev/shm";
     private static final List<String> AS_A_JOB =

@@ -7,10 +7,12 @@ import dev.larder.testing.LeavesNothingBehind;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A daemon in a container whose store readers outside of it have open: it cannot see their processes, only their leases. */
+@Tag("slow")
 class PidNamespacesTest {
     private static final List<String> IN_A_NAMESPACE =
             List.of("unshare", "--pid", "--fork", "--kill-child", "--mount-proc");

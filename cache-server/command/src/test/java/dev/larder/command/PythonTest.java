@@ -50,6 +50,7 @@ class PythonTest {
         PythonModules.requirePassed(python, "test_frameworks", folder, Map.of());
     }
 
+    @Tag("slow")
     @Test
     void theOneFileThatIsMadeOfThePackageIsAsGoodAsIt() throws Exception {
         PythonModules.requirePassed("python3", "test_one_file", folder, Map.of());

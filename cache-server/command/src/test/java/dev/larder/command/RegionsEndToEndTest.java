@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -108,6 +109,7 @@ class RegionsEndToEndTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void aRegionGoesOnceNobodyHasIt() {
         try (Regions regions = Regions.of(larder);

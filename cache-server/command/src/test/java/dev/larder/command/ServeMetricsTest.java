@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -98,6 +99,7 @@ class ServeMetricsTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void logLinesHaveTimeAndLevelAndTellAsMuchAsIsAskedFor() {
         Path source = Samples.vector(folder, "v", 10);

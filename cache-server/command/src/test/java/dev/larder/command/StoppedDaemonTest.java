@@ -2,9 +2,11 @@ package dev.larder.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What commands say of a daemon that a signal has stopped. */
+@Tag("slow")
 class StoppedDaemonTest {
     @Test
     void itsPidAndWhatWakesItAreNamed() {

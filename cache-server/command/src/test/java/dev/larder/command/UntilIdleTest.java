@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -58,6 +59,7 @@ class UntilIdleTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void aClientThatWaitsKeepsItAliveUntilItLeaves() throws InterruptedException {
         try (CommandProcess daemon = serve()) {

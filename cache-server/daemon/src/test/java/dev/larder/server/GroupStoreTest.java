@@ -16,6 +16,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -87,6 +88,7 @@ class GroupStoreTest {
                 .hasMessageContaining("the store belongs to another user");
     }
 
+    @Tag("slow")
     @Test
     void membersLoadWhatOnlyTheyCanRead() throws IOException {
         start(GROUP);
@@ -116,6 +118,7 @@ class GroupStoreTest {
         assertThat(ask(OWNER, "evict adas")).containsExactly("ok 1");
     }
 
+    @Tag("slow")
     @Test
     void whatTheOwnerHasEvictedIsStillNotTheirsToTake() throws IOException {
         start(GROUP);
@@ -160,6 +163,7 @@ class GroupStoreTest {
         assertThat(ServedStore.entries(served.layout().incoming())).isEmpty();
     }
 
+    @Tag("slow")
     @Test
     void thePublisherIsKeptOverARestart() throws IOException {
         ChildJvm first = start(GROUP);
@@ -171,6 +175,7 @@ class GroupStoreTest {
         assertThat(ask(ADA, "evict adas")).containsExactly("ok 1");
     }
 
+    @Tag("slow")
     @Test
     void aMemberSeesAndTouchesNothingOfAnothersBuild() throws IOException {
         start(GROUP);
@@ -221,6 +226,7 @@ class GroupStoreTest {
         assertThat(crowd.awaitLine("ok ")).isEqualTo("ok 128");
     }
 
+    @Tag("slow")
     @Test
     void theStoreIsOpenToNobodyElseWhateverTheGroupWasBefore() throws IOException {
         ChildJvm first = start(GROUP);

@@ -17,10 +17,12 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A daemon that is killed at some moment of a load: afterwards there is nothing, or the whole version. */
+@Tag("slow")
 class KilledLoadTest {
     private static final int BYTES = 64 << 20;
     private static final long LONGEST_DELAY_NS = TimeUnit.MILLISECONDS.toNanos(90);

@@ -18,6 +18,7 @@ import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -50,6 +51,7 @@ class LostStoreTest {
                 .toList();
     }
 
+    @Tag("slow")
     @Test
     void aDaemonWhosePlaceIsFullOfOtherThingsStaysAndTakesItAgainWhenTheyAreGone() throws IOException {
         load(1);

@@ -10,6 +10,7 @@ import dev.larder.testing.LimitedGroup;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -60,6 +61,7 @@ class MemoryLimitTest {
         assertThat(served.control().status().usedBytes()).isZero();
     }
 
+    @Tag("slow")
     @Test
     void aGroupThatIsFilledStepByStepEndsInARefusalAndNotWithTheDaemon() {
         ChildJvm daemon = served.startProcessIn(limited, ANY_CAPACITY);

@@ -32,6 +32,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -278,6 +279,7 @@ class TakeOverTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void whereTheNewestVersionIsDamagedItIsLoadedAgainAndTheOneBeforeItStaysRetired() throws IOException {
         ChildJvm first = served.startProcess();

@@ -24,6 +24,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -76,6 +77,7 @@ class DeviceFaultsTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void anOperationThatNeverEndsIsADeadlineAndItsMemoryIsLeftAlone() {
         device.loseOperation(6);

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -106,6 +107,7 @@ class KilledRanksTest {
         killAndReplace(0, 0);
     }
 
+    @Tag("slow")
     @Test
     void ranksThatAreStoppedTogetherForLongerThanTheirDeadlineGoOn() throws Exception {
         for (int rank = 0; rank < WORLD_SIZE; rank++) {

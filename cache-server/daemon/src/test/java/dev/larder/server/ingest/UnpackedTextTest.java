@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,10 +42,19 @@ class UnpackedTextTest {
     }
 
     @ParameterizedTest
-    @EnumSource(
-            value = LoadOptions.As.class,
-            names = {"STRINGS", "INDEX"})
+    @EnumSource(value = LoadOptions.As.class, names = "STRINGS")
     void aSmallFileThatUnpacksToMoreThanTheCapacityIsRefusedWhileItIsUnpacked(LoadOptions.As as) throws IOException {
+        requireRefused(as);
+    }
+
+    @Tag("slow")
+    @ParameterizedTest
+    @EnumSource(value = LoadOptions.As.class, names = "INDEX")
+    void aSmallIndexThatUnpacksToMoreIsRefused(LoadOptions.As as) throws IOException {
+        requireRefused(as);
+    }
+
+    private void requireRefused(LoadOptions.As as) throws IOException {
         Path bomb = gzip("bomb.txt.gz", 1_500_000, 10);
 
         assertThatThrownBy(() -> load(bomb, as))

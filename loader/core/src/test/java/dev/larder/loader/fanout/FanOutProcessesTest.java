@@ -16,6 +16,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -87,8 +88,19 @@ class FanOutProcessesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(booleans = {false, true})
+    @ValueSource(booleans = true)
     void consumersThatAreKilledOrStoppedHoldNobodyUp(boolean inPlace) throws Exception {
+        killAndStop(inPlace);
+    }
+
+    @Tag("slow")
+    @ParameterizedTest
+    @ValueSource(booleans = false)
+    void consumersThatAreKilledOrStoppedHoldNobodyUpWhereBatchesAreCopied(boolean inPlace) throws Exception {
+        killAndStop(inPlace);
+    }
+
+    private void killAndStop(boolean inPlace) throws Exception {
         Rounds rounds = Rounds.of("killed consumers", 5);
         Random random = rounds.random();
         BatchPublisher publisher = gallery.publisher().slots(3).consumers(1).open();

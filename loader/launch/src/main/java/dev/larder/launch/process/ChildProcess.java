@@ -2,6 +2,8 @@ package dev.larder.launch.process;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.launch.internal.MemoryKillClaims;
+import dev.larder.launch.internal.MemoryKills;
 import dev.larder.launch.process.ExitCause.Ended;
 import dev.larder.launch.process.ExitCause.NotStarted;
 import dev.larder.launch.process.ExitCause.OutOfMemory;

@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -46,6 +47,7 @@ class MlpTrainerTest {
         assertThat(file).hasContent(lines.get(1));
     }
 
+    @Tag("slow")
     @Test
     void aSeedAlwaysLearnsTheSameHoweverRowsGetThere() throws IOException {
         try (StoreFixture store = FashionMnist.store(3000, 500)) {

@@ -1,4 +1,4 @@
-package dev.larder.launch.process;
+package dev.larder.launch.internal;
 
 import dev.larder.internal.posix.MemoryGroup;
 import java.io.IOException;
@@ -15,13 +15,13 @@ import org.jspecify.annotations.Nullable;
  * @param inGroup −1 where it cannot be told
  * @param onMachine −1 where it cannot be told
  */
-record MemoryKills(long inGroup, long onMachine) {
+public record MemoryKills(long inGroup, long onMachine) {
     private static final Path ROOT = Path.of("/");
     private static final String COUNTER = "oom_kill";
     private static final long UNKNOWN = -1;
 
     /** Counts now. */
-    static MemoryKills now() {
+    public static MemoryKills now() {
         return under(ROOT);
     }
 

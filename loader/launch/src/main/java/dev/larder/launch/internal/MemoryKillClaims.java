@@ -1,4 +1,4 @@
-package dev.larder.launch.process;
+package dev.larder.launch.internal;
 
 import java.time.Duration;
 import java.util.function.LongSupplier;
@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * Divides the kernel's kills for want of memory among the processes that were killed: each kill explains one death, and only one
  * that is noticed soon after it. So what happened elsewhere hours ago explains no kill of today. Thread-safe.
  */
-final class MemoryKillClaims {
+public final class MemoryKillClaims {
     private static final long FRESH_NANOS = Duration.ofSeconds(2).toNanos();
 
     private final Supplier<MemoryKills> counts;
@@ -19,14 +19,15 @@ final class MemoryKillClaims {
     private long left;
     private long noticedNanos;
 
-    MemoryKillClaims(Supplier<MemoryKills> counts, LongSupplier nanoClock) {
+    /** Counts from now on. */
+    public MemoryKillClaims(Supplier<MemoryKills> counts, LongSupplier nanoClock) {
         this.counts = counts;
         this.nanoClock = nanoClock;
         this.seen = counts.get();
     }
 
     /** Counts anew: at each start and each end, so that kills are noticed soon. */
-    synchronized void look() {
+    public synchronized void look() {
         MemoryKills now = counts.get();
         long nanos = nanoClock.getAsLong();
         if (nanos - noticedNanos > FRESH_NANOS) {
@@ -42,7 +43,7 @@ final class MemoryKillClaims {
     }
 
     /** Says whose memory ran out, where that explains a kill of just now; null where it does not. */
-    synchronized @Nullable String claim() {
+    public synchronized @Nullable String claim() {
         look();
         if (left == 0) {
             return null;

@@ -1,4 +1,4 @@
-package dev.larder.launch.process;
+package dev.larder.launch.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
