@@ -40,6 +40,7 @@ final class JnaPosix implements Posix {
     private static final int USUAL_GROUPS = 64;
 
     private static final long RESERVE_STEP_BYTES = 64L << 20;
+    private static final byte[] NO_PATH = new byte[1];
     private static final int STATX_LENGTH = 256;
     private static final int STATX_LINKS_OFFSET = 16;
     private static final int STATX_UID_OFFSET = 20;
@@ -145,10 +146,22 @@ final class JnaPosix implements Posix {
     @Override
     public FileStatus status(int descriptor) {
         byte[] status = new byte[STATX_LENGTH];
-        int flags = LibC.AT_EMPTY_PATH;
-        if (LibC.statx(descriptor, new byte[1], flags, LibC.STATX_BASIC_STATS, status) < 0) {
+        if (LibC.statx(descriptor, NO_PATH, LibC.AT_EMPTY_PATH, LibC.STATX_BASIC_STATS, status) < 0) {
             throw failed("statx").with("descriptor", descriptor).exception();
         }
+        return decoded(status);
+    }
+
+    @Override
+    public FileStatus status(Path path) {
+        byte[] status = new byte[STATX_LENGTH];
+        if (LibC.statx(LibC.AT_FDCWD, cString(path), 0, LibC.STATX_BASIC_STATS, status) < 0) {
+            throw failed("statx").with("file", path).exception();
+        }
+        return decoded(status);
+    }
+
+    private static FileStatus decoded(byte[] status) {
         ByteBuffer fields = ByteBuffer.wrap(status).order(ByteOrder.nativeOrder());
         return new FileStatus(
                 fields.getInt(STATX_DEVICE_MAJOR_OFFSET),

@@ -38,6 +38,9 @@ public interface Posix {
     /** Returns what the kernel knows of an open file. */
     FileStatus status(int descriptor);
 
+    /** Returns what the kernel knows of a file that need not be open, through links. */
+    FileStatus status(Path path);
+
     /** Takes a shared lock that lasts until the last copy of the descriptor is closed; false where an exclusive one is held. */
     boolean tryLockShared(int descriptor);
 

@@ -73,6 +73,11 @@ class PosixTest {
         assertThat(status.inode()).isEqualTo(Files.getAttribute(file, "unix:ino"));
         assertThat(status.mode()).isEqualTo(Files.getAttribute(file, "unix:mode"));
         assertThat(status.isLinked()).isTrue();
+        Path link = Files.createSymbolicLink(folder.resolve("link"), file);
+        assertThat(posix.status(file)).isEqualTo(status);
+        assertThat(posix.status(link)).isEqualTo(status);
+        assertThat(posix.status(folder).isFolder()).isTrue();
+        assertFails(() -> posix.status(folder.resolve("absent")), ErrorCode.NOT_FOUND, "statx failed: ");
     }
 
     @Test

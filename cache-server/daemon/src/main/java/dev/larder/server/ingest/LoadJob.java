@@ -61,6 +61,7 @@ public final class LoadJob extends Ingest {
     private final List<SourceArray> found = new ArrayList<>();
     private final List<Recheck> before = new ArrayList<>();
     private @Nullable StagedSources staged;
+    private boolean checksLater;
     private volatile List<SourceArray> arrays = List.of();
     private volatile boolean cancelled;
 
@@ -202,7 +203,7 @@ public final class LoadJob extends Ingest {
                 .toList();
         long files = 0;
         long bytes = 0;
-        for (Candidate loaded : changed.isEmpty() ? List.<Candidate>of() : load(changed, reservation, scratch)) {
+        for (Candidate loaded : changed.isEmpty() ? List.<Candidate>of() : loadSound(changed, reservation, scratch)) {
             files += loaded.arrays().size();
             bytes += loaded.dataBytes();
         }
@@ -228,6 +229,10 @@ public final class LoadJob extends Ingest {
         SourceOptions meant = SourceOptions.of(options);
         StagedSources sources = StagedSources.list(request.sources(), meant, scanning);
         staged = sources;
+        checksLater = sources.isEmpty() && !options.inPlace() && options.as() == LoadOptions.As.IMAGES;
+        if (checksLater) {
+            scanning = scanning.withChecksLater();
+        }
         Set<String> changed = fetchChanged(sources);
         List<ScannedSource> scannedSources = ScannedSource.scanAll(sources.local(changed::contains), meant, scanning);
         for (ScannedSource scanned : scannedSources) {
@@ -287,6 +292,30 @@ public final class LoadJob extends Ingest {
                         .orElse(0L);
     }
 
+    /** Where a file turns out to be bad only while it is copied, the failure names all that are. */
+    private List<Candidate> loadSound(List<Candidate> changed, Reservation reservation, ScratchMemory scratch)
+            throws IOException {
+        try {
+            return load(changed, reservation, scratch);
+        } catch (LarderException e) {
+            if (e.code() == ErrorCode.BAD_INPUT) {
+                requireSound();
+            }
+            throw e;
+        }
+    }
+
+    /** Makes the checks that the scan has left to the copy; fails as it would have, naming every bad file. */
+    private void requireSound() {
+        if (!checksLater) {
+            return;
+        }
+        progress.begin(Phase.SCANNING, Progress.UNKNOWN, Progress.UNKNOWN);
+        ScanSettings thorough = new ScanSettings(workers, false, () -> cancelled, progress::addFiles);
+        ScannedSource.scanAll(request.sources(), SourceOptions.of(request.options()), thorough)
+                .forEach(source -> source.arrays().forEach(SourceArray::release));
+    }
+
     /** Writes and publishes all of these, and returns those that were not found to be resident after all. */
     private List<Candidate> load(List<Candidate> changed, Reservation reservation, ScratchMemory scratch)
             throws IOException {
@@ -300,7 +329,11 @@ public final class LoadJob extends Ingest {
         long stored = ByteSums.add(
                 store.manifestBytes(plans.size()), ByteSums.sum(plans.stream().mapToLong(LoadPlan::storedBytes)));
         reservation.allowFor(plans.size(), arrays.size());
-        reservation.growTo(ByteSums.add(stored, scratch.elsewhereBytes()));
+        long wanted = ByteSums.add(stored, scratch.elsewhereBytes());
+        if (store.missingBytes(reservation, Math.max(0, wanted - reservation.bytes()), residency::usedBytes) > 0) {
+            requireSound(); // before others leave for it
+        }
+        reservation.growTo(wanted);
         reservation.evictionNote().ifPresent(notes::add);
         return load(changed, plans, packs, reservation);
     }
@@ -363,7 +396,8 @@ public final class LoadJob extends Ingest {
     static ScanSettings scratchScan(
             int workers, BooleanSupplier isCancelled, IntConsumer onChecked, ScratchMemory scratch) {
         LongConsumer beforeSpill = isTemporaryFolderMemory() ? scratch::addElsewhere : bytes -> {};
-        return new ScanSettings(workers, false, isCancelled, onChecked, scratch, beforeSpill, foldersOf(scratch));
+        return new ScanSettings(
+                workers, false, isCancelled, onChecked, scratch, beforeSpill, foldersOf(scratch), false);
     }
 
     private static ScratchFolders foldersOf(ScratchMemory scratch) {

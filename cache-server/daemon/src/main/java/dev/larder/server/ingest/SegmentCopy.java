@@ -7,6 +7,7 @@ import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.source.SourceReader;
+import dev.larder.server.store.ByteSource;
 import dev.larder.server.store.IncomingSegment;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.SegmentWriter;
@@ -130,7 +131,8 @@ final class SegmentCopy {
                     file = next;
                 }
                 long step = Math.min(left, region.byteSize() - offset);
-                copy(source, region.offset() + offset, step, writer, checksum);
+                ByteSource bytes = bytes(source, portion, at, region.offset() + offset);
+                writer.copy(bytes, step, checksum, progress::addBytes);
                 left -= step;
                 at++;
                 offset = 0;
@@ -152,21 +154,28 @@ final class SegmentCopy {
         }
     }
 
-    private void copy(SourceReader source, long start, long byteSize, SegmentWriter writer, Checksum checksum)
-            throws IOException {
+    /** Reads what lies in a region from a position of its file on. */
+    private static ByteSource bytes(SourceReader source, Portion portion, int region, long start) {
         long[] position = {start};
-        writer.copy(
-                (target, address) -> {
-                    long read = source.read(position[0], address, target.remaining());
-                    position[0] += read;
-                    if (read == 0) {
-                        source.requireUnchanged();
-                    }
-                    return read;
-                },
-                byteSize,
-                checksum,
-                progress::addBytes);
+        return (target, address) -> {
+            long read = source.read(position[0], address, target.remaining());
+            if (read == 0) {
+                source.requireUnchanged();
+            } else if (position[0] == 0) {
+                requireBeginning(source, portion, region, target.slice(target.position(), (int) read));
+            }
+            position[0] += read;
+            return read;
+        };
+    }
+
+    private static void requireBeginning(SourceReader source, Portion portion, int region, ByteBuffer first) {
+        try {
+            portion.copy().array().data().requireBeginning(region, first);
+        } catch (LarderException e) {
+            source.requireUnchanged(); // else it is not the file that was scanned which is bad
+            throw e;
+        }
     }
 
     private void copyStream(SourceArray array, SegmentWriter writer, Checksum checksum) throws IOException {

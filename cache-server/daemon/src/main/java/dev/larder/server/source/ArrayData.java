@@ -1,5 +1,6 @@
 package dev.larder.server.source;
 
+import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,13 @@ public interface ArrayData {
     default @Nullable SourceIdentity identityOf(int region) {
         return null;
     }
+
+    /**
+     * Fails with a refusal where the file of a region does not begin as it has to, which a scan may leave to whoever copies the data.
+     *
+     * @param first the first bytes of the region, one at least
+     */
+    default void requireBeginning(int region, ByteBuffer first) {}
 
     /**
      * Opens the data from the start: exactly as many bytes as the array has, or a {@link dev.larder.error.ErrorCode#BAD_INPUT}

@@ -5,13 +5,18 @@ import java.nio.file.Path;
 import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.RandomAccess;
 import java.util.function.Predicate;
 
 /**
  * The files below one folder, or one file alone, in the order in which they were added. Takes some 60 bytes of the heap for each:
- * names lie together as bytes, and everything else is made when it is asked for. Immutable once it is filled.
+ * names lie together as bytes, each folder is kept once, and everything else is made when it is asked for. Immutable once it is
+ * filled.
  */
 public final class FileTable extends AbstractList<SourceIdentity> implements RandomAccess {
     private static final int CHUNK_SHIFT = 20;
@@ -27,7 +32,12 @@ public final class FileTable extends AbstractList<SourceIdentity> implements Ran
     private long[] byteSizes = new long[FIRST_LENGTH];
     private long[] modifiedNanos = new long[FIRST_LENGTH];
     private long[] inodes = new long[FIRST_LENGTH];
+    private int[] folderOf = new int[FIRST_LENGTH];
     private int count;
+
+    private final List<String> folders = new ArrayList<>();
+    private final List<Path> folderPaths = new ArrayList<>();
+    private final Map<String, Integer> folderNumbers = new HashMap<>();
 
     /** Starts an empty one; {@code isAlone} where {@code root} is the file itself. */
     public FileTable(Path root, boolean isAlone) {
@@ -35,16 +45,26 @@ public final class FileTable extends AbstractList<SourceIdentity> implements Ran
         this.isAlone = isAlone;
     }
 
-    /** Adds a file by its path below the folder, or its own name where it is alone. */
-    public void add(String name, long byteSize, long modified, long inode) {
+    /**
+     * Adds a file.
+     *
+     * @param folder the path of its folder below the root, with a slash at its end; empty for a file of the root, or alone
+     * @param name its own name
+     */
+    public void add(String folder, String name, long byteSize, long modified, long inode) {
+        add(folder, name.getBytes(StandardCharsets.UTF_8), byteSize, modified, inode);
+    }
+
+    private void add(String folder, byte[] name, long byteSize, long modified, long inode) {
         if (count == byteSizes.length) {
             grow();
         }
         byteSizes[count] = byteSize;
         modifiedNanos[count] = modified;
         inodes[count] = inode;
+        folderOf[count] = number(folder);
         count++;
-        for (byte b : name.getBytes(StandardCharsets.UTF_8)) {
+        for (byte b : name) {
             if (end >>> CHUNK_SHIFT == chunks.size()) {
                 chunks.add(new byte[CHUNK_BYTES]);
             }
@@ -54,9 +74,26 @@ public final class FileTable extends AbstractList<SourceIdentity> implements Ran
         places[count] = end;
     }
 
-    /** Adds a file of another table of the same folder. */
+    /** Most files lie in the folder of the one before. */
+    private int number(String folder) {
+        if (count > 0 && folders.get(folderOf[count - 1]).equals(folder)) {
+            return folderOf[count - 1];
+        }
+        return folderNumbers.computeIfAbsent(folder, unknown -> {
+            folders.add(folder);
+            folderPaths.add(root.resolve(folder));
+            return folders.size() - 1;
+        });
+    }
+
+    /** Adds a file of another table of the same root. */
     public void add(FileTable other, int index) {
-        add(other.name(index), other.byteSizes[index], other.modifiedNanos[index], other.inodes[index]);
+        add(
+                other.folders.get(other.folderOf[index]),
+                other.nameBytes(index),
+                other.byteSizes[index],
+                other.modifiedNanos[index],
+                other.inodes[index]);
     }
 
     /** Returns a table of the same folder without files. */
@@ -66,13 +103,16 @@ public final class FileTable extends AbstractList<SourceIdentity> implements Ran
 
     /** Returns those of the files whose names are wanted; this table where all are. */
     public FileTable only(Predicate<String> isWanted) {
-        FileTable wanted = empty();
+        BitSet wanted = new BitSet(count);
         for (int i = 0; i < count; i++) {
-            if (isWanted.test(name(i))) {
-                wanted.add(this, i);
-            }
+            wanted.set(i, isWanted.test(name(i)));
         }
-        return wanted.count == count ? this : wanted;
+        if (wanted.cardinality() == count) {
+            return this;
+        }
+        FileTable some = empty();
+        wanted.stream().forEach(i -> some.add(this, i));
+        return some;
     }
 
     private void grow() {
@@ -81,6 +121,7 @@ public final class FileTable extends AbstractList<SourceIdentity> implements Ran
         byteSizes = Arrays.copyOf(byteSizes, length);
         modifiedNanos = Arrays.copyOf(modifiedNanos, length);
         inodes = Arrays.copyOf(inodes, length);
+        folderOf = Arrays.copyOf(folderOf, length);
     }
 
     /** Returns the folder, or the file that is alone. */
@@ -88,18 +129,36 @@ public final class FileTable extends AbstractList<SourceIdentity> implements Ran
         return root;
     }
 
-    /** Returns the name of a file, from its folder on. */
+    /** Returns the folders that have files, in the order of their first ones: their paths below the root, with a slash at the end. */
+    public List<String> folders() {
+        return Collections.unmodifiableList(folders);
+    }
+
+    /** Returns which of the folders a file lies in. */
+    public int folder(int index) {
+        return folderOf[index];
+    }
+
+    /** Returns the path of a file below the root; the name of a file that is alone. */
     public String name(int index) {
+        return folders.get(folderOf[index]).concat(fileName(index));
+    }
+
+    private String fileName(int index) {
+        return new String(nameBytes(index), StandardCharsets.UTF_8);
+    }
+
+    private byte[] nameBytes(int index) {
         byte[] name = new byte[(int) (places[index + 1] - places[index])];
         for (int i = 0; i < name.length; i++) {
             long at = places[index] + i;
             name[i] = chunks.get((int) (at >>> CHUNK_SHIFT))[(int) at & CHUNK_MASK];
         }
-        return new String(name, StandardCharsets.UTF_8);
+        return name;
     }
 
     public Path path(int index) {
-        return isAlone ? root : root.resolve(name(index));
+        return isAlone ? root : folderPaths.get(folderOf[index]).resolve(fileName(index));
     }
 
     public long byteSize(int index) {

@@ -3,13 +3,16 @@ package dev.larder.server.source;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
+import java.nio.file.Path;
 import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import java.util.RandomAccess;
+import java.util.function.Consumer;
 import java.util.function.IntFunction;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -18,17 +21,30 @@ public final class JoinedData implements ArrayData {
     private final List<ArrayData> parts;
     private final List<FileRegion> regions;
     private final @Nullable IntFunction<SourceIdentity> identities;
+    private final @Nullable Beginning beginning;
+
+    /**
+     * How files have to begin.
+     *
+     * @param fits whether first bytes, which may be few, show that
+     * @param require looks at a file itself, and fails with a refusal
+     */
+    private record Beginning(Predicate<ByteBuffer> fits, Consumer<Path> require) {}
 
     /** Joins parts in the order of their bytes. */
     public JoinedData(List<ArrayData> parts) {
-        this(List.copyOf(parts), regions(parts), null);
+        this(List.copyOf(parts), regions(parts), null, null);
     }
 
     private JoinedData(
-            List<ArrayData> parts, List<FileRegion> regions, @Nullable IntFunction<SourceIdentity> identities) {
+            List<ArrayData> parts,
+            List<FileRegion> regions,
+            @Nullable IntFunction<SourceIdentity> identities,
+            @Nullable Beginning beginning) {
         this.parts = parts;
         this.regions = regions;
         this.identities = identities;
+        this.beginning = beginning;
     }
 
     /** Joins stretches of files; keeps nothing but the table of them. */
@@ -44,11 +60,25 @@ public final class JoinedData implements ArrayData {
                 return regions.size();
             }
         };
-        return new JoinedData(parts, regions, regions::file);
+        return new JoinedData(parts, regions, regions::file, null);
     }
 
     /** Joins whole files; keeps nothing but the table of them. */
     public static JoinedData of(FileTable files) {
+        return of(files, null);
+    }
+
+    /**
+     * Joins whole files whose beginning is checked when they are copied.
+     *
+     * @param fits whether the first bytes of a file, which may be few, show that it is good
+     * @param require looks at a file itself, and fails with a refusal
+     */
+    public static JoinedData of(FileTable files, Predicate<ByteBuffer> fits, Consumer<Path> require) {
+        return of(files, new Beginning(fits, require));
+    }
+
+    private static JoinedData of(FileTable files, @Nullable Beginning beginning) {
         RegionsOfFiles regions = new RegionsOfFiles(files);
         return new JoinedData(
                 new AbstractList<>() {
@@ -63,7 +93,15 @@ public final class JoinedData implements ArrayData {
                     }
                 },
                 regions,
-                region -> files.get(regions.index(region)));
+                region -> files.get(regions.index(region)),
+                beginning);
+    }
+
+    @Override
+    public void requireBeginning(int region, ByteBuffer first) {
+        if (beginning != null && !beginning.fits.test(first)) {
+            beginning.require.accept(regions.get(region).file());
+        }
     }
 
     @Override

@@ -16,6 +16,7 @@ import java.util.function.LongConsumer;
  * @param memory where columns are made; lives until the arrays have been released
  * @param beforeSpill told how many more bytes a table is about to write to a temporary file, and may refuse
  * @param scratch where programs that read for a load write
+ * @param checksLater whether files need not be opened that {@link ArrayData#requireBeginning} checks when they are read
  */
 public record ScanSettings(
         int workers,
@@ -24,7 +25,8 @@ public record ScanSettings(
         IntConsumer onChecked,
         ColumnMemory memory,
         LongConsumer beforeSpill,
-        ScratchFolders scratch) {
+        ScratchFolders scratch,
+        boolean checksLater) {
     /** Makes columns in anonymous memory: for programs that read their own files. */
     public ScanSettings(int workers, boolean takesHidden, BooleanSupplier isCancelled, IntConsumer onChecked) {
         this(
@@ -34,7 +36,13 @@ public record ScanSettings(
                 onChecked,
                 ColumnMemory.anonymous(),
                 bytes -> {},
-                ScratchFolders.temporary());
+                ScratchFolders.temporary(),
+                false);
+    }
+
+    /** Returns the same for a load that copies what is found. */
+    public ScanSettings withChecksLater() {
+        return new ScanSettings(workers, takesHidden, isCancelled, onChecked, memory, beforeSpill, scratch, true);
     }
 
     /** Returns those of a scan by the calling thread alone, which nobody watches. */

@@ -3,6 +3,7 @@ package dev.larder.server.source;
 import dev.larder.error.LarderException;
 import dev.larder.internal.posix.FileStamp;
 import dev.larder.internal.posix.FileStatus;
+import dev.larder.internal.posix.Posix;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,6 +39,20 @@ public record SourceIdentity(Path file, long byteSize, long modifiedNanos, long 
     public record Status(boolean isFolder, long byteSize, long modifiedNanos, long inode) {
         /** Looks through links. Fails with a refusal where nothing is there, or neither of the two. */
         public static Status of(Path path) {
+            FileStatus status;
+            try {
+                status = Posix.system().status(path);
+            } catch (LarderException e) {
+                return asTheJdkSees(path);
+            }
+            if (!status.isFolder() && !status.isRegular()) {
+                throw irregular(path, false);
+            }
+            return new Status(status.isFolder(), status.byteSize(), status.modifiedNanos(), status.inode());
+        }
+
+        /** The JDK has the words for what is wrong, and knows the bytes of names that are no text. */
+        private static Status asTheJdkSees(Path path) {
             Map<String, Object> attributes;
             try {
                 attributes = Files.readAttributes(path, ATTRIBUTES);

@@ -8,12 +8,15 @@ import dev.larder.internal.posix.FileStatus;
 import dev.larder.internal.posix.Posix;
 
 /**
- * A source file that is open and proved to be the very file that was scanned. Opening waits for nothing, whatever lies there
- * meanwhile. Owns a descriptor.
+ * A source file that is open, and is the very file that was scanned: {@link #requireUnchanged} proves that of all that was read
+ * before. Opening waits for nothing, whatever lies there meanwhile. Owns a descriptor.
  */
 public final class SourceReader implements AutoCloseable {
     private static final Posix POSIX = Posix.system();
     private static final BulkIo IO = BulkIo.system();
+
+    /** Of a file that is read in one go it is enough to look once, afterwards. */
+    private static final long SMALL_BYTES = 256 << 10;
 
     private final SourceIdentity seen;
     private final int descriptor;
@@ -23,11 +26,16 @@ public final class SourceReader implements AutoCloseable {
         this.descriptor = descriptor;
     }
 
-    /** Opens a file; fails with {@link ErrorCode#BAD_INPUT} where it is not what it was. The caller closes the reader. */
+    /**
+     * Opens a file; fails with {@link ErrorCode#BAD_INPUT} where it is not what it was, unless it is small, which {@link
+     * #requireUnchanged} tells. The caller closes the reader.
+     */
     public static SourceReader open(SourceIdentity seen) {
         SourceReader reader = new SourceReader(seen, openWithoutWaiting(seen));
         try {
-            reader.requireUnchanged();
+            if (seen.byteSize() > SMALL_BYTES) {
+                reader.requireUnchanged();
+            }
             return reader;
         } catch (RuntimeException | Error e) {
             reader.close();
@@ -54,6 +62,7 @@ public final class SourceReader implements AutoCloseable {
         try {
             return IO.read(descriptor, position, address, byteSize);
         } catch (LarderException e) {
+            requireUnchanged(); // it may be a folder by now, or a pipe
             throw Refusal.of(seen.file(), position, String.valueOf(e.getMessage()));
         }
     }

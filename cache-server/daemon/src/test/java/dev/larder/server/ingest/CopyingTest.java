@@ -1,14 +1,23 @@
 package dev.larder.server.ingest;
 
+import static java.nio.file.StandardCopyOption.REPLACE_EXISTING;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.layout.ArrayName;
+import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.StoreLayout;
+import dev.larder.npy.Dtype;
+import dev.larder.npy.NpyHeader;
+import dev.larder.npy.Order;
 import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.FileTable;
+import dev.larder.server.source.JoinedData;
 import dev.larder.server.source.SourceArray;
+import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Store;
 import dev.larder.server.store.version.Provenance;
@@ -18,6 +27,7 @@ import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -26,11 +36,14 @@ import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Copies of data that does as it likes. */
 @Timeout(300)
@@ -130,6 +143,52 @@ class CopyingTest {
 
         byte[] stored = Files.readAllBytes(version.folder().resolve("joined.npy"));
         assertThat(ByteBuffer.wrap(stored, 4096, data.length)).isEqualTo(ByteBuffer.wrap(data));
+    }
+
+    private interface Change {
+        void of(Path file) throws Exception;
+    }
+
+    private static Stream<Change> changes() {
+        return Stream.of(
+                small -> Files.setLastModifiedTime(small, FileTime.fromMillis(1)),
+                small -> Files.write(small, new byte[99]),
+                small -> Files.write(small, new byte[101]),
+                small -> Files.copy(Files.write(small.resolveSibling("b"), new byte[100]), small, REPLACE_EXISTING),
+                small -> Files.createDirectory(deleted(small)),
+                small -> new ProcessBuilder("mkfifo", deleted(small).toString())
+                        .start()
+                        .waitFor(),
+                small -> Files.createSymbolicLink(deleted(small), Path.of("/dev/zero")));
+    }
+
+    private static Path deleted(Path small) throws IOException {
+        Files.delete(small);
+        return small;
+    }
+
+    /** Such a file is looked at only after it was read. */
+    @ParameterizedTest
+    @MethodSource("changes")
+    void aSmallFileThatIsNotWhatWasScannedIsRefused(Change change) throws Exception {
+        FileTable files = new FileTable(sources, false);
+        for (int i = 0; i < 3; i++) {
+            Path small = Files.write(sources.resolve("small" + i), new byte[100]);
+            SourceIdentity seen = SourceIdentity.of(small);
+            files.add("", "small" + i, 100, seen.modifiedNanos(), seen.inode());
+        }
+        change.of(sources.resolve("small1"));
+        SourceArray array = new SourceArray(
+                new ArrayName("d", "joined"),
+                NpyHeader.of(Dtype.parse("|u1"), Order.C, 300),
+                JoinedData.of(files),
+                files,
+                ColumnPart.NONE);
+
+        assertThatThrownBy(() -> copy(2, array))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
+                .hasMessageContaining("small1 reason=it changed while it was read");
     }
 
     private void copy(int workers, SourceArray... arrays) {

@@ -10,10 +10,9 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Locale;
-import java.util.regex.Pattern;
+import java.util.Set;
 
 /** Kinds of encoded images, recognised by how they begin; a file may have the suffix of one and be of another. */
 public enum ImageFormat {
@@ -28,21 +27,27 @@ public enum ImageFormat {
     /** What to name where a folder has no image. */
     public static final String SUFFIXES = ".jpg, .jpeg, .png, .gif, .bmp, .tif, .tiff, .webp";
 
+    private static final ImageFormat[] ALL = values();
     private static final int HEAD_BYTES = 12;
     private static final BulkIo IO = BulkIo.system();
     private static final ThreadLocal<ByteBuffer> HEAD =
             ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(HEAD_BYTES));
-    private static final Pattern NAME = Pattern.compile(".*\\.(jpe?g|png|gif|bmp|tiff?|webp)", Pattern.DOTALL);
+    private static final Set<String> KNOWN = Set.of("jpg", "jpeg", "png", "gif", "bmp", "tif", "tiff", "webp");
 
-    // as hexadecimal digits
+    // a char for each byte
     private final String beginning;
     private final int nextOffset;
     private final String next;
 
+    /** Takes hexadecimal digits. */
     ImageFormat(String beginning, int nextOffset, String next) {
-        this.beginning = beginning;
+        this.beginning = bytes(beginning);
         this.nextOffset = nextOffset;
-        this.next = next;
+        this.next = bytes(next);
+    }
+
+    private static String bytes(String hex) {
+        return new String(HexFormat.of().parseHex(hex), StandardCharsets.ISO_8859_1);
     }
 
     private static String hex(String text) {
@@ -51,7 +56,30 @@ public enum ImageFormat {
 
     /** Tells whether a file's name says that it is an image. */
     public static boolean isNamedSo(String name) {
-        return NAME.matcher(name.toLowerCase(Locale.ROOT)).matches();
+        int dot = name.lastIndexOf('.');
+        return dot >= 0 && KNOWN.contains(name.substring(dot + 1).toLowerCase(Locale.ROOT));
+    }
+
+    /** Tells whether a file that begins with these bytes is an image. */
+    public static boolean isBeginning(ByteBuffer first) {
+        for (ImageFormat format : ALL) {
+            if (has(first, 0, format.beginning) && has(first, format.nextOffset, format.next)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean has(ByteBuffer bytes, int offset, String wanted) {
+        if (bytes.remaining() < offset + wanted.length()) {
+            return false;
+        }
+        for (int i = 0; i < wanted.length(); i++) {
+            if ((bytes.get(bytes.position() + offset + i) & 0xff) != wanted.charAt(i)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Fails with a refusal where a file does not begin as an image of any kind does; what follows is not looked at. */
@@ -60,8 +88,7 @@ public enum ImageFormat {
         if (head.length == 0) {
             throw Refusal.of(file, 0, "it is empty");
         }
-        String digits = HexFormat.of().formatHex(head);
-        if (Arrays.stream(values()).noneMatch(format -> format.matches(digits))) {
+        if (!isBeginning(ByteBuffer.wrap(head))) {
             throw Refusal.unfit(
                     file,
                     "it is no image: it begins with "
@@ -89,9 +116,5 @@ public enum ImageFormat {
                 throw Refusal.unreadable(file, 0, reason);
             }
         }
-    }
-
-    private boolean matches(String head) {
-        return head.startsWith(beginning) && head.startsWith(next, 2 * nextOffset);
     }
 }

@@ -12,6 +12,7 @@ import dev.larder.internal.layout.ColumnPart;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
+import dev.larder.server.source.ArrayData;
 import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.JoinedData;
@@ -44,7 +45,7 @@ final class BytesScan {
             if (files.isEmpty()) {
                 throw ColumnScan.nothing(path, 0, walk.hidden(), "name a folder with files");
             }
-            arrays.add(values(dataset, FILES, files));
+            arrays.add(values(dataset, FILES, files, JoinedData.of(files)));
             arrays.addAll(offsets(dataset, FILES, files, settings.memory()));
             addNames(dataset, files, settings.memory(), arrays);
         }
@@ -52,7 +53,7 @@ final class BytesScan {
     }
 
     /** Returns the bytes of all files, one after the other. */
-    static SourceArray values(String dataset, String column, FileTable files) {
+    static SourceArray values(String dataset, String column, FileTable files, ArrayData data) {
         long byteSize = 0;
         for (int i = 0; i < files.size(); i++) {
             byteSize = ByteSums.add(byteSize, files.byteSize(i));
@@ -60,7 +61,7 @@ final class BytesScan {
         return new SourceArray(
                 new ArrayName(dataset, ColumnPart.BYTES_VALUES.arrayName(column)),
                 NpyHeader.of(Dtype.parse("|u1"), Order.C, byteSize),
-                JoinedData.of(files),
+                data,
                 files,
                 ColumnPart.BYTES_VALUES);
     }

@@ -13,6 +13,7 @@ import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
 import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.FileTable;
+import dev.larder.server.source.JoinedData;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
@@ -74,14 +75,19 @@ final class ImagesScan {
             throw ColumnScan.nothing(
                     path, skipped, walk.hidden(), "files of these kinds are read: " + ImageFormat.SUFFIXES);
         }
-        refuseWhatIsNoImage();
-        refuseOtherDepths();
-        Map<String, FileTable> splits = splits();
+        List<LarderException> misplaced = new Refusals();
+        refuseOtherDepths(misplaced);
+        Map<String, FileTable> splits = splits(misplaced);
+        boolean isChecked = !settings.checksLater() || !refusals.isEmpty() || !misplaced.isEmpty() || hasEmptyOne();
+        if (isChecked) {
+            refuseWhatIsNoImage();
+        }
+        refusals.addAll(misplaced);
         List<SourceArray> arrays = new ArrayList<>();
         if (refusals.isEmpty()) {
             try {
                 Map<String, Integer> classes = classes();
-                splits.forEach((split, files) -> addSplit(split, files, classes, arrays));
+                splits.forEach((split, files) -> addSplit(split, files, classes, isChecked, arrays));
                 if (!classes.isEmpty()) {
                     addTexts(CLASSES, classes.keySet(), arrays);
                 }
@@ -91,6 +97,10 @@ final class ImagesScan {
             }
         }
         return ColumnScan.source(new ScannedSource(dataset, path, arrays, skipped, walk.hidden()), refusals);
+    }
+
+    private boolean hasEmptyOne() {
+        return IntStream.range(0, images.size()).anyMatch(i -> images.byteSize(i) == 0);
     }
 
     private void refuseWhatIsNoImage() {
@@ -117,15 +127,16 @@ final class ImagesScan {
     }
 
     /** An image beside the folders of classes would have no class, or make them splits. */
-    private void refuseOtherDepths() {
+    private void refuseOtherDepths(List<LarderException> misplaced) {
         if (images.isEmpty()) {
             return;
         }
-        int depth = depth(images.name(0));
+        int[] depths = images.folders().stream().mapToInt(ImagesScan::depth).toArray();
+        int depth = depths[images.folder(0)];
         for (int i = 1; i < images.size(); i++) {
-            int other = depth(images.name(i));
+            int other = depths[images.folder(i)];
             if (other != depth) {
-                refusals.add(Refusal.unfit(
+                misplaced.add(Refusal.unfit(
                         images.path(i),
                         "it lies " + other + " folders deep, and " + images.path(0) + " " + depth
                                 + ": the folder of an image is its class",
@@ -134,64 +145,75 @@ final class ImagesScan {
         }
     }
 
-    private static int depth(String name) {
-        return (int) name.chars().filter(c -> c == '/').count();
+    private static int depth(String folder) {
+        return (int) folder.chars().filter(c -> c == '/').count();
     }
 
-    private static String folder(String name) {
-        return name.substring(0, Math.max(0, name.lastIndexOf('/')));
+    /** Returns the path of a folder of images without the class, with a slash at its end; empty where that is all. */
+    private static String split(String folder) {
+        return folder.substring(0, folder.lastIndexOf('/', folder.length() - 2) + 1);
     }
 
-    private static String className(String name) {
-        String folder = folder(name);
-        return folder.substring(folder.lastIndexOf('/') + 1);
+    private static String className(String folder) {
+        return folder.substring(split(folder).length(), Math.max(0, folder.length() - 1));
     }
 
     /** Returns the images below each folder of folders of classes, by that folder's path with a slash at its end. */
-    private Map<String, FileTable> splits() {
+    private Map<String, FileTable> splits(List<LarderException> misplaced) {
         Map<String, FileTable> splits = new TreeMap<>();
+        List<FileTable> tables = new ArrayList<>();
+        for (String folder : images.folders()) {
+            tables.add(splits.computeIfAbsent(split(folder), split -> {
+                refuseName(split, misplaced);
+                return images.empty();
+            }));
+        }
+        if (splits.size() == 1) {
+            splits.replaceAll((split, none) -> images);
+            return splits;
+        }
         for (int i = 0; i < images.size(); i++) {
-            String above = folder(folder(images.name(i)));
-            String split = above.isEmpty() ? "" : above + "/";
-            FileTable files = splits.get(split);
-            if (files == null) {
-                String objection = above.isEmpty() ? null : Names.arrayObjection(above);
-                if (objection != null) {
-                    refusals.add(Refusal.unfit(
-                            path.resolve(above),
-                            "its arrays cannot be called " + Names.printable(above) + ": " + objection,
-                            "rename the folder, or leave it out with --exclude"));
-                }
-                files = images.empty();
-                splits.put(split, files);
-            }
-            files.add(images, i);
+            tables.get(images.folder(i)).add(images, i);
         }
         return splits;
+    }
+
+    private void refuseName(String split, List<LarderException> misplaced) {
+        String above = split.isEmpty() ? "" : split.substring(0, split.length() - 1);
+        String objection = above.isEmpty() ? null : Names.arrayObjection(above);
+        if (objection != null) {
+            misplaced.add(Refusal.unfit(
+                    path.resolve(above),
+                    "its arrays cannot be called " + Names.printable(above) + ": " + objection,
+                    "rename the folder, or leave it out with --exclude"));
+        }
     }
 
     /** Returns the numbers of classes by their names, in the order of both; none where images lie in no folder. */
     private Map<String, Integer> classes() {
         TreeSet<String> names = new TreeSet<>();
-        if (depth(images.name(0)) > 0) {
-            for (int i = 0; i < images.size(); i++) {
-                names.add(className(images.name(i)));
-            }
+        if (depth(images.folders().get(0)) > 0) {
+            images.folders().forEach(folder -> names.add(className(folder)));
         }
         Map<String, Integer> numbers = new TreeMap<>();
         names.forEach(name -> numbers.put(name, numbers.size()));
         return numbers;
     }
 
-    private void addSplit(String split, FileTable files, Map<String, Integer> classes, List<SourceArray> arrays) {
+    private void addSplit(
+            String split, FileTable files, Map<String, Integer> classes, boolean isChecked, List<SourceArray> arrays) {
         ColumnMemory memory = settings.memory();
-        arrays.add(BytesScan.values(dataset, split + IMAGE, files));
+        JoinedData data =
+                isChecked ? JoinedData.of(files) : JoinedData.of(files, ImageFormat::isBeginning, ImageFormat::require);
+        arrays.add(BytesScan.values(dataset, split + IMAGE, files, data));
         arrays.addAll(BytesScan.offsets(dataset, split + IMAGE, files, memory));
         addTexts(split + PATH, () -> names(files), arrays);
         if (!classes.isEmpty()) {
             NpyHeader header = NpyHeader.of(Dtype.parse("<i8"), Order.C, files.size());
-            LabelData labels =
-                    new LabelData(files.size(), row -> Objects.requireNonNull(classes.get(className(files.name(row)))));
+            int[] numbers = files.folders().stream()
+                    .mapToInt(folder -> Objects.requireNonNull(classes.get(className(folder))))
+                    .toArray();
+            LabelData labels = new LabelData(files.size(), row -> numbers[files.folder(row)]);
             List<SourceIdentity> first = List.of(files.get(0));
             arrays.add(new SourceArray(new ArrayName(dataset, split + LABEL), header, labels, first, ColumnPart.NONE));
         }

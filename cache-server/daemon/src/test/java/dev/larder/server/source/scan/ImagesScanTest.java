@@ -8,6 +8,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.protocol.LoadOptions.As;
+import dev.larder.server.source.ArrayData;
 import dev.larder.server.source.Exclusion;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceOptions;
@@ -27,6 +28,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class ImagesScanTest {
     private static final String JPEG = "ffd8ffe0";
+    private static final ScanSettings FOR_LOAD =
+            new ScanSettings(2, false, () -> false, checked -> {}).withChecksLater();
 
     @TempDir
     Path folder;
@@ -36,8 +39,12 @@ class ImagesScanTest {
     }
 
     private ScannedSource scan(Path path, String... exclude) {
+        return scan(path, new ScanSettings(2, false, () -> false, checked -> {}), exclude);
+    }
+
+    private static ScannedSource scan(Path path, ScanSettings settings, String... exclude) {
         SourceOptions options = new SourceOptions(List.of(), As.IMAGES, "", "", Exclusion.of(Arrays.asList(exclude)));
-        return ScannedSource.scan("d", path, options, new ScanSettings(2, false, () -> false, checked -> {}));
+        return ScannedSource.scan("d", path, options, settings);
     }
 
     @Test
@@ -116,6 +123,42 @@ class ImagesScanTest {
                 .hasMessageContaining("cat/2.jpg offset=0 reason=it is empty")
                 .hasMessageContaining("cat/3.png reason=it is no image: it begins with 3c 68 74 6d 6c 3e")
                 .hasMessageContaining("dog/4.jpg reason=it is no image: it begins with ff d8");
+    }
+
+    @Test
+    void aScanForALoadLeavesTheBeginningsToTheCopy() {
+        image("cat/1.jpg", JPEG);
+        image("cat/2.jpg", "3c68746d6c3e");
+        ScannedSource source = scan(folder, FOR_LOAD);
+        ArrayData data = SourceFiles.array(source, "image/values").data();
+
+        data.requireBeginning(0, bytes(JPEG));
+        data.requireBeginning(0, bytes("ff")); // too few to tell by, as a batch may begin anywhere in a file
+        assertThatThrownBy(() -> data.requireBeginning(1, bytes("3c")))
+                .hasMessageContaining("cat/2.jpg reason=it is no image: it begins with 3c 68 74 6d 6c 3e");
+        SourceFiles.release(source);
+    }
+
+    @Test
+    void aScanForALoadThatRefusesAnythingListsWhatIsNoImageToo() {
+        image("cat/1.jpg", "3c68746d6c3e");
+        image("cat/2.jpg", "");
+
+        assertThatThrownBy(() -> scan(folder, FOR_LOAD))
+                .hasMessageContaining("badFiles=2")
+                .hasMessageContaining("cat/1.jpg reason=it is no image")
+                .hasMessageContaining("cat/2.jpg offset=0 reason=it is empty");
+        image("cat/2.jpg", JPEG);
+        image("3.jpg", JPEG);
+        assertThatThrownBy(() -> scan(folder, FOR_LOAD))
+                .hasMessageContaining("badFiles=3")
+                .hasMessageContaining("cat/1.jpg reason=it is no image")
+                .hasMessageContaining("cat/1.jpg reason=it lies 1 folders deep, and ")
+                .hasMessageContaining("cat/2.jpg reason=it lies 1 folders deep, and ");
+    }
+
+    private static ByteBuffer bytes(String hex) {
+        return ByteBuffer.wrap(HexFormat.of().parseHex(hex));
     }
 
     @Test
