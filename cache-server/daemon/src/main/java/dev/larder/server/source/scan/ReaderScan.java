@@ -54,14 +54,10 @@ final class ReaderScan {
 
     private static boolean hasOnlyFiles(
             List<Readers.Known> readers, Path path, SourceOptions options, ScanSettings settings) {
-        FileTable files = FileWalk.of(path, options, settings).files();
         String as = word(options.as());
-        for (int i = 0; i < files.size(); i++) {
-            if (Readers.named(readers, fileName(files.name(i)), as).isEmpty()) {
-                return false;
-            }
-        }
-        return !files.isEmpty();
+        boolean hasOther =
+                NameWalk.hasOther(path, name -> Readers.named(readers, name, as).isPresent(), options.exclusion());
+        return !hasOther && !FileWalk.of(path, options, settings).files().isEmpty();
     }
 
     /** Tells whether some files are for readers, by their names. */

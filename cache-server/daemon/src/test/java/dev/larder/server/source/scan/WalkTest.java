@@ -7,6 +7,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadOptions.As;
+import dev.larder.server.source.Exclusion;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -104,6 +106,20 @@ class WalkTest {
                 .extracting(file -> file.file().getFileName().toString())
                 .containsExactly("a.npy");
         source.arrays().forEach(SourceArray::release);
+    }
+
+    @Test
+    void aFileOfAnotherKindIsFoundByNamesAlone() throws IOException {
+        Files.createDirectories(folder.resolve("more/skip"));
+        Files.writeString(folder.resolve(".hidden"), "");
+        Files.writeString(folder.resolve("a.k"), "");
+        Files.writeString(folder.resolve("more/skip/x.j"), "");
+        Files.createSymbolicLink(folder.resolve("nowhere.j"), Path.of("gone"));
+        Predicate<String> isOfKind = name -> name.endsWith(".k");
+
+        assertThat(NameWalk.hasOther(folder, isOfKind, Exclusion.of(List.of("skip"))))
+                .isFalse();
+        assertThat(NameWalk.hasOther(folder, isOfKind, Exclusion.of(List.of()))).isTrue();
     }
 
     @Test
