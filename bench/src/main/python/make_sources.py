@@ -3,6 +3,8 @@
 
 usage: make_sources.py FOLDER MIB
 
+files-images: files of 8 to 10 kB in ten folders, which begin as JPEG does.
+
 rows: float32 rows of 4 KiB, as one batch and as batches of 1,000 rows. table: 16 columns of float64 in batches of 1,000 rows, 8 kB each.
 texts: lines of about 100 bytes in batches of 1,000, beside their bytes and offsets. Arrays come in pairs: NAME-npy and NAME-arrow.
 """
@@ -38,6 +40,13 @@ def npy(folder, arrays):
         np.save(f"{folder}/{name}.npy", array)
 
 
+def images(folder, random, count):
+    for i in range(count):
+        os.makedirs(f"{folder}/c{i % 10}", exist_ok=True)
+        with open(f"{folder}/c{i % 10}/{i:06}.jpg", "wb") as file:
+            file.write(b"\xff\xd8\xff" + random.bytes(random.integers(8000, 10000)))
+
+
 def main(folder, mib):
     random = np.random.default_rng(42)
     bits = random.integers(0, 1 << 32, int(mib) << 18, np.uint32)
@@ -54,6 +63,7 @@ def main(folder, mib):
     letters = (bits.view(np.uint8)[:offsets[-1]] & 15) + 97
     npy(f"{folder}/texts-npy", {"bytes": letters, "offsets": offsets})
     texts = pa.LargeStringArray.from_buffers(len(lengths), pa.py_buffer(offsets), pa.py_buffer(letters))
+    images(f"{folder}/files-images", random, int(mib) << 5)
     saved(f"{folder}/texts-arrow", pa.table({"t": texts.cast(pa.string()) if offsets[-1] < 1 << 31 else texts}))
 
 

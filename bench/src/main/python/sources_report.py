@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the figures of loads of Arrow files beside those of .npy files with the same data as a Markdown table.
+"""Prints the figures of loads of Arrow files beside those of .npy files with the same data, and of small files, as Markdown tables.
 
 usage: sources_report.py SOURCES.jsonl
 """
@@ -26,6 +26,12 @@ def main():
         speeds = [run["bytes"] / statistics.median(run["seconds"]) / 1e9 for run in (npy, arrow)]
         ratio = statistics.median(a / b for a, b in zip(npy["seconds"], arrow["seconds"]))
         print(f"| {words} | {arrow['bytes'] >> 20:,} | {speeds[0]:.2f} | {speeds[1]:.2f} | {ratio:.2f} |")
+    images, loop = runs["files-images"], runs["files-images-loop"]
+    ratio = statistics.median(a / b for a, b in zip(loop["seconds"], images["seconds"]))
+    print("\n| source | MiB | a loop that reads file by file, s | --as images, s | ratio, median of rounds |")
+    print("|---|--:|--:|--:|--:|")
+    seconds = [statistics.median(run["seconds"]) for run in (loop, images)]
+    print(f"| JPEG files of 8 to 10 kB | {images['bytes'] >> 20:,} | {seconds[0]:.2f} | {seconds[1]:.2f} | {ratio:.2f} |")
 
 
 if __name__ == "__main__":
