@@ -4,12 +4,12 @@ import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import java.io.IOException;
 import java.net.BindException;
-import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** Where the leader listens. A thread for each caller has it prove who it is, and puts what it says into the leader's queue. */
@@ -18,6 +18,9 @@ final class Door implements AutoCloseable {
 
     /** How many may be at the door that have not yet proven that they belong to the run. */
     private static final int MOST_STRANGERS = 256;
+
+    /** Of how many callers it is said that they were turned away. */
+    private static final int MOST_TOLD = 100;
 
     /** What the leader hears: of a caller that said who it is, of a message, or of the end of a link. */
     record Event(
@@ -30,6 +33,7 @@ final class Door implements AutoCloseable {
     private final BlockingQueue<Event> events;
     private final LineForwarder lines;
     private final NodeListener hearer;
+    private final AtomicInteger turnedAway = new AtomicInteger();
     private final Semaphore strangers = new Semaphore(MOST_STRANGERS);
 
     private Door(
@@ -48,7 +52,7 @@ final class Door implements AutoCloseable {
     /** Listens at the endpoint; null where something else does. */
     static @Nullable Door open(
             NodeOptions options, BlockingQueue<Event> events, LineForwarder lines, NodeListener hearer) {
-        ServerSocket listener = listen(options.endpoint());
+        ServerSocket listener = listen(options.endpoint(), options.secret().isGiven());
         if (listener == null) {
             return null;
         }
@@ -57,17 +61,19 @@ final class Door implements AutoCloseable {
         return door;
     }
 
-    private static @Nullable ServerSocket listen(Endpoint endpoint) {
+    private static @Nullable ServerSocket listen(Endpoint endpoint, boolean hasSecret) {
         try {
             ServerSocket listener = new ServerSocket();
             try {
                 listener.setReuseAddress(true);
-                InetSocketAddress address = endpoint.address();
-                listener.bind(address, BACKLOG);
+                listener.bind(endpoint.listenAddress(hasSecret), BACKLOG);
                 return listener;
             } catch (BindException e) {
                 listener.close();
-                return null;
+                if (String.valueOf(e.getMessage()).contains("in use")) {
+                    return null;
+                }
+                throw e; // such as a port that only root may have
             }
         } catch (IOException e) {
             throw Failure.of(ErrorCode.UNEXPECTED, "cannot listen at the rendezvous endpoint")
@@ -120,14 +126,22 @@ final class Door implements AutoCloseable {
             gone = "silent for " + options.times().silence().toSeconds() + " s";
         } catch (NodeLink.StrangerException e) {
             gone = String.valueOf(e.getMessage());
-            hearer.said("a caller was turned away: address="
-                    + socket.getInetAddress().getHostAddress() + " reason=" + gone);
+            turnedAway(socket, gone);
         } catch (IOException e) {
             gone = "connection closed";
         }
         close(socket);
         if (member != null) {
             events.add(new Event(member, null, gone));
+        }
+    }
+
+    private void turnedAway(Socket socket, String reason) {
+        int count = turnedAway.incrementAndGet();
+        if (count <= MOST_TOLD) {
+            hearer.said("a caller was turned away: address="
+                    + socket.getInetAddress().getHostAddress() + " reason=" + reason
+                    + (count == MOST_TOLD ? "; further ones are not told of" : ""));
         }
     }
 

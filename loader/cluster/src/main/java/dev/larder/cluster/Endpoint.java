@@ -71,6 +71,21 @@ public record Endpoint(String host, int port) {
         }
     }
 
+    /**
+     * Returns where the leader listens: at its address; but everywhere where the name of this machine leads it to itself alone, as
+     * Debian's 127.0.1.1 does, and a secret keeps strangers out.
+     */
+    InetSocketAddress listenAddress(boolean hasSecret) throws UnknownHostException {
+        InetSocketAddress own = address();
+        return hasSecret && isOnlyHere(own.getAddress()) ? new InetSocketAddress(port) : own;
+    }
+
+    /** Tells whether the host is a name that means another address on other machines. */
+    boolean isOnlyHere(InetAddress address) {
+        boolean isMeant = host.equalsIgnoreCase("localhost") || host.startsWith("127.") || host.contains(":");
+        return address.isLoopbackAddress() && !isMeant;
+    }
+
     LarderException notHere() {
         return Failure.of(
                         ErrorCode.USAGE,

@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.time.Deadline;
 import dev.larder.launch.process.MasterPort;
+import java.net.InetAddress;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -39,7 +40,6 @@ final class Leader implements AutoCloseable {
     private final Door door;
     private final List<Member> members = new CopyOnWriteArrayList<>();
     private final List<Member> early = new ArrayList<>();
-    private final Heartbeat heartbeat;
     private final Thread thread;
     private @Nullable Member own;
     private @Nullable Round round;
@@ -62,9 +62,6 @@ final class Leader implements AutoCloseable {
         this.events = events;
         this.lines = lines;
         this.door = door;
-        this.heartbeat = new Heartbeat(
-                options.times().heartbeat(),
-                () -> members.stream().map(Member::link).toList());
         this.thread = new Thread(this::run, "larder-leader");
         thread.setDaemon(true);
     }
@@ -104,7 +101,7 @@ final class Leader implements AutoCloseable {
             verdict = new Verdict(ErrorCode.INTERRUPTED.number(), "the leader of the run was ended");
         } catch (LarderException e) {
             verdict = new Verdict(e.rawCode(), String.valueOf(e.getMessage()));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) { // all nodes wait for it
             verdict = new Verdict(ErrorCode.UNEXPECTED.number(), "the leader of the run failed: reason=" + e);
         }
         try {
@@ -280,12 +277,26 @@ final class Leader implements AutoCloseable {
                     .with("nodes", chosen.size())
                     .with("firstRank", member.node() * ranksHere)
                     .with("worldSize", chosen.size() * ranksHere)
+                    .with("masterAddress", masterAddress())
                     .with("masterPort", begun.port())
                     .with("round", begun.number())
                     .with("restarts", failures)
                     .with("runId", runId));
         }
         return begun;
+    }
+
+    /** Returns where all nodes reach rank 0: where they came to, if the endpoint's name means something else on this machine. */
+    private String masterAddress() {
+        String host = options.endpoint().host();
+        return !options.endpoint().isLoopback()
+                ? host
+                : group.stream()
+                        .map(member -> member.link().local())
+                        .filter(address -> !address.isLoopbackAddress())
+                        .map(InetAddress::getHostAddress)
+                        .findFirst()
+                        .orElse(host);
     }
 
     private void follow(Round running) throws InterruptedException {
@@ -378,11 +389,11 @@ final class Leader implements AutoCloseable {
         if (objection != null) {
             listener.said("a node was turned away: node=" + caller.text() + " reason=" + objection);
             caller.tell(Message.of(Message.Kind.REFUSED).with("reason", objection));
-            caller.link().close();
+            caller.hangUp();
             return;
         }
         own = leader;
-        caller.seat();
+        caller.seat(options.times().heartbeat());
         members.add(caller);
         caller.tell(Message.of(Message.Kind.SEATED)
                 .with("isLate", round == null ? 0 : 1)
@@ -434,7 +445,7 @@ final class Leader implements AutoCloseable {
     }
 
     private void lose(Member member, String cause) {
-        member.link().close();
+        member.hangUp();
         early.remove(member);
         if (!members.remove(member)) {
             return;
@@ -465,7 +476,7 @@ final class Leader implements AutoCloseable {
         while (!members.isEmpty() && !patience.isOver()) {
             handle(next(patience));
         }
-        members.forEach(member -> member.link().close());
+        members.forEach(member -> member.hangUp());
     }
 
     /** Waits until all nodes know how the run ended. */
@@ -481,8 +492,7 @@ final class Leader implements AutoCloseable {
     public void close() {
         thread.interrupt();
         door.close();
-        heartbeat.close();
         lines.close();
-        members.forEach(member -> member.link().close());
+        members.forEach(member -> member.hangUp());
     }
 }

@@ -104,6 +104,7 @@ final class LeaderCall {
                 .with("host", identity.host())
                 .with("boot", identity.boot())
                 .with("store", identity.store())
+                .with("place", identity.place())
                 .with("storePath", options.store())
                 .with("nnodes", options.minNodes() + ":" + options.maxNodes())
                 .with("ranks", plan.worldSize())

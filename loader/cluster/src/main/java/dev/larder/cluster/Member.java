@@ -1,6 +1,7 @@
 package dev.larder.cluster;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -12,7 +13,7 @@ final class Member {
     private final Message hello;
     private final int number = COUNT.incrementAndGet();
     private volatile int node = -1;
-    private boolean isSeated;
+    private volatile @Nullable Outbox outbox;
     private @Nullable Message data;
     private @Nullable Message over;
     private long overNanos;
@@ -49,11 +50,21 @@ final class Member {
     }
 
     boolean isSeated() {
-        return isSeated;
+        return outbox != null;
     }
 
-    void seat() {
-        isSeated = true;
+    /** Takes it in, and tells it from now on that the leader lives. */
+    void seat(Duration pause) {
+        outbox = new Outbox(pause, link);
+    }
+
+    /** Ends the link. */
+    void hangUp() {
+        Outbox sending = outbox;
+        if (sending != null) {
+            sending.close();
+        }
+        link.close();
     }
 
     /** Returns what it said last of the data; null before. */
@@ -95,12 +106,17 @@ final class Member {
         return over == null ? overNanos : overNanos - over.number("ageNanos");
     }
 
-    /** Sends a message, or closes the link, of which the leader then hears. */
+    /** Sends a message. One that is taken in need not read it for the leader to go on. */
     void tell(Message message) {
+        Outbox sending = outbox;
+        if (sending != null) {
+            sending.send(message);
+            return;
+        }
         try {
             link.send(message);
         } catch (IOException e) {
-            link.close();
+            link.close(); // of which the leader then hears
         }
     }
 

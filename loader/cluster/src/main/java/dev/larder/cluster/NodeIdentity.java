@@ -7,28 +7,24 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Objects;
 
 /**
  * Which node this is: a boot of a machine, and a store. Containers and namespaces with a {@code /dev/shm} of their own are nodes.
  *
  * @param host the name of the machine, for people
  * @param boot differs for every boot of every machine
- * @param store the file system and the folder that the store is in or will be
+ * @param store the file system and the folder that the store is, or will be
+ * @param place the folder above it and its name, which stay the same when a daemon makes the store
  */
-record NodeIdentity(String host, String boot, String store) {
+record NodeIdentity(String host, String boot, String store, String place) {
     private static final Path BOOT = Path.of("/proc/sys/kernel/random/boot_id");
 
     static NodeIdentity of(Path store) {
         try {
             Path there = store.toAbsolutePath().normalize();
-            Path rest = Path.of("");
-            while (!Files.exists(there) && there.getParent() != null) {
-                rest = there.getFileName().resolve(rest);
-                there = there.getParent();
-            }
-            String place =
-                    Files.getAttribute(there, "unix:dev") + "/" + Files.getAttribute(there, "unix:ino") + "/" + rest;
-            return new NodeIdentity(hostName(), Files.readString(BOOT).strip(), place);
+            Path above = Objects.requireNonNullElse(there.getParent(), there);
+            return new NodeIdentity(hostName(), Files.readString(BOOT).strip(), text(there, there), text(above, there));
         } catch (IOException e) {
             throw Failure.of(ErrorCode.UNEXPECTED, "cannot tell which machine and store this is")
                     .with("store", store)
@@ -36,6 +32,16 @@ record NodeIdentity(String host, String boot, String store) {
                     .cause(e)
                     .remedy("mount /proc, and name a store that this user can reach");
         }
+    }
+
+    /** Names a folder by the first one above it, or itself, that exists. */
+    private static String text(Path from, Path folder) throws IOException {
+        Path there = from;
+        while (!Files.exists(there) && there.getParent() != null) {
+            there = there.getParent();
+        }
+        return Files.getAttribute(there, "unix:dev") + "/" + Files.getAttribute(there, "unix:ino") + "/"
+                + there.relativize(folder);
     }
 
     private static String hostName() throws IOException {

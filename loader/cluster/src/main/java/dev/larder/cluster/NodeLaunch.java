@@ -8,7 +8,6 @@ import dev.larder.launch.process.RunningRanks;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -149,11 +148,11 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
             if (stop != null) {
                 throw stoppedEarly();
             }
-            Heartbeat heartbeat = new Heartbeat(options.times().heartbeat(), () -> List.of(connected));
+            Outbox outbox = new Outbox(options.times().heartbeat(), connected);
             try {
                 return hear(connected, leader != null);
             } finally {
-                heartbeat.close();
+                outbox.close();
             }
         } catch (InterruptedException e) {
             throw stoppedEarly();
@@ -227,7 +226,7 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
             return Message.of(kind).with("exitCode", 0).with("text", data == null ? "" : task.apply(data));
         } catch (LarderException e) {
             return Message.of(kind).with("exitCode", e.rawCode()).with("text", String.valueOf(e.getMessage()));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) { // the leader waits for an answer
             return Message.of(kind)
                     .with("exitCode", ErrorCode.UNEXPECTED.number())
                     .with("text", "reason=" + e);

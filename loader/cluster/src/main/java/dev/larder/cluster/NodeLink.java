@@ -1,12 +1,15 @@
 package dev.larder.cluster;
 
 import dev.larder.distributed.rendezvous.RunSecret;
+import dev.larder.internal.time.Deadline;
 import java.io.BufferedOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
@@ -41,6 +44,7 @@ final class NodeLink implements AutoCloseable {
     private static final int CODE_LENGTH = 16;
     private static final int LONGEST_MESSAGE = 64 << 20;
     private static final Duration HANDSHAKE_PATIENCE = Duration.ofSeconds(5);
+    private static final String HUNG_UP = "it hung up";
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private final Socket socket;
@@ -70,14 +74,13 @@ final class NodeLink implements AutoCloseable {
 
     /** Proves to a leader that this is a node of its run, and has it prove the like. */
     static NodeLink toLeader(Socket socket, RunSecret secret, Duration silence) throws IOException {
-        Streams streams = Streams.of(socket);
+        Handshake streams = Handshake.on(socket);
         byte[] mine = nonce();
         greet(streams.out, mine);
-        byte[] theirs = greeting(streams.in);
+        byte[] theirs = streams.greeting();
         streams.out.write(secret.proof("node", mine, theirs));
         streams.out.flush();
-        if (streams.in.read() != 1
-                || !secret.proves(streams.in.readNBytes(RunSecret.PROOF_BYTES), "leader", mine, theirs)) {
+        if (streams.take(1)[0] != 1 || !secret.proves(streams.take(RunSecret.PROOF_BYTES), "leader", mine, theirs)) {
             throw new StrangerException("it has another secret");
         }
         socket.setSoTimeout((int) silence.toMillis());
@@ -91,11 +94,11 @@ final class NodeLink implements AutoCloseable {
 
     /** Has a caller prove that it is a node of this run, and proves the like. */
     static NodeLink toNode(Socket socket, RunSecret secret, Duration silence) throws IOException {
-        Streams streams = Streams.of(socket);
-        byte[] theirs = greeting(streams.in);
+        Handshake streams = Handshake.on(socket);
+        byte[] theirs = streams.greeting();
         byte[] mine = nonce();
         greet(streams.out, mine);
-        if (!secret.proves(streams.in.readNBytes(RunSecret.PROOF_BYTES), "node", theirs, mine)) {
+        if (!secret.proves(streams.take(RunSecret.PROOF_BYTES), "node", theirs, mine)) {
             streams.out.write(0);
             streams.out.flush();
             throw new StrangerException("it has another secret");
@@ -112,13 +115,43 @@ final class NodeLink implements AutoCloseable {
                 mac(secret.proof("from node", theirs, mine)));
     }
 
-    private record Streams(DataInputStream in, DataOutputStream out) {
-        private static Streams of(Socket socket) throws IOException {
+    /** What comes before the messages: it has a deadline as a whole, so that nobody holds a place by a byte now and then. */
+    private record Handshake(Socket socket, DataInputStream in, DataOutputStream out, Deadline deadline) {
+        private static Handshake on(Socket socket) throws IOException {
             socket.setTcpNoDelay(true);
-            socket.setSoTimeout((int) HANDSHAKE_PATIENCE.toMillis());
-            return new Streams(
+            return new Handshake(
+                    socket,
                     new DataInputStream(socket.getInputStream()),
-                    new DataOutputStream(new BufferedOutputStream(socket.getOutputStream())));
+                    new DataOutputStream(new BufferedOutputStream(socket.getOutputStream())),
+                    Deadline.after(HANDSHAKE_PATIENCE));
+        }
+
+        private byte[] take(int length) throws IOException {
+            byte[] bytes = new byte[length];
+            for (int taken = 0; taken < length; ) {
+                if (deadline.isOver()) {
+                    throw new SocketTimeoutException("it does not say who it is");
+                }
+                socket.setSoTimeout((int) deadline.remainingMillis());
+                int count = in.read(bytes, taken, length - taken);
+                if (count < 0) {
+                    throw new EOFException(HUNG_UP);
+                }
+                taken += count;
+            }
+            return bytes;
+        }
+
+        private byte[] greeting() throws IOException {
+            if (!Arrays.equals(take(MAGIC.length), MAGIC)) {
+                throw new StrangerException("it is another program");
+            }
+            int version = ByteBuffer.wrap(take(Integer.BYTES)).getInt();
+            if (version != VERSION) {
+                throw new StrangerException("it is of another release of Larder: its version of the protocol is "
+                        + version + ", and " + VERSION + " here");
+            }
+            return take(NONCE_LENGTH);
         }
     }
 
@@ -146,22 +179,6 @@ final class NodeLink implements AutoCloseable {
         out.flush();
     }
 
-    private static byte[] greeting(DataInputStream in) throws IOException {
-        byte[] magic = in.readNBytes(MAGIC.length);
-        if (magic.length == 0) {
-            throw new IOException("it hung up");
-        }
-        if (!Arrays.equals(magic, MAGIC)) {
-            throw new StrangerException("it is another program");
-        }
-        int version = in.readInt();
-        if (version != VERSION) {
-            throw new StrangerException("it is of another release of Larder: its version of the protocol is " + version
-                    + ", and " + VERSION + " here");
-        }
-        return in.readNBytes(NONCE_LENGTH);
-    }
-
     void send(Message message) throws IOException {
         byte[] body = message.encode();
         synchronized (out) {
@@ -183,7 +200,11 @@ final class NodeLink implements AutoCloseable {
             throw new StrangerException("not a message: length=" + length);
         }
         byte[] body = in.readNBytes(length);
-        if (!MessageDigest.isEqual(in.readNBytes(CODE_LENGTH), code(receives, received++, body))) {
+        byte[] code = in.readNBytes(CODE_LENGTH);
+        if (code.length < CODE_LENGTH) {
+            throw new EOFException(HUNG_UP);
+        }
+        if (!MessageDigest.isEqual(code, code(receives, received++, body))) {
             throw new StrangerException("a message was changed on its way");
         }
         return Message.decode(body);

@@ -75,6 +75,12 @@ public record NodeOptions(
                     .with("nnodes", maxNodes)
                     .remedy("give 0 to " + (maxNodes - 1));
         }
+        if (endpoint.port() == 0) {
+            throw Failure.of(ErrorCode.USAGE, "nodes cannot find each other at a port that is drawn")
+                    .with("endpoint", endpoint.text())
+                    .remedy("give all nodes the same port: "
+                            + new Endpoint(endpoint.host(), Endpoint.USUAL_PORT).text());
+        }
         if (!secret.isGiven() && !endpoint.isLoopback()) {
             throw Failure.of(ErrorCode.USAGE, "a rendezvous that other machines reach needs the run's secret")
                     .with("endpoint", endpoint.text())

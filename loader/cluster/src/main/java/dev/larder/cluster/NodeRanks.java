@@ -11,8 +11,10 @@ import dev.larder.launch.process.NodePlace;
 import dev.larder.launch.process.OutputLine;
 import dev.larder.launch.process.RankResult;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -46,12 +48,12 @@ final class NodeRanks implements AutoCloseable {
                 message.integer("nodes"),
                 message.integer("firstRank"),
                 message.integer("worldSize"),
-                options.endpoint().host(),
+                message.text("masterAddress"),
                 message.integer("masterPort"),
                 message.integer("round"),
                 message.integer("restarts"),
                 message.text("runId"));
-        LaunchPlan plan = options.plan().withNode(place).withEnvironment(environment(link));
+        LaunchPlan plan = options.plan().withNode(place).withEnvironment(environment(link, place.masterAddress()));
         isFailing = false;
         listener.roundStarts(place);
         LineForwarder forwarder = leads || !options.forwards() ? null : forwarder(link);
@@ -70,25 +72,27 @@ final class NodeRanks implements AutoCloseable {
                 lost -> lost + " lines of this node were left out here; its own output has them");
     }
 
-    private Map<String, @Nullable String> environment(NodeLink link) {
+    private Map<String, @Nullable String> environment(NodeLink link, String masterAddress) {
         Map<String, @Nullable String> environment = new HashMap<>(options.plan().environment());
         environment.putIfAbsent("TORCHELASTIC_RUN_ID", options.runName());
         String secret = options.secret().text();
         if (!secret.isEmpty()) {
             environment.put(RunSecret.VARIABLE, secret);
         }
-        String network = networkOf(link);
+        String network = networkOf(link.local(), masterAddress);
         if (network != null && !System.getenv().containsKey(GLOO_INTERFACE)) {
             environment.putIfAbsent(GLOO_INTERFACE, network);
         }
         return environment;
     }
 
-    private static @Nullable String networkOf(NodeLink link) {
+    /** Names the interface that leads to the leader; at the leader's own node that by which others reach it. */
+    private static @Nullable String networkOf(InetAddress local, String masterAddress) {
         try {
-            NetworkInterface network = NetworkInterface.getByInetAddress(link.local());
+            InetAddress address = local.isLoopbackAddress() ? InetAddress.getByName(masterAddress) : local;
+            NetworkInterface network = NetworkInterface.getByInetAddress(address);
             return network == null ? null : network.getName();
-        } catch (SocketException e) {
+        } catch (SocketException | UnknownHostException e) {
             return null; // then Gloo chooses by itself
         }
     }

@@ -30,12 +30,18 @@ final class Objections {
                 return "this node rank is taken: nodeRank=" + caller.nodeRank() + " by=" + member.text()
                         + "; give every node its own --node-rank, and every run its own --rdzv-id";
             }
-            if (hello.text("boot").equals(member.hello().text("boot"))
-                    && hello.text("store").equals(member.hello().text("store"))) {
+            if (isOneStore(hello, member.hello())) {
                 return "two nodes share one store: store=" + hello.text("storePath") + " with=" + member.text()
                         + "; start one node a machine, or give each its own --store";
             }
         }
         return null;
+    }
+
+    /** Tells whether two have one store, which a daemon may have made since the first of them came. */
+    private static boolean isOneStore(Message one, Message other) {
+        return one.text("boot").equals(other.text("boot"))
+                && (one.text("store").equals(other.text("store"))
+                        || one.text("place").equals(other.text("place")));
     }
 }

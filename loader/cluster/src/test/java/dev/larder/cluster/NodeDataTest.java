@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.larder.cluster.Nodes.Node;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.time.Deadline;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -37,9 +39,15 @@ class NodeDataTest {
     private static final class FakeData implements NodeData {
         private final List<String> asked = new CopyOnWriteArrayList<>();
         private final String digest;
+        private final String listing;
 
         private FakeData(String digest) {
+            this(digest, "a file of 7 bytes");
+        }
+
+        private FakeData(String digest, String listing) {
             this.digest = digest;
+            this.listing = listing;
         }
 
         @Override
@@ -50,12 +58,15 @@ class NodeDataTest {
         @Override
         public String list() {
             asked.add("list");
-            return "a file of 7 bytes";
+            return listing;
         }
 
         @Override
-        public String load(String listing) {
-            asked.add("load " + listing);
+        public String load(String text) {
+            asked.add("load " + text);
+            if (digest.equals("broken")) {
+                throw new LinkageError("no such class");
+            }
             if (digest.equals("full")) {
                 throw Failure.of(ErrorCode.NO_SPACE, "no room").remedy("make some");
             }
@@ -103,6 +114,17 @@ class NodeDataTest {
     }
 
     @Test
+    void aNodeWhoseOwnProgramFailsSaysSo() {
+        nodes.of("2:2", 1, "echo up");
+        Node leader = nodes.with(new FakeData("abc")).start(0);
+        Node other = nodes.with(new FakeData("broken")).start(1);
+
+        assertThat(other.join().exitCode()).isEqualTo(ErrorCode.UNEXPECTED.number());
+        assertThat(leader.join().message())
+                .contains("the data are not there: node=node 1 (", "LinkageError: no such class");
+    }
+
+    @Test
     void aNodeThatIsLostWhileItLoadsIsWaitedForAndTheRestGoesOn() throws IOException {
         CountDownLatch released = new CountDownLatch(1);
         NodeData slow = new NodeData() {
@@ -139,6 +161,28 @@ class NodeDataTest {
             assertThat(leader.join().exitCode()).isZero();
             assertThat(leader.lines()).containsExactly("up 1");
             released.countDown();
+        }
+    }
+
+    @Test
+    void aNodeThatDoesNotReadKeepsNobodyElseWaiting() throws Exception {
+        // given: a node that is alive, and takes none of a list that is longer than the buffers of a connection
+        FakeData one = new FakeData("abc", "a file\n".repeat(4 << 20));
+        FakeData two = new FakeData("abc", "");
+        nodes.of("3:3", 1, "echo up");
+        Node leader = nodes.with(one).start(0);
+        NodeOptions deaf = nodes.with(two).options(1);
+        try (NodeLink link = new LeaderCall(deaf, "").connect(Deadline.after(Nodes.PATIENCE));
+                Outbox alive = new Outbox(Duration.ofMillis(200), link)) {
+            alive.send(Message.of(Message.Kind.PING));
+            Node other = nodes.start(2);
+            Awaitility.await().atMost(Nodes.PATIENCE).until(() -> one.asked.size() == 2 && two.asked.size() == 1);
+
+            Thread.sleep(deaf.times().silence().multipliedBy(2).toMillis());
+            other.launch().interrupt();
+
+            assertThat(other.join().exitCode()).isEqualTo(130);
+            assertThat(leader.said()).noneMatch(text -> text.contains("cause=silent"));
         }
     }
 }

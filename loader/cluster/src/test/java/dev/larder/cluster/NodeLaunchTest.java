@@ -399,6 +399,42 @@ class NodeLaunchTest {
     }
 
     @Test
+    void twoNodesDoNotShareAStoreThatWasMadeSinceTheFirstCame() throws IOException {
+        nodes.of("3:3", 1, "echo up");
+        nodes.start(0);
+        awaitSaid(nodes.start(1), "joined the run");
+        NodeOptions third = nodes.options(2);
+
+        Files.createDirectory(nodes.options(1).store());
+
+        refusalOf(nodes.start(Nodes.with(
+                        third,
+                        "run",
+                        third.endpoint(),
+                        Nodes.SECRET,
+                        nodes.options(1).store())))
+                .hasMessageContaining("two nodes share one store");
+    }
+
+    @Test
+    void aPlaceWhereNobodyCanListenOrNobodyCanComeIsRefused() {
+        NodeOptions any = nodes.options(0);
+
+        assertThatThrownBy(() -> Nodes.with(any, "run", new Endpoint("127.0.0.1", 0), Nodes.SECRET, any.store()))
+                .hasMessageContaining("at a port that is drawn: endpoint=127.0.0.1:0; give all nodes the same port");
+    }
+
+    @Test
+    void aNameThatLeadsItsMachineToItselfAloneIsNoPlaceToListenAt() throws IOException {
+        InetAddress debians = InetAddress.getByAddress(new byte[] {127, 0, 1, 1});
+
+        assertThat(new Endpoint("node1", 29400).isOnlyHere(debians)).isTrue();
+        assertThat(List.of("localhost", "127.0.0.1", "::1"))
+                .allSatisfy(host -> assertThat(new Endpoint(host, 29400).isOnlyHere(InetAddress.getByName(host)))
+                        .isFalse());
+    }
+
+    @Test
     void aNodeIsABootAndAStoreThatNeedNotExistYet() {
         NodeIdentity one = NodeIdentity.of(folder.resolve("a/b"));
 
