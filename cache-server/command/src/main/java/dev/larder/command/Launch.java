@@ -137,13 +137,29 @@ final class Launch implements Callable<Integer> {
 
     private static int onThisMachine(
             LaunchPlan plan, @Nullable LaunchData data, LaunchSignals signals, RankDisplay display) {
-        if (data != null) {
-            data.load(data.list());
+        if (data != null && !isLoaded(data, signals, display)) {
+            return signals.exitCode();
         }
         try (Launcher launcher = Launcher.start(plan, display)) {
             signals.stop(launcher);
             return exitCode(launcher.join(Deadline.FOREVER), signals, display);
         }
+    }
+
+    /** Loads, unless a signal ends that; false where one has. */
+    private static boolean isLoaded(LaunchData data, LaunchSignals signals, RankDisplay display) {
+        Thread self = Thread.currentThread();
+        signals.stop(self::interrupt);
+        try {
+            Object unused = data.load(data.list());
+        } catch (LarderException e) {
+            if (signals.exitCode() == 0) {
+                throw e;
+            }
+            display.say(String.valueOf(e.getMessage()));
+        }
+        signals.stop(() -> {});
+        return !Thread.interrupted() && signals.exitCode() == 0;
     }
 
     private static int onSeveralMachines(NodeOptions node, LaunchSignals signals, RankDisplay ranks) {

@@ -7,12 +7,17 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Launches ranks with data that is loaded before they start. */
 class LaunchDataTest {
+    private static final String SECRET = "a secret of sixteen or more";
+
     @TempDir
     Path folder;
 
@@ -64,6 +69,92 @@ class LaunchDataTest {
             assertThat(second).contains("larder: data: train was there");
             assertThat(readBytes(daemon.pid()) - readBefore).isLessThan(1 << 20);
             assertThat(daemon.ask("status").code()).isZero();
+        }
+    }
+
+    @Test
+    void launchesThatBeginAtOnceShareTheDaemonThatOneOfThemStarts() throws IOException {
+        Path store = LeavesNothingBehind.newStore();
+        List<String> starter =
+                List.of("env", "LARDER_COMMAND=" + CommandProcess.script(folder), "LARDER_RDZV_SECRET=" + SECRET);
+        String[] words = {
+            "launch", "--data=train=" + source(), "--", "sh", "-c", "ls -d $LARDER_STORE/data/train/1 >&2; echo up"
+        };
+        try (CommandProcess one = CommandProcess.by(starter, store, words);
+                CommandProcess two = CommandProcess.by(starter, store, words)) {
+            for (CommandProcess launch : List.of(one, two)) {
+                assertThat(launch.exitCode()).as(launch.err()).isZero();
+                assertThat(launch.out()).isEqualTo("[0] up\n");
+            }
+            assertThat((one.err() + two.err()).split("started a daemon", -1)).hasSize(2);
+        } finally {
+            assertThat(Answer.of(store, "stop").code()).isIn(0, 3); // who started it may have left it to the other
+        }
+    }
+
+    @Test
+    void aDaemonThatOutlivesTheRunDoesNotKeepItsSecret() throws IOException {
+        Path store = LeavesNothingBehind.newStore();
+        try (CommandProcess launch = CommandProcess.by(
+                List.of("env", "LARDER_COMMAND=" + CommandProcess.script(folder), "LARDER_RDZV_SECRET=" + SECRET),
+                store,
+                "launch",
+                "--data=train=" + source(),
+                "--",
+                "sh",
+                "-c",
+                "echo found; exec sleep 600")) {
+            launch.awaitOut("found");
+
+            assertThat(ProcessHandle.allProcesses().filter(process -> isDaemonOf(process, store)))
+                    .isNotEmpty()
+                    .allSatisfy(process -> assertThat(Files.readString(Path.of("/proc/" + process.pid() + "/environ")))
+                            .doesNotContain(SECRET));
+            launch.signal("INT");
+            assertThat(launch.exitCode()).isEqualTo(130);
+        }
+        assertThat(store).doesNotExist();
+    }
+
+    private static boolean isDaemonOf(ProcessHandle process, Path store) {
+        try {
+            List<String> words = List.of(Files.readString(Path.of("/proc/" + process.pid() + "/cmdline"))
+                    .split("\0", -1));
+            return words.contains("serve") && words.contains(store.toString());
+        } catch (IOException ended) {
+            return false;
+        }
+    }
+
+    @Test
+    void ctrlCEndsAWaitForDataThatDoesNotCome() throws IOException {
+        try (CommandProcess daemon = CommandProcess.serve()) {
+            daemon.signal("STOP");
+            try (CommandProcess launch =
+                    CommandProcess.onStore(daemon.store(), "launch", "--data=train=" + source(), "--", "echo", "up")) {
+                Awaitility.await().during(Duration.ofMillis(500)).until(() -> isConnected(launch.pid()));
+                launch.signal("INT");
+
+                assertThat(launch.exitCode()).isEqualTo(130);
+                assertThat(launch.out()).isEmpty();
+                assertThat(launch.err()).contains("larder: SIGINT", "larder: interrupted while waiting for the daemon");
+            } finally {
+                daemon.signal("CONT");
+            }
+        }
+    }
+
+    private static boolean isConnected(long pid) throws IOException {
+        try (Stream<Path> descriptors = Files.list(Path.of("/proc/" + pid + "/fd"))) {
+            return descriptors.anyMatch(LaunchDataTest::isSocket);
+        }
+    }
+
+    private static boolean isSocket(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor).toString().startsWith("socket:");
+        } catch (IOException closedMeanwhile) {
+            return false;
         }
     }
 

@@ -3,6 +3,7 @@ package dev.larder.command.launch;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.cluster.NodeData;
+import dev.larder.distributed.rendezvous.RunSecret;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.control.ControlClient;
@@ -12,6 +13,8 @@ import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadRequest;
+import dev.larder.internal.time.Backoff;
+import dev.larder.internal.time.Deadline;
 import dev.larder.server.store.lock.LeaseTable;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -31,12 +34,18 @@ import org.jspecify.annotations.Nullable;
  * <p>The versions are leased until {@link #end}, so that nothing evicts them before the ranks have opened them.
  */
 public final class LaunchData implements NodeData {
+    private static final int ATTEMPTS = 3;
+    private static final Duration START_PATIENCE = Duration.ofSeconds(30);
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
+    private static final Duration LONGEST_PAUSE = Duration.ofMillis(500);
+
     private final List<LoadRequest.Source> sources;
     private final Path store;
     private final Duration idle;
     private final Consumer<String> said;
     private volatile @Nullable Larder larder;
     private volatile boolean isStartedHere;
+    private boolean hasEnded;
 
     /**
      * Remembers what is wanted; nothing is read yet.
@@ -64,7 +73,19 @@ public final class LaunchData implements NodeData {
     public String load(String listing) {
         SourceListing.requireSame(listing, list());
         ControlClient client = ControlClient.at(store);
-        startDaemon(client);
+        for (int attempt = 1; ; attempt++) {
+            startDaemon(client);
+            try {
+                return loadAndHold(client);
+            } catch (LarderException e) {
+                if (e.code() != ErrorCode.NO_DAEMON || attempt == ATTEMPTS) {
+                    throw e; // else another launch has ended, and stopped the daemon that it had started
+                }
+            }
+        }
+    }
+
+    private String loadAndHold(ControlClient client) {
         long begin = System.nanoTime();
         Done done = client.load(new LoadRequest(sources, LoadOptions.none(), 0), ProgressListener.NONE);
         said.accept("data: " + wanted() + (done.files() == 0 ? " was there" : " loaded: bytes=" + done.bytes())
@@ -80,13 +101,8 @@ public final class LaunchData implements NodeData {
     }
 
     private void startDaemon(ControlClient client) {
-        try {
-            Object unused = client.greet();
+        if (isThere(client)) {
             return;
-        } catch (LarderException e) {
-            if (e.code() != ErrorCode.NO_DAEMON) {
-                throw e;
-            }
         }
         String program = program();
         if (program == null) {
@@ -102,10 +118,50 @@ public final class LaunchData implements NodeData {
                 "serve",
                 "--detach",
                 "--until-idle",
-                idle.toSeconds() + "s");
+                idle.toMillis() + "ms");
+        awaitDaemon(client, start(words));
+    }
+
+    private static boolean isThere(ControlClient client) {
+        try {
+            Object unused = client.greet();
+            return true;
+        } catch (LarderException e) {
+            if (e.code() != ErrorCode.NO_DAEMON) {
+                throw e;
+            }
+            return false;
+        }
+    }
+
+    /** Starts one, unless the launch has ended: whoever ends it meanwhile waits, and stops the daemon then. Returns what that said. */
+    private synchronized String start(List<String> words) {
+        if (hasEnded) {
+            throw interrupted();
+        }
         String output = run(words);
-        said.accept("data: started a daemon: store=" + store + " untilIdle=" + idle.toSeconds() + "s");
-        isStartedHere = output.contains("Done caching");
+        if (isStartedHere) {
+            said.accept("data: started a daemon: store=" + store + " untilIdle=" + idle.toSeconds() + "s");
+        }
+        return output;
+    }
+
+    /** Waits for one that somebody else began to start before. */
+    private void awaitDaemon(ControlClient client, String output) {
+        Deadline deadline = Deadline.after(START_PATIENCE);
+        Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
+        while (!isThere(client)) {
+            if (deadline.isOver()) {
+                throw Failure.of(ErrorCode.NO_DAEMON, "no daemon answers at the store, where one was starting")
+                        .with("store", store)
+                        .with("waited", START_PATIENCE)
+                        .with("reason", output.strip())
+                        .remedy("larder doctor");
+            }
+            if (!backoff.pause(deadline)) {
+                throw interrupted();
+            }
+        }
     }
 
     /** Returns the script that this command was started by, or that its caller means. */
@@ -116,12 +172,14 @@ public final class LaunchData implements NodeData {
 
     private String run(List<String> words) {
         try {
-            Process process = new ProcessBuilder(words)
+            ProcessBuilder builder = new ProcessBuilder(words)
                     .redirectErrorStream(true)
                     .redirectInput(
-                            ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
-                    .start();
+                            ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
+            builder.environment().remove(RunSecret.VARIABLE); // it outlives the run
+            Process process = builder.start();
             String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            isStartedHere = output.contains("Done caching");
             int code = process.waitFor();
             if (code != 0 && code != ErrorCode.REFUSED.number()) { // another one was quicker
                 throw Failure.of(ErrorCode.ofNumber(code), "the daemon did not start")
@@ -139,17 +197,22 @@ public final class LaunchData implements NodeData {
                     .remedy("install util-linux and coreutils, or start it: larder serve --detach");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw Failure.of(ErrorCode.INTERRUPTED, "stopped while a daemon was starting")
-                    .with("store", store)
-                    .exception();
+            throw interrupted();
         }
+    }
+
+    private LarderException interrupted() {
+        return Failure.of(ErrorCode.INTERRUPTED, "stopped while a daemon was starting")
+                .with("store", store)
+                .exception();
     }
 
     /**
      * Gives the data back. A daemon that was started here is stopped after an end in order, unless others hold leases; after any other it
      * stays for a while, for those who start the ranks again.
      */
-    public void end(boolean isInOrder) {
+    public synchronized void end(boolean isInOrder) {
+        hasEnded = true;
         Larder holder = larder;
         if (holder != null) {
             holder.close();
@@ -157,15 +220,22 @@ public final class LaunchData implements NodeData {
         if (!isStartedHere) {
             return;
         }
-        if (!isInOrder || !LeaseTable.of(new StoreLayout(store)).inUse().isEmpty()) {
-            said.accept("data: the daemon stays until nobody has held the data for " + idle.toSeconds() + "s: store="
-                    + store);
-            return;
-        }
         try {
-            Object unused = ControlClient.at(store).stop(false, ProgressListener.NONE);
+            ControlClient client = ControlClient.at(store);
+            if (!isInOrder || isUsedByOthers(client)) {
+                said.accept("data: the daemon stays until nobody has held the data for " + idle.toSeconds()
+                        + "s: store=" + store);
+                return;
+            }
+            Object unused = client.stop(false, ProgressListener.NONE);
         } catch (LarderException e) {
             said.accept("data: cannot stop the daemon: reason=" + Objects.requireNonNullElse(e.getMessage(), ""));
         }
+    }
+
+    private boolean isUsedByOthers(ControlClient client) {
+        boolean isOwnLoadOver = larder != null;
+        return !LeaseTable.of(new StoreLayout(store)).inUse().isEmpty()
+                || (isOwnLoadOver && !client.loads().isEmpty());
     }
 }

@@ -46,6 +46,26 @@ public final class LaunchSignals {
         ask(stops.asked());
     }
 
+    /** Names what signals end before there is a launch. */
+    public void stop(Runnable end) {
+        stop(new RunningRanks() {
+            @Override
+            public void interrupt() {
+                end.run();
+            }
+
+            @Override
+            public void terminate() {
+                end.run();
+            }
+
+            @Override
+            public void kill() {
+                end.run();
+            }
+        });
+    }
+
     /** Stops the ranks, as nobody reads what they say. */
     void pipeIsBroken() {
         if (exitCode.compareAndSet(0, PIPE_BROKEN)) {

@@ -175,7 +175,8 @@ public final class RankDisplay implements LaunchListener {
         return first.lastLines().isEmpty() ? "; it printed nothing" : "; its last lines:";
     }
 
-    void say(String text) {
+    /** Says something of the launch itself. */
+    public void say(String text) {
         synchronized (err) {
             err.println("larder: " + text);
         }

@@ -4,39 +4,81 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.protocol.LoadRequest;
+import dev.larder.internal.protocol.SourceAddress;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.FileVisitOption;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.HashSet;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.ToIntFunction;
+import java.util.stream.Collectors;
 
 /**
- * The files of sources and their lengths, a line each. Times are left out: copies of one folder on several machines have others, and
- * digests tell whether the bytes are the same.
+ * The files of sources and their lengths, a line each; where that gets long, a line for each folder, or each source. Times are left out:
+ * copies of one folder on several machines have others, and digests tell whether the bytes are the same.
  */
 final class SourceListing {
+    /** What the buffers of a connection take, so that no node keeps the leader waiting. */
+    private static final int MOST_CHARACTERS = 1 << 20;
+
+    private static final int DIGEST_BYTES = 8;
+
     private SourceListing() {}
 
-    /** Lists the files of sources; of what does not lie in files here, its name. */
+    /** Lists the files of sources; of what lies elsewhere, its address without what nobody else may see. */
     static String of(List<LoadRequest.Source> sources) {
+        return of(sources, MOST_CHARACTERS);
+    }
+
+    static String of(List<LoadRequest.Source> sources, int mostCharacters) {
         List<String> lines = new ArrayList<>();
         for (LoadRequest.Source source : sources) {
-            if (source.path().contains("://")) {
-                lines.add(line(source, source.path(), "elsewhere"));
+            if (SourceAddress.is(source.path())) {
+                lines.add(line(source, SourceAddress.visible(source.path()), "elsewhere"));
             } else {
                 addFiles(source, lines);
             }
         }
         Collections.sort(lines);
-        return String.join("\n", lines);
+        String listing = String.join("\n", lines);
+        if (listing.length() > mostCharacters) {
+            listing = summary(lines, line -> Math.max(line.lastIndexOf('/'), line.indexOf('\t')) + 1);
+        }
+        return listing.length() > mostCharacters ? summary(lines, line -> line.indexOf('\t') + 1) : listing;
+    }
+
+    /** Tells of lines that begin alike in one: how many they are, and their digest. */
+    private static String summary(List<String> lines, ToIntFunction<String> startOf) {
+        Map<String, List<String>> groups = lines.stream()
+                .collect(Collectors.groupingBy(
+                        line -> line.substring(0, startOf.applyAsInt(line)), TreeMap::new, Collectors.toList()));
+        return groups.entrySet().stream()
+                .map(group -> group.getKey() + "*\tfiles:" + group.getValue().size() + ",sha256:"
+                        + digest(String.join("\n", group.getValue())))
+                .collect(Collectors.joining("\n"));
+    }
+
+    private static String digest(String text) {
+        try {
+            byte[] hash = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+            return HexFormat.of().formatHex(hash, 0, DIGEST_BYTES);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JDK has SHA-256", e);
+        }
     }
 
     private static String line(LoadRequest.Source source, Object file, Object length) {

@@ -53,4 +53,30 @@ class SourceListingTest {
                 .hasMessageContaining("file=b.npy bytes=absent leader's=1");
         assertThatThrownBy(() -> list("four")).hasMessageContaining("cannot list a source: dataset=train");
     }
+
+    @Test
+    void aLongListIsToldByFoldersAndALongerOneBySources() throws IOException {
+        for (int file = 0; file < 20; file++) {
+            write("one/deep/" + file + ".npy", "123");
+            write("two/deep/" + file + ".npy", file == 13 ? "1234" : "123");
+        }
+
+        assertThat(list("one", 100)).matches("train\tdeep/\\*\tfiles:20,sha256:[0-9a-f]{16}");
+        assertThat(list("one", 10)).matches("train\t\\*\tfiles:20,sha256:[0-9a-f]{16}");
+        assertThatThrownBy(() -> SourceListing.requireSame(list("one", 100), list("two", 100)))
+                .hasMessageContaining("not what the leader listed: dataset=train file=deep/* bytes=files:20,sha256:");
+    }
+
+    private String list(String name, int mostCharacters) {
+        return SourceListing.of(
+                List.of(new LoadRequest.Source("train", folder.resolve(name).toString())), mostCharacters);
+    }
+
+    @Test
+    void whatLiesElsewhereIsNamedWithoutPasswordsAndSignatures() {
+        assertThat(SourceListing.of(List.of(
+                        new LoadRequest.Source("a", "https://me:password@host/a.npy?X-Amz-Signature=abc"),
+                        new LoadRequest.Source("b", "s3://bucket/b"))))
+                .isEqualTo("a\thttps://host/a.npy\telsewhere\nb\ts3://bucket/b\telsewhere");
+    }
 }
