@@ -12,7 +12,9 @@ public final class Retries {
     private static final int MOST_FAILURES = 8;
     private static final long FIRST_PAUSE_MS = 100;
     private static final long LONGEST_PAUSE_MS = 5_000;
-    private static final long LONGEST_NS = 40_000_000_000L;
+
+    /** Since the first failure: three requests to a place that says nothing, of up to 19 s each, take less than a minute. */
+    private static final long LONGEST_NS = 19_000_000_000L;
 
     /** A request, made as often as it takes. */
     @FunctionalInterface

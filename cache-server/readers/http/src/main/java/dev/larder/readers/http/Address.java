@@ -4,21 +4,31 @@ import dev.larder.reader.BadSource;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.URLDecoder;
+import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Takes addresses apart. */
 final class Address {
+    private static final int LARGEST_PORT = 65_535;
+
+    /** What may not stand in an address as it is, and a percent sign that is none of an escape. */
+    private static final Pattern UNUSUAL = Pattern.compile("[^A-Za-z0-9._~:/?#@!$&'()*+,;=%-]|%(?![0-9A-Fa-f]{2})");
+
     private Address() {}
 
-    /** Returns an address as it is requested: without a user, a password or a fragment. */
+    /** Returns an address as it is requested: without a user, a password or a fragment, in ASCII alone. */
     static URI requested(String address) throws BadSource {
         try {
-            URI uri = new URI(address);
+            URI uri = new URI(new URI(address).toASCIIString());
             String host = uri.getHost();
-            String scheme = uri.getScheme();
+            String scheme = String.valueOf(uri.getScheme()).toLowerCase(Locale.ROOT);
             if (host == null || !("http".equals(scheme) || "https".equals(scheme))) {
                 throw malformed("it has no host");
+            } else if (uri.getPort() > LARGEST_PORT) {
+                throw malformed("no server has such a port");
             }
             String path = uri.getRawPath() == null || uri.getRawPath().isEmpty() ? "/" : uri.getRawPath();
             String query = uri.getRawQuery() == null ? "" : "?" + uri.getRawQuery();
@@ -54,6 +64,13 @@ final class Address {
     static String fileName(String address) throws BadSource {
         String path = requested(address).getPath();
         return path.substring(path.lastIndexOf('/') + 1);
+    }
+
+    /** Returns a link as a browser understands it: with escapes for what should have been escaped. */
+    static String tidied(String link) {
+        return UNUSUAL.matcher(link)
+                .replaceAll(found ->
+                        URLEncoder.encode(found.group(), StandardCharsets.UTF_8).replace("+", "%20"));
     }
 
     static String decoded(String part) {

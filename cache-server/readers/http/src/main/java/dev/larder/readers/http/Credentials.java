@@ -6,9 +6,14 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Base64;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Finds what proves to a server who asks: in the address itself, in a variable, or in a netrc file. Never says any of it. */
@@ -16,6 +21,9 @@ final class Credentials {
     /** Has {@code HOST NAME: VALUE}; the header is sent to that host alone. */
     static final String HEADER_VARIABLE = "LARDER_HTTP_HEADER";
 
+    private static final Pattern HEADER =
+            Pattern.compile("(?<host>\\S+) +(?<name>[A-Za-z0-9!#$%&'*+.^_`|~-]+) *:(?<value>[^\\p{Cntrl}]*)");
+    private static final Set<String> NETRC_WORDS = Set.of("machine", "login", "password", "account", "macdef");
     private static final String AUTHORIZATION = "Authorization";
 
     private final Map<String, String> environment;
@@ -37,30 +45,28 @@ final class Credentials {
         this.environment = Map.copyOf(environment);
     }
 
-    static Credentials ofEnvironment() {
-        return new Credentials(System.getenv());
+    /** Returns those for a server that the user named; {@code userInfo} is what the address has itself. */
+    Found of(URI address, @Nullable String userInfo) throws BadSource {
+        return userInfo != null ? basic(userInfo, "address") : ofHost(address.getHost(), true);
     }
 
-    /** Returns those for a server; {@code userInfo} is what the address has itself. */
-    Found of(URI address, @Nullable String userInfo) throws BadSource {
-        if (userInfo != null) {
-            return basic(userInfo, "address");
-        }
-        String header = environment.getOrDefault(HEADER_VARIABLE, "").strip();
-        int host = header.indexOf(' ');
-        int colon = header.indexOf(':', host + 1);
-        if (!header.isEmpty() && (host < 0 || colon < 0)) {
+    /** Returns those for a server that another one leads to: only those that are meant for just this host. */
+    Found ofRedirected(URI address) throws BadSource {
+        return ofHost(address.getHost(), false);
+    }
+
+    private Found ofHost(String host, boolean takesDefault) throws BadSource {
+        String words = environment.getOrDefault(HEADER_VARIABLE, "").strip();
+        Matcher header = HEADER.matcher(words);
+        if (!words.isEmpty() && !header.matches()) { // nothing of it is quoted
             throw HttpReader.bad(
                     "$" + HEADER_VARIABLE + " is not understood",
                     "give it a host and a header, such as 'data.example.org Authorization: Bearer TOKEN'");
-        } else if (!header.isEmpty() && header.substring(0, host).equalsIgnoreCase(address.getHost())) {
-            return new Found(
-                    header.substring(host + 1, colon).strip(),
-                    header.substring(colon + 1).strip(),
-                    "$" + HEADER_VARIABLE);
+        } else if (!words.isEmpty() && header.group("host").equalsIgnoreCase(host)) {
+            return new Found(header.group("name"), header.group("value").strip(), "$" + HEADER_VARIABLE);
         }
         Path netrc = netrc();
-        String login = Files.isReadable(netrc) ? login(netrc, address.getHost()) : null;
+        String login = Files.isReadable(netrc) ? login(netrc, host, takesDefault) : null;
         return login == null ? new Found("", "", "none") : basic(login, netrc.toString());
     }
 
@@ -76,36 +82,56 @@ final class Credentials {
                 : Path.of(named);
     }
 
-    /** Returns user and password for a host as the file has them, or those of its default. */
-    private static @Nullable String login(Path netrc, String host) throws BadSource {
-        String[] words;
+    /** Returns user and password for a host as the file has them; {@code takesDefault} asks for those of its default, too. */
+    private static @Nullable String login(Path netrc, String host, boolean takesDefault) throws BadSource {
+        boolean isMeant = false;
+        String login = "";
+        String password = "";
+        String keyword = "";
+        for (String word : words(netrc)) {
+            if (!keyword.isEmpty()) {
+                isMeant = keyword.equals("machine") ? word.equalsIgnoreCase(host) : isMeant;
+                login = keyword.equals("login") ? word : login;
+                password = keyword.equals("password") ? word : password;
+                keyword = "";
+                continue;
+            }
+            String small = word.toLowerCase(Locale.ROOT);
+            if (small.equals("machine") || small.equals("default")) {
+                if (isMeant && !password.isEmpty()) {
+                    break;
+                }
+                isMeant = small.equals("default") && takesDefault;
+                login = "";
+                password = "";
+            }
+            keyword = NETRC_WORDS.contains(small) ? small : "";
+        }
+        return isMeant && !password.isEmpty() ? login + ":" + password : null;
+    }
+
+    /** Returns the words of a file without its comments: a password may begin with the same sign. */
+    private static List<String> words(Path netrc) throws BadSource {
+        List<String> words = new ArrayList<>();
         try {
-            words = Files.readString(netrc)
-                    .replaceAll("(?m)(^|\\s)#.*$", " ")
-                    .strip()
-                    .split("\\s+");
+            for (String line : Files.readAllLines(netrc)) {
+                boolean isValue = !words.isEmpty() && isBeforeValue(words);
+                for (String word : line.strip().split("\\s+", -1)) {
+                    if (word.startsWith("#") && !isValue) {
+                        break;
+                    } else if (!word.isEmpty()) {
+                        words.add(word);
+                        isValue = !isValue && isBeforeValue(words);
+                    }
+                }
+            }
+            return words;
         } catch (IOException e) {
             throw HttpReader.bad("the netrc file cannot be read: " + netrc, "make it readable, or remove it");
         }
-        boolean isMeant = false;
-        String login = "";
-        for (int i = 0; i < words.length; i++) {
-            String next = i + 1 < words.length ? words[i + 1] : "";
-            switch (words[i].toLowerCase(Locale.ROOT)) {
-                case "machine" -> isMeant = next.equalsIgnoreCase(host);
-                case "default" -> isMeant = true;
-                case "login" -> login = isMeant ? next : login;
-                case "password" -> {
-                    if (isMeant) {
-                        return login + ":" + next;
-                    }
-                }
-                default -> {
-                    continue;
-                }
-            }
-            i += words[i].equals("default") ? 0 : 1;
-        }
-        return null;
+    }
+
+    private static boolean isBeforeValue(List<String> words) {
+        return NETRC_WORDS.contains(words.get(words.size() - 1).toLowerCase(Locale.ROOT));
     }
 }

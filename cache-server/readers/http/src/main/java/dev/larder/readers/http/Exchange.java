@@ -6,12 +6,15 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.HttpURLConnection;
 import java.net.URI;
+import java.util.Map;
 import java.util.Set;
 
 /** Makes requests: with credentials, a time-out for every step, and redirections that take no credentials to another server. Thread-safe. */
 final class Exchange {
     private static final int CONNECT_MS = 10_000;
     private static final int SILENCE_MS = 15_000;
+    private static final int HTTP_PORT = 80;
+    private static final int HTTPS_PORT = 443;
     private static final int MOST_READ_TO_END = 64 << 10;
     private static final int MOST_REDIRECTIONS = 10;
     private static final Set<Integer> REDIRECTIONS = Set.of(301, 302, 303, 307, 308);
@@ -20,10 +23,18 @@ final class Exchange {
     private static final Set<Integer> ABSENT = Set.of(404, 410);
 
     private final Credentials credentials;
-    private final Proxies proxies = Proxies.ofEnvironment();
+    private final Proxies proxies;
+    private final int silenceMs;
 
-    Exchange(Credentials credentials) {
-        this.credentials = credentials;
+    Exchange(Map<String, String> environment) {
+        this(environment, SILENCE_MS);
+    }
+
+    /** {@code silenceMs} is how long a server may send nothing. */
+    Exchange(Map<String, String> environment, int silenceMs) {
+        this.credentials = new Credentials(environment);
+        this.proxies = new Proxies(environment);
+        this.silenceMs = silenceMs;
     }
 
     /** Sets what a request asks for. */
@@ -94,14 +105,14 @@ final class Exchange {
             connection.disconnect();
             URI to = redirected(at, next);
             if (!isSameServer(at, to)) {
-                found = credentials.of(to, null);
+                found = credentials.ofRedirected(to);
             }
             at = to;
         }
         throw HttpReader.bad("it is redirected over and over", "give the address that it leads to");
     }
 
-    private static URI redirected(URI at, String next) throws BadSource {
+    static URI redirected(URI at, String next) throws BadSource {
         URI to;
         try {
             to = Address.requested(at.resolve(next.replace(" ", "%20")).toString());
@@ -118,15 +129,23 @@ final class Exchange {
 
     private static boolean isSameServer(URI one, URI other) {
         return one.getHost().equalsIgnoreCase(other.getHost())
-                && one.getPort() == other.getPort()
+                && port(one) == port(other)
                 && one.getScheme().equals(other.getScheme());
     }
 
+    private static int port(URI address) {
+        return address.getPort() >= 0
+                ? address.getPort()
+                : "https".equals(address.getScheme()) ? HTTPS_PORT : HTTP_PORT;
+    }
+
     private HttpURLConnection open(URI at, Credentials.Found found, Preparation preparation) throws IOException {
-        HttpURLConnection connection = (HttpURLConnection) at.toURL().openConnection(proxies.of(at));
+        Proxies.Found proxy = proxies.of(at);
+        HttpURLConnection connection = (HttpURLConnection) at.toURL().openConnection(proxy.proxy());
+        proxy.authenticator().ifPresent(connection::setAuthenticator);
         connection.setInstanceFollowRedirects(false);
         connection.setConnectTimeout(CONNECT_MS);
-        connection.setReadTimeout(SILENCE_MS);
+        connection.setReadTimeout(silenceMs);
         connection.setUseCaches(false);
         connection.setRequestProperty("User-Agent", "larder");
         connection.setRequestProperty("Accept", "*/*");

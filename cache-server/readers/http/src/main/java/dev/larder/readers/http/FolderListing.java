@@ -1,5 +1,6 @@
 package dev.larder.readers.http;
 
+import dev.larder.reader.BadSource;
 import dev.larder.reader.PlaceObject;
 import dev.larder.reader.Retries;
 import dev.larder.reader.WorkerThreads;
@@ -10,10 +11,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -24,7 +26,7 @@ import java.util.regex.Pattern;
  */
 final class FolderListing {
     private static final int MOST_INDEX_BYTES = 64 << 20;
-    private static final int MOST_FILES = 1_000_000;
+    private static final int MOST_PATHS = 1_000_000;
     private static final int MOST_FOLDERS = 10_000;
     private static final Pattern LINK =
             Pattern.compile("(?i)<a\\s[^>]*?href\\s*=\\s*(?:\"([^\"]*)\"|'([^']*)'|([^\\s>]+))");
@@ -33,7 +35,6 @@ final class FolderListing {
     private final Exchange exchange;
     private final int connections;
     private final Consumer<PlaceObject> found;
-    private final Set<String> files = new TreeSet<>();
 
     FolderListing(HttpReader reader, Exchange exchange, int connections, Consumer<PlaceObject> found) {
         this.reader = reader;
@@ -44,50 +45,74 @@ final class FolderListing {
 
     void list(String address) throws IOException {
         URI root = Address.requested(address);
-        Set<String> seen = new TreeSet<>(List.of(root.getRawPath()));
+        Set<String> seen = new HashSet<>(List.of(root.getRawPath()));
         Deque<String> folders = new ArrayDeque<>(seen);
-        while (!folders.isEmpty()) {
-            for (String path : index(address, root, folders.remove())) {
-                if (!path.endsWith("/")) {
-                    files.add(path);
-                } else if (seen.add(path)) {
+        int folderCount = 1;
+        while (!folders
+                .isEmpty()) { // some at a time, so that files of the first are told of before the last is looked at
+            Set<String> paths = new ConcurrentSkipListSet<>();
+            List<WorkerThreads.Part> indexes = new ArrayList<>();
+            while (indexes.size() < connections && !folders.isEmpty()) {
+                String folder = folders.remove();
+                indexes.add(() -> paths.addAll(index(address, root, folder)));
+            }
+            WorkerThreads.runAll(connections, indexes);
+            List<WorkerThreads.Part> looks = new ArrayList<>();
+            for (String path : paths) {
+                boolean isNew = seen.add(path);
+                if (isNew && path.endsWith("/")) {
                     folders.add(path);
+                    folderCount++;
+                } else if (isNew) {
+                    looks.add(() -> found.accept(look(address, root, path)));
                 }
             }
-            if (files.size() > MOST_FILES || seen.size() > MOST_FOLDERS) {
+            if (seen.size() > MOST_PATHS || folderCount > MOST_FOLDERS) {
                 throw HttpReader.bad("it lists too many files or folders", "name folders below it");
             }
+            WorkerThreads.runAll(connections, looks);
         }
-        List<WorkerThreads.Part> looks = new ArrayList<>();
-        int prefix = root.getRawPath().length();
-        for (String path : files) {
-            looks.add(() -> found.accept(
-                    reader.look(withPath(address, root, path), Address.decoded(path.substring(prefix)), false)));
+    }
+
+    private PlaceObject look(String address, URI root, String path) throws IOException {
+        String name = path.substring(root.getRawPath().length());
+        try {
+            return reader.look(withPath(address, root, path), Address.decoded(name), false);
+        } catch (BadSource e) {
+            throw below(name, e);
         }
-        WorkerThreads.runAll(connections, looks);
+    }
+
+    /** Names what below the address it is about, as it stands in the address. */
+    private static BadSource below(String name, BadSource failure) {
+        return name.isEmpty() ? failure : HttpReader.bad(name + ": " + failure.getMessage(), failure.remedy());
     }
 
     /** Returns the paths below a folder that a server names there. */
     private List<String> index(String address, URI root, String folder) throws IOException {
         List<String> paths = new ArrayList<>();
-        String folderAddress = withPath(address, root, folder);
-        Retries.run(() -> {
-            paths.clear();
-            try (Exchange.Answer answer = exchange.get(folderAddress, connection -> {})) {
-                answer.requireOk();
-                String type =
-                        String.valueOf(answer.connection().getContentType()).toLowerCase(Locale.ROOT);
-                boolean isPage = type.startsWith("text/html");
-                if (!isPage && !type.startsWith("text/plain")) {
-                    throw noListing("it is of type " + type.replaceAll("[^a-z0-9/;=.+ -]", "?"));
-                }
-                String text = text(answer.connection(), answer);
-                for (String link : isPage ? links(text) : text.lines().toList()) {
-                    add(link, folder, root, paths);
-                }
-            }
-        });
+        try {
+            Retries.run(() -> index(address, root, folder, paths));
+        } catch (BadSource e) {
+            throw below(folder.substring(root.getRawPath().length()), e);
+        }
         return paths;
+    }
+
+    private void index(String address, URI root, String folder, List<String> paths) throws IOException {
+        paths.clear();
+        try (Exchange.Answer answer = exchange.get(withPath(address, root, folder), connection -> {})) {
+            answer.requireOk();
+            String type = String.valueOf(answer.connection().getContentType()).toLowerCase(Locale.ROOT);
+            boolean isPage = type.startsWith("text/html");
+            if (!isPage && !type.startsWith("text/plain")) {
+                throw noListing("it is of type " + type.replaceAll("[^a-z0-9/;=.+ -]", "?"));
+            }
+            String text = text(answer.connection(), answer);
+            for (String link : isPage ? links(text) : text.lines().toList()) {
+                add(link, folder, root, paths);
+            }
+        }
     }
 
     private static String text(HttpURLConnection connection, Exchange.Answer answer) throws IOException {
@@ -125,7 +150,7 @@ final class FolderListing {
             return;
         }
         try {
-            URI to = root.resolve(folder).resolve(words.replace(" ", "%20")).normalize();
+            URI to = root.resolve(folder).resolve(Address.tidied(words)).normalize();
             String path = to.getRawPath();
             boolean isHere = root.getHost().equals(to.getHost()) && root.getPort() == to.getPort();
             if (isHere && path != null && path.startsWith(folder) && path.length() > folder.length()) {
@@ -136,12 +161,13 @@ final class FolderListing {
         }
     }
 
-    /** Returns the address with another path; user and password stay. */
+    /** Returns the address with another path; user, password and query stay, which may prove who asks. */
     private static String withPath(String address, URI root, String path) throws IOException {
         String user = Address.userInfo(address);
         String authority = root.getRawAuthority();
         return root.getScheme() + "://"
                 + (user == null ? "" : address.substring(address.indexOf("://") + 3, address.indexOf('@') + 1))
-                + authority + path;
+                + authority + path
+                + (root.getRawQuery() == null ? "" : "?" + root.getRawQuery());
     }
 }

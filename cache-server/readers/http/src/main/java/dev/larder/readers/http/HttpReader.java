@@ -17,7 +17,16 @@ public final class HttpReader implements PlaceReader {
     private static final int RANGE_NOT_SATISFIABLE = 416;
     private static final String MODIFIED = "Last-Modified";
 
-    private final Exchange exchange = new Exchange(Credentials.ofEnvironment());
+    private final Exchange exchange;
+
+    /** Takes credentials and proxies from the environment. */
+    public HttpReader() {
+        this(new Exchange(System.getenv()));
+    }
+
+    HttpReader(Exchange exchange) {
+        this.exchange = exchange;
+    }
 
     @Override
     public String kind() {
@@ -54,6 +63,7 @@ public final class HttpReader implements PlaceReader {
                 answer.requireOk();
             }
             requireNotPacked(connection, name);
+            requireNoFolder(address, connection);
             long byteSize = hasRanges || isEmpty ? total(connection) : connection.getContentLengthLong();
             if (byteSize < 0) {
                 throw bad(
@@ -61,8 +71,10 @@ public final class HttpReader implements PlaceReader {
                         "download it first, and load the file: its memory is reserved before it is fetched");
             }
             long modifiedMs = connection.getHeaderFieldDate(MODIFIED, 0);
-            return new PlaceObject(
-                    address, name, isAlone, byteSize, modifiedMs * 1_000_000, tag(connection), hasRanges);
+            String tag = tag(connection);
+            // Parts of what has no tag could be of two versions, and nobody would see it.
+            boolean isInParts = hasRanges && !tag.isEmpty();
+            return new PlaceObject(address, name, isAlone, byteSize, modifiedMs * 1_000_000, tag, isInParts);
         }
     }
 
@@ -71,6 +83,14 @@ public final class HttpReader implements PlaceReader {
         boolean isPacked = packing != null && !packing.equalsIgnoreCase("identity");
         if (isPacked && !name.toLowerCase(Locale.ROOT).endsWith("gz")) {
             throw bad("the server packs it: " + packing, "have the server send it as it is");
+        }
+    }
+
+    /** Refuses what leads to the same address with a slash: what is there is a page about files. */
+    private static void requireNoFolder(String address, HttpURLConnection connection) throws BadSource {
+        String path = Address.requested(address).getRawPath();
+        if (!path.endsWith("/") && connection.getURL().getPath().equals(path + "/")) {
+            throw bad("it is a folder", "end the address with a slash to load what is below it");
         }
     }
 
@@ -97,9 +117,8 @@ public final class HttpReader implements PlaceReader {
 
     @Override
     public InputStream open(PlaceObject object, long from, long end) throws IOException {
-        boolean isPart = object.hasRanges() && (from > 0 || end < object.byteSize());
         Exchange.Answer answer = exchange.get(object.address(), connection -> {
-            if (isPart) {
+            if (object.hasRanges()) { // of the whole, too: some servers say less of parts, and it is to be compared
                 connection.setRequestProperty("Range", "bytes=" + from + "-" + (end - 1));
             }
             if (object.tag().startsWith("\"")) { // a strong ETag; what a weak one stands for is compared below
@@ -114,6 +133,7 @@ public final class HttpReader implements PlaceReader {
             if (!isWhole && answer.status() != HttpURLConnection.HTTP_PARTIAL) {
                 answer.requireOk();
             }
+            requireNotPacked(answer.connection(), object.name());
             requireSame(object, answer.connection(), isWhole);
             InputStream in = answer.stream();
             if (isWhole) {
