@@ -16,7 +16,7 @@ public final class SourceAddress {
 
     /** Names of parameters that sign an address, or have a password: of AWS, Google, Azure, and whatever is called so. */
     private static final Pattern SECRET = Pattern.compile(
-            "(?i)(^|&)(x-(amz|goog|ms|oss)-[^&=]*|awsaccesskeyid|[^&=]*(sig|sign|signature|token|secret|passw(or)?d|credential|auth"
+            "(?i)(^|&)(x-(amz|goog|ms|oss)-[^&=]*|awsaccesskeyid|[^&=]*(sig|sign|signature|token|jwt|hmac|ticket|secret|pass|pwd|credential|auth"
                     + "|key|policy|session|expires)[^&=]*)=");
 
     private SourceAddress() {}
@@ -37,15 +37,14 @@ public final class SourceAddress {
         String authority = parts.group("authority");
         String path = parts.group("path");
         return parts.group("scheme") + "://"
-                + authority.substring(authority.lastIndexOf('@') + 1)
+                + authority.substring(secretUser(address).length())
                 + path.substring(0, path.length() - secretQuery(address).length());
     }
 
     /** Returns what of an address nobody else may see: all of it, and its pieces. */
     public static List<String> secrets(String address) {
         List<String> secrets = new ArrayList<>();
-        String authority = parts(address).group("authority");
-        String user = authority.substring(0, authority.lastIndexOf('@') + 1);
+        String user = secretUser(address);
         if (!user.isEmpty()) {
             secrets.add(user);
             secrets.add(user.substring(user.indexOf(':') + 1, user.length() - 1));
@@ -59,13 +58,27 @@ public final class SourceAddress {
         return secrets;
     }
 
+    /** Returns user and password with the sign that ends them; for others than the web a user alone is none, such as a container of Azure. */
+    private static String secretUser(String address) {
+        String authority = parts(address).group("authority");
+        String user = authority.substring(0, authority.lastIndexOf('@') + 1);
+        return isWeb(address) || user.indexOf(':') >= 0 ? user : "";
+    }
+
+    private static boolean isWeb(String address) {
+        return scheme(address).startsWith("http");
+    }
+
     /** Returns the query with its question mark, where it signs the address or has a password. */
     private static String secretQuery(String address) {
         Matcher parts = parts(address);
         String path = parts.group("path");
         int query = path.indexOf('?');
-        boolean isWeb = scheme(address).startsWith("http");
-        return isWeb && query >= 0 && SECRET.matcher(path.substring(query + 1)).find() ? path.substring(query) : "";
+        return isWeb(address)
+                        && query >= 0
+                        && SECRET.matcher(path.substring(query + 1)).find()
+                ? path.substring(query)
+                : "";
     }
 
     private static Matcher parts(String address) {
