@@ -3,6 +3,7 @@ package dev.larder.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.github.luben.zstd.ZstdOutputStreamNoFinalizer;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
@@ -13,6 +14,8 @@ import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.Progress;
 import dev.larder.internal.protocol.Progress.Phase;
 import dev.larder.readers.http.HttpReader;
+import dev.larder.server.reader.Hdf5Readers;
+import dev.larder.server.reader.PackedReaders;
 import dev.larder.server.reader.Readers;
 import dev.larder.testing.ChildJvm;
 import java.io.IOException;
@@ -30,9 +33,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
+import org.apache.commons.compress.archivers.tar.TarArchiveOutputStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -255,6 +261,148 @@ class RemoteLoadTest {
                 .hasMessageContaining(web.address(path))
                 .hasMessageNotContaining(served.root().toString());
         assertNothingIsLeft();
+    }
+
+    @Test
+    void allThatIsNoArrayIsSaidAtOnce() throws IOException {
+        served.start();
+        putFolder();
+        web.put("/d/one.npy", "this is no array, whatever it is called");
+        web.put("/d/two.npy", new byte[] {1, 2, 3});
+
+        assertThatThrownBy(() -> load(web.address("/d/")))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
+                .hasMessageContaining(web.address("/d/one.npy"))
+                .hasMessageContaining(web.address("/d/two.npy"));
+        assertNothingIsLeft();
+    }
+
+    @Test
+    void aLengthThatNoStoreHasRoomForIsRefusedBeforeAnythingIsFetched() throws IOException {
+        served.start();
+        putFolder();
+        for (long bytes : new long[] {Long.MAX_VALUE, 1L << 50}) {
+            web.claimedBytes = bytes;
+            assertThatThrownBy(() -> load(web.address("/d/")))
+                    .isInstanceOfSatisfying(
+                            LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NO_SPACE));
+            assertNothingIsLeft();
+        }
+        assertThat(web.sentBytes()).isLessThan(100);
+    }
+
+    @Test
+    void twoObjectsOfOneNameAreRefused() throws IOException {
+        served.start();
+        putFolder();
+        web.put("/index/", "a/small.npy\na%2Fsmall.npy\n");
+        web.put("/index/a/small.npy", bytes(sources.resolve("small.npy")));
+
+        assertThatThrownBy(() -> load(web.address("/index/"))).hasMessageContaining("its place lists it twice");
+        assertNothingIsLeft();
+    }
+
+    @Test
+    void aLoadThatNobodyWaitsForAnyMoreEnds() throws Exception {
+        served.start();
+        putFolder();
+        web.pauseMs = 300;
+        List<String> failures = new CopyOnWriteArrayList<>();
+        Thread client = new Thread(() -> {
+            try {
+                load(web.address("/d/"));
+            } catch (LarderException e) {
+                failures.add(String.valueOf(e.getMessage()));
+            }
+        });
+        client.start();
+        awaitFetching();
+        client.interrupt();
+        client.join();
+        assertThat(failures).hasSize(1);
+        Awaitility.await().atMost(Duration.ofSeconds(10)).untilAsserted(this::assertNothingIsLeft);
+    }
+
+    @Test
+    @Tag("slow")
+    void whatIsThereStaysWhenItsPlaceIsDown() throws IOException {
+        served.start();
+        putFolder();
+        load(web.address("/d/"));
+        served.control().load(request("r", web.address("/d/below/small.npy")).withRegisterOnly(true), progress -> {});
+        web.close();
+
+        List<CompletableFuture<Void>> tries = List.of(
+                CompletableFuture.runAsync(
+                        () -> assertThatThrownBy(() -> served.control().reload("d", progress -> {}))
+                                .hasMessageContaining("its place does not answer")),
+                CompletableFuture.runAsync(
+                        () -> assertThatThrownBy(() -> served.control().verifyAgainstSources("d", progress -> {}))
+                                .hasMessageContaining("the loaded arrays are intact")
+                                .hasMessageContaining("its place does not answer")),
+                CompletableFuture.runAsync(() -> {
+                    try (Larder larder = Larder.connect(served.root())) {
+                        assertThatThrownBy(() -> larder.dataset("r"))
+                                .hasMessageContaining("its place does not answer")
+                                .hasMessageContaining(web.address("/d/below/small.npy"));
+                    }
+                }));
+        tries.forEach(CompletableFuture::join);
+        assertThat(ServedStore.entries(served.layout().incoming())).isEmpty();
+        assertFolderIsThere();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/arrow/packed/numbers-file.arrow, numbers-file.arrow, f8, 23",
+        "/arrow/columns-stream.arrow, columns-stream.arrow, '', 0",
+        "'', shard.tar.zst, '', 0",
+        "../readers/hdf5/src/test/resources/golden/arrays.h5, arrays.h5, layouts/chunked, 101",
+    })
+    void whatAReaderReadsItReadsFromAWebServerToo(String golden, String name, String array, int rows) throws Exception {
+        served.start();
+        PackedReaders.installIn(readers);
+        Hdf5Readers.installIn(readers);
+        Path file = sources.resolve(name);
+        if (golden.isEmpty()) {
+            writePackedTar(file);
+        } else if (golden.startsWith("/")) {
+            Files.copy(Path.of(RemoteLoadTest.class.getResource(golden).toURI()), file);
+        } else {
+            Files.copy(Path.of(golden), file);
+        }
+        web.put("/g/" + name, bytes(file));
+
+        served.load("local", file);
+        load(web.address("/g/" + name));
+
+        assertThat(digest("d")).isEqualTo(digest("local"));
+        if (!array.isEmpty()) {
+            try (Larder larder = Larder.connect(served.root());
+                    Dataset dataset = larder.dataset("d")) {
+                assertThat(dataset.array(array).shape()[0]).isEqualTo(rows);
+            }
+        }
+        assertThat(ServedStore.entries(served.layout().incoming())).isEmpty();
+    }
+
+    private String digest(String dataset) {
+        return served.control().info(dataset).get(0).digest();
+    }
+
+    private static void writePackedTar(Path file) throws IOException {
+        try (TarArchiveOutputStream tar =
+                new TarArchiveOutputStream(new ZstdOutputStreamNoFinalizer(Files.newOutputStream(file)))) {
+            for (int i = 0; i < 3; i++) {
+                byte[] text = ("text " + i).getBytes(StandardCharsets.UTF_8);
+                TarArchiveEntry entry = new TarArchiveEntry("sample" + i + ".txt");
+                entry.setSize(text.length);
+                tar.putArchiveEntry(entry);
+                tar.write(text);
+                tar.closeArchiveEntry();
+            }
+        }
     }
 
     @Test

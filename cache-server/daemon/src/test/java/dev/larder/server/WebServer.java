@@ -34,6 +34,9 @@ final class WebServer implements AutoCloseable {
     volatile String wantedAuthorization = "";
     volatile long pauseMs;
 
+    /** How long it says that files are, in what it says of ranges; 0 for the truth. */
+    volatile long claimedBytes;
+
     /** So many of the next answers are the status 503. */
     final AtomicInteger busy = new AtomicInteger();
 
@@ -153,7 +156,8 @@ final class WebServer implements AutoCloseable {
             }
         }
         if (isPart) {
-            headers.add("Content-Range", "bytes " + from + "-" + (end - 1) + "/" + content.length);
+            long total = claimedBytes == 0 ? content.length : claimedBytes;
+            headers.add("Content-Range", "bytes " + from + "-" + (end - 1) + "/" + total);
         }
         exchange.sendResponseHeaders(isPart ? 206 : 200, end == from ? -1 : end - from);
         boolean isCut = end - from > 1 && cut.getAndUpdate(left -> Math.max(0, left - 1)) > 0;

@@ -7,10 +7,16 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 /** Finds jars that a reader needs and that are never packed with it, as a user has those that fit the servers, such as Hadoop's. */
 final class ForeignJars {
+    /** How long the command may take; it starts a JVM. */
+    private static final Duration LONGEST = Duration.ofSeconds(30);
+
     private ForeignJars() {}
 
     /** Fails with {@link ErrorCode#BAD_INPUT} unless something names them; runs nothing. */
@@ -51,9 +57,14 @@ final class ForeignJars {
             Process process = new ProcessBuilder(command(reader))
                     .redirectError(ProcessBuilder.Redirect.DISCARD)
                     .start();
+            CompletableFuture<Void> end = CompletableFuture.runAsync(
+                    () -> end(process), CompletableFuture.delayedExecutor(LONGEST.toSeconds(), TimeUnit.SECONDS));
             process.getOutputStream().close();
             String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-            if (process.waitFor() != 0 || printed.isEmpty()) {
+            boolean isLate = !end.cancel(false);
+            if (isLate) {
+                throw missing(reader, "the command took longer than " + LONGEST.toSeconds() + " s");
+            } else if (process.waitFor() != 0 || printed.isEmpty()) {
                 throw missing(reader, "the command printed nothing");
             }
             return printed.lines().reduce("", (before, line) -> line); // warnings come first
@@ -64,6 +75,12 @@ final class ForeignJars {
             throw Failure.of(ErrorCode.INTERRUPTED, "interrupted while a reader started")
                     .exception();
         }
+    }
+
+    /** Ends a command that hangs, and what it has started, which holds on to its output. */
+    private static void end(Process process) {
+        process.descendants().forEach(ProcessHandle::destroyForcibly);
+        process.destroyForcibly();
     }
 
     private static LarderException missing(ReaderSpec reader, String reason) {

@@ -12,7 +12,11 @@ import dev.larder.reader.Wire;
 import dev.larder.server.source.ScanSettings;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +38,7 @@ public final class PlaceSource implements AutoCloseable {
     private final ReaderProcess process;
     private final ReaderTalk talk;
     private final List<Answer.Listed> objects = new ArrayList<>();
+    private final Map<Integer, Set<String>> names = new HashMap<>();
     private long wordsBytes;
     private boolean closed;
 
@@ -90,6 +95,12 @@ public final class PlaceSource implements AutoCloseable {
                     .with("file", request.addresses().get(object.place()) + "/" + Names.printable(object.name()))
                     .with("reason", objection)
                     .remedy("rename it, or name folders and files beside it");
+        }
+        if (!names.computeIfAbsent(object.place(), place -> new HashSet<>()).add(object.name())) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "cannot read source file")
+                    .with("file", request.addresses().get(object.place()) + "/" + Names.printable(object.name()))
+                    .with("reason", "its place lists it twice")
+                    .remedy("rename one of them, or name folders and files beside it");
         }
         wordsBytes += object.name().length() + object.tag().length() + WORDS_OF_EACH;
         if (wordsBytes > MOST_WORDS_BYTES) {

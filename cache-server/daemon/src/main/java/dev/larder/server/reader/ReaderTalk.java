@@ -16,6 +16,9 @@ final class ReaderTalk {
     private static final long POLL_MS = 50;
     private static final long LOOK_AT_FOLDER_NS = 200_000_000;
 
+    /** So many times as long as looking at the folder takes nobody looks. */
+    private static final long PAUSE_TIMES = 9;
+
     /** A format that packs tighter, or is read over and over, counts no more. */
     private static final long MOST_TIMES_READ = 64;
 
@@ -42,13 +45,14 @@ final class ReaderTalk {
     void await(long bytes, long writtenAtMost, LongConsumer onBytes, Consumer<Answer> onAnswer) {
         long credible = writtenAtMost > 0 ? bytes : Math.max(LEAST_ALLOWED_BYTES, saturated(bytes));
         long lastNs = System.nanoTime();
-        long lookedNs = lastNs;
+        long nextLookNs = lastNs + LOOK_AT_FOLDER_NS;
         while (true) {
             ReaderProcess.Said next = next();
             long now = System.nanoTime();
-            if (now - lookedNs > LOOK_AT_FOLDER_NS) {
+            if (now > nextLookNs) {
                 requireRoom(writtenAtMost);
-                lookedNs = now;
+                long lookedNs = System.nanoTime(); // very many files take long
+                nextLookNs = lookedNs + Math.max(LOOK_AT_FOLDER_NS, PAUSE_TIMES * (lookedNs - now));
             }
             IOException broken = next == null ? null : next.broken();
             if (broken != null) {

@@ -1,5 +1,6 @@
 package dev.larder.server.remote;
 
+import dev.larder.error.LarderException;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.npy.NpyHeader;
 import dev.larder.server.source.Refusal;
@@ -27,19 +28,32 @@ final class NpyAlignment {
     private static final int LONG_START = LENGTH_OFFSET + Integer.BYTES;
     private static final byte VERSION_OF_LONG = 2;
     private static final int LONGEST_SHORT = 0xffff;
+    private static final int MOST_HEADER_BYTES = 1 << 20;
 
     private NpyAlignment() {}
 
-    /** Completes a file that was written behind its place. Fails as reading the file does where it is none. */
+    /**
+     * Completes a file that was written behind its place. One that is no array gets back the beginning that it came with, so that a scan
+     * refuses it as any other, together with all that are like it.
+     */
     static void complete(Path path) {
         try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            NpyHeader header = NpyHeader.read(file.position(SHIFT), path.toString());
-            ByteBuffer longer = longer(read(file, (int) header.dataOffset()));
-            for (int at = 0; longer.hasRemaining(); ) {
-                at += file.write(longer, at);
+            try {
+                NpyHeader header = NpyHeader.read(file.position(SHIFT), path.toString());
+                write(file, longer(read(file, (int) header.dataOffset())));
+            } catch (LarderException refused) {
+                ByteBuffer beginning = read(file, (int) Math.min(MOST_HEADER_BYTES, file.size() - SHIFT));
+                file.truncate(beginning.remaining());
+                write(file, beginning);
             }
         } catch (IOException e) {
             throw Refusal.unreadable(path, 0, e);
+        }
+    }
+
+    private static void write(FileChannel file, ByteBuffer beginning) throws IOException {
+        for (int at = 0; beginning.hasRemaining(); ) {
+            at += file.write(beginning, at);
         }
     }
 

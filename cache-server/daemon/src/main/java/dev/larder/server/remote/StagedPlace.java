@@ -1,11 +1,14 @@
 package dev.larder.server.remote;
 
+import dev.larder.error.ErrorCode;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.SourceAddress;
 import dev.larder.reader.Answer;
 import dev.larder.server.source.Refusal;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -73,6 +76,14 @@ final class StagedPlace {
             }
         } catch (FileAlreadyExistsException e) {
             throw Refusal.unfit(at, "it is both a file and a folder there", "rename one of them");
+        } catch (FileSystemException e) {
+            if (String.valueOf(e.getReason()).contains("No space left on device")) {
+                throw Failure.of(ErrorCode.NO_SPACE, "the store's file system has no room for so many files")
+                        .with("objects", objects.size())
+                        .cause(e)
+                        .remedy("name folders below it, evict datasets, or use a mount with more inodes (nr_inodes)");
+            }
+            throw Refusal.unfit(at, "its name cannot be that of a file here: " + e.getReason(), "rename it");
         } catch (IOException e) {
             throw Refusal.unfit(at, "its name cannot be that of a file here: " + e.getMessage(), "rename it");
         }

@@ -173,7 +173,8 @@ public final class StagedSources implements AutoCloseable {
             byteSize = ByteSums.add(byteSize, bytes(kind));
             for (Target target : kind.targets) {
                 storedBytes = ByteSums.add(
-                        storedBytes, ByteSums.roundUp(target.offset() + target.byteSize(), PageSize.BYTES));
+                        storedBytes,
+                        ByteSums.roundUp(ByteSums.add(target.offset(), target.byteSize()), PageSize.BYTES));
             }
         }
         settings.scratch().setAside(storedBytes);
