@@ -12,6 +12,10 @@ public final class SourceConverter implements ITypeConverter<LoadRequest.Source>
 
     @Override
     public LoadRequest.Source convert(String text) {
+        if (SourceAddress.is(text)) { // perhaps with a password, and with a = in its query
+            throw new TypeConversionException(
+                    "not a source: '" + SourceAddress.visible(text) + "' (a source is NAME=ADDRESS)");
+        }
         int split = text.indexOf('=');
         if (split <= 0 || split == text.length() - 1) {
             throw new TypeConversionException("not a source: '" + text + "' (a source is NAME=PATH)");

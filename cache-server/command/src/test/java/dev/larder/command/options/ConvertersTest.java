@@ -37,6 +37,14 @@ class ConvertersTest {
         assertThatThrownBy(() -> sources.convert(text)).isInstanceOf(TypeConversionException.class);
     }
 
+    @Test
+    void anAddressWithoutANameIsRefusedAndItsSecretsAreNotSaid() {
+        assertThatThrownBy(() -> sources.convert("https://me:hush@host/x.npy?sig=hush"))
+                .isInstanceOf(TypeConversionException.class)
+                .hasMessageContaining("'https://host/x.npy'")
+                .hasMessageNotContaining("hush");
+    }
+
     @ParameterizedTest
     @CsvSource({"auto, 0", "-1, 0", "1, 1", "64, 64", "65534, 65534"})
     void workersAreANumberOrAuto(String text, int number) {
