@@ -26,12 +26,12 @@ import java.util.OptionalLong;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Loads from HDFS of one name node and one data node. */
-@EnabledIfSystemProperty(named = "larder.long.remote", matches = "true")
+@Tag("slow")
 class HdfsLoadTest {
     private static final int LARGE_BYTES = 20 << 20;
 
@@ -64,8 +64,12 @@ class HdfsLoadTest {
 
     @AfterEach
     void stop() {
-        daemon.stop(false);
-        server.close();
+        if (daemon != null) { // else it did not start
+            daemon.stop(false);
+        }
+        if (server != null) {
+            server.close();
+        }
         System.clearProperty(Readers.FOLDER_PROPERTY);
         Folders.remove(store.root());
     }

@@ -102,12 +102,12 @@ record Bucket(String name, String key) {
             chain.put("container", () -> ContainerCredentialsProvider.builder().build());
             chain.put("instance", InstanceProfileCredentialsProvider::create);
             for (Map.Entry<String, Supplier<AwsCredentialsProvider>> link : chain.entrySet()) {
-                AwsCredentialsProvider provider = link.getValue().get();
-                try {
+                try { // a file that is malformed fails when its provider is made
+                    AwsCredentialsProvider provider = link.getValue().get();
                     provider.resolveCredentials();
                     tried = link.getKey();
                     return provider;
-                } catch (SdkException | IllegalStateException none) {
+                } catch (SdkException | IllegalStateException | IllegalArgumentException none) {
                     tried = "none"; // so the next place is looked at
                 }
             }
@@ -148,6 +148,8 @@ record Bucket(String name, String key) {
                 return request.apply(s3());
             } catch (S3Exception e) {
                 throw worded(e);
+            } catch (IllegalArgumentException e) { // such as a name that no bucket has
+                throw bad("it is no address of an object: " + e.getMessage(), "give s3://BUCKET/PREFIX");
             } catch (SdkException e) {
                 throw new TemporaryFailure(String.valueOf(deepest(e).getMessage()), 0);
             }
@@ -162,6 +164,8 @@ record Bucket(String name, String key) {
                     return Optional.empty(); // a list says more
                 }
                 throw worded(e);
+            } catch (IllegalArgumentException e) {
+                return Optional.empty();
             } catch (SdkException e) {
                 throw new TemporaryFailure(String.valueOf(deepest(e).getMessage()), 0);
             }

@@ -36,8 +36,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
@@ -48,9 +48,6 @@ import software.amazon.awssdk.services.s3.S3Client;
 
 /** Loads from a bucket of an S3 server in this process, behind a proxy that breaks things. */
 class S3LoadTest {
-    /** Set where time does not matter: each load starts a program of many classes. */
-    private static final String LONG = "larder.long.remote";
-
     private static final int LARGE_BYTES = 20 << 20;
     private static final String SECRET = "the-secret-of-the-test";
 
@@ -84,8 +81,12 @@ class S3LoadTest {
 
     @AfterAll
     static void stopServer() {
-        server.close();
-        s3.close();
+        if (server != null) {
+            server.close();
+        }
+        if (s3 != null) {
+            s3.close();
+        }
     }
 
     @BeforeEach
@@ -113,8 +114,12 @@ class S3LoadTest {
 
     @AfterEach
     void stop() {
-        daemon.stop(false);
-        proxy.close();
+        if (daemon != null) { // else it did not start
+            daemon.stop(false);
+        }
+        if (proxy != null) {
+            proxy.close();
+        }
         System.clearProperty(Readers.FOLDER_PROPERTY);
         Folders.remove(store.root());
     }
@@ -187,7 +192,29 @@ class S3LoadTest {
     }
 
     @Test
-    @EnabledIfSystemProperty(named = LONG, matches = "true")
+    @Tag("slow")
+    void eightProcessesThatWantTheSameFetchOneCopy() {
+        putFolder();
+        ControlClient.at(store.root())
+                .load(
+                        new LoadRequest(List.of(new LoadRequest.Source("d", "s3://bucket/some data")), List.of(), 0)
+                                .withRegisterOnly(true),
+                        progress -> {});
+        List<ChildJvm> openers = IntStream.range(0, 8)
+                .mapToObj(
+                        opener -> ChildJvm.start(OpenProgram.class, store.root().toString(), "d", "large"))
+                .toList();
+        for (ChildJvm opener : openers) {
+            assertThat(opener.awaitLine(OpenProgram.LAST)).isEqualTo(OpenProgram.LAST + (LARGE_BYTES - 1) % 251);
+            opener.close();
+        }
+        assertThat(proxy.gets().stream().filter(get -> get.startsWith("/bucket/some%20data/")))
+                .hasSize(3 + 1); // three parts of one, and the other
+        assertThat(proxy.bytes.get()).isBetween((long) LARGE_BYTES, LARGE_BYTES + 20_000L);
+    }
+
+    @Test
+    @Tag("slow")
     void anObjectThatIsWrittenMeanwhileIsRefused() throws IOException {
         putFolder();
         proxy.beforeData = () -> put("some data/large.npy", array(LARGE_BYTES, 1));
@@ -201,12 +228,15 @@ class S3LoadTest {
     }
 
     @Test
-    @EnabledIfSystemProperty(named = LONG, matches = "true")
+    @Tag("slow")
     void whatIsNotThereOrForbiddenIsSaidWithTheSourceOfTheCredentials() throws IOException {
         putFolder();
         assertThatThrownBy(() -> load("s3://bucket/nothing"))
                 .hasMessageContaining("no object is there: bucket=bucket key=nothing credentials=system properties");
         assertThatThrownBy(() -> load("s3://nowhere/x.npy")).hasMessageContaining("NoSuchBucket");
+        assertThatThrownBy(() -> load("s3://no bucket/x.npy"))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT));
         writeReader("-Daws.accessKeyId=someone -Daws.secretAccessKey=wrong-and-secret");
         assertThatThrownBy(() -> load("s3://bucket/some data"))
                 .isInstanceOfSatisfying(
