@@ -16,6 +16,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -88,6 +89,7 @@ class DistributedExamplesTest {
                 .isGreaterThan(0.78);
     }
 
+    @Tag("slow")
     @Test
     void parametersThatNobodyLocksConverge() throws IOException {
         List<String> lines = launch(4, HogwildTrainer.class, "--steps", "150");
@@ -104,6 +106,7 @@ class DistributedExamplesTest {
                 .isEqualTo(40);
     }
 
+    @Tag("slow")
     @Test
     void ranksWithBucketsMakeEquallyManySteps() throws IOException {
         List<String> lines = launch(4, BucketSteps.class, "--column", "data");

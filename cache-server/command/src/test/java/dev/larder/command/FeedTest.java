@@ -262,6 +262,7 @@ class FeedTest {
         assertThat(trainer.awaitLine("failed")).contains("message=the store of the feed has gone: feed=run1");
     }
 
+    @Tag("slow")
     @Test
     void aNameIsForOneFeedAtATime() {
         CommandProcess feed = feed("--epochs", "0..");
@@ -288,6 +289,7 @@ class FeedTest {
         assertThat(feed.exitCode()).isZero();
     }
 
+    @Tag("slow")
     @ParameterizedTest
     @CsvSource({"drop, 1m", "block, 1s"})
     void aTrainerThatIsStoppedIsGivenUpWhenItsTimeIsOverAndSeenToBe(String onSlow, String timeout) {

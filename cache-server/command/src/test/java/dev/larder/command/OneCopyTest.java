@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -88,6 +89,7 @@ class OneCopyTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void trainersThatLoadForThemselvesHaveACopyEach() throws IOException {
         for (int count : new int[] {1, 4, 8}) {

@@ -32,6 +32,7 @@ class PythonWithDaemonTest {
         requirePassedWithADaemon(python, "test_hf");
     }
 
+    @Tag("slow")
     @Test
     void unchangedProgramsReadCachedArraysInThePlaceOfTheirFiles() throws Exception {
         requirePassedWithADaemon("python3", "test_redirect");

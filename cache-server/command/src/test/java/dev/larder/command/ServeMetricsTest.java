@@ -74,6 +74,7 @@ class ServeMetricsTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void aPortThatIsTakenEndsWith7AndLeavesNothing() throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());

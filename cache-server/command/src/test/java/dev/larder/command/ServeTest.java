@@ -8,6 +8,7 @@ import dev.larder.testing.FashionMnist;
 import dev.larder.testing.LeavesNothingBehind;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -66,6 +67,7 @@ class ServeTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void aSecondCtrlCForces() {
         Path large = Samples.large(folder, LARGE);

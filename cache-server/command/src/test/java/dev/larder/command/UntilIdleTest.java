@@ -47,6 +47,7 @@ class UntilIdleTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void aReaderKeepsItAliveAndTheClockStartsWhenTheReaderEnds() throws InterruptedException {
         try (CommandProcess daemon = serve()) {
@@ -76,6 +77,7 @@ class UntilIdleTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void withKeepTheStoreStaysForTheNextDaemon() {
         try (CommandProcess daemon = CommandProcess.serve("--until-idle", "200ms", "--keep")) {

@@ -103,6 +103,7 @@ class GroupStoreTest {
                 .containsExactly("ok 1", "ok 11", "ok 1");
     }
 
+    @Tag("slow")
     @Test
     void whatSomebodyElsePublishedIsNotTheirsToChange() throws IOException {
         start(GROUP);
@@ -148,6 +149,7 @@ class GroupStoreTest {
         assertThat(ask(ADA, "loadInPlace c " + source).get(0)).startsWith("REFUSED");
     }
 
+    @Tag("slow")
     @Test
     void theQuotaIsForAllMembersTogetherAndTellsItsNumbers() throws IOException {
         start(GROUP);

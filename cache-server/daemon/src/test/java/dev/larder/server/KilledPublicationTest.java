@@ -18,6 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A daemon that is killed while it makes several datasets visible. */
+@Tag("slow")
 class KilledPublicationTest {
     private static final int KILLED = 137;
     private static final List<String> NAMES = List.of("a", "b", "c");
@@ -42,7 +43,6 @@ class KilledPublicationTest {
         requireAllOrNothing(2);
     }
 
-    @Tag("slow")
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 4, 5, 6, 7})
     void allOfALoadIsThereOrNothingWhereItDiesAtAnyOtherRename(int rename) {

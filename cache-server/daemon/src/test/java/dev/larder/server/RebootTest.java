@@ -188,6 +188,7 @@ class RebootTest {
         assertThat(row("sourced").state()).isEqualTo(ArrayRow.State.RESIDENT);
     }
 
+    @Tag("slow")
     @Test
     void aDaemonThatIsKilledAtTheEndOfItsStopLosesNothing() throws IOException {
         requireNothingLostUnsaid("fsync");

@@ -89,6 +89,7 @@ class FirstRunTest {
                 .isZero();
     }
 
+    @Tag("slow")
     @Test
     void twoFirstRunsAtOnceBothWork() throws IOException {
         try (Installed installed = Installed.unpack(PLAIN, temporary.resolve("twice"))) {

@@ -143,6 +143,7 @@ class InstalledArchiveTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void aRuntimeWithoutACompilerIsRefusedInWords() throws IOException {
         try (Installed installed = Installed.unpack(PLAIN, temporary.resolve("jre"))) {

@@ -16,6 +16,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -24,6 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * The order of an epoch takes 4 bytes a row. There are two where the heap has room, that of the next epoch being made while one runs,
  * else one, whoever still holds the epochs before.
  */
+@Tag("slow")
 class OrderMemoryTest {
     private static final int ROWS = 8_000_000;
     private static final String HEAP = "-Xmx60m"; // 32 MB for one order, no room for two

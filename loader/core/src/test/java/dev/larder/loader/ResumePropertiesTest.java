@@ -21,6 +21,7 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -77,6 +78,7 @@ class ResumePropertiesTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void wholeBatchesThatCountAreTheGlobalOrderOnceHoweverOftenAnEpochIsResumed() {
         System.err.println("seed=" + seed);

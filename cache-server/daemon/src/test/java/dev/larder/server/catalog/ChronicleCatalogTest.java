@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import net.openhft.chronicle.map.ChronicleMap;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -150,6 +151,7 @@ class ChronicleCatalogTest {
                 .isEqualTo(Catalog.class.getProtectionDomain().getCodeSource().getLocation());
     }
 
+    @Tag("slow")
     @Test
     void aDaemonKilledWhileItWritesLeavesACatalogThatIsReplacedQuickly() throws Exception {
         for (int round = 0; round < 3; round++) {
