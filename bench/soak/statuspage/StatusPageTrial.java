@@ -10,23 +10,17 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.net.http.WebSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -35,7 +29,6 @@ import java.util.stream.Stream;
 
 /** Checks of the status page in a browser, with real daemons; see bench/soak/page. */
 public final class StatusPageTrial {
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Gson GSON = new Gson();
 
     private final String larder;
@@ -102,33 +95,15 @@ public final class StatusPageTrial {
         }
     }
 
-    private static void require(boolean holds, Object what) {
-        if (!holds) {
-            throw new AssertionError(what);
-        }
-    }
-
-    private static void requireEqual(Object actual, Object expected, String what) {
-        require(actual.equals(expected), what + ": is " + actual + ", expected " + expected);
-    }
-
-    private static void await(String what, Duration limit, BooleanSupplier condition) throws InterruptedException {
-        Instant end = Instant.now().plus(limit);
-        while (!condition.getAsBoolean()) {
-            require(Instant.now().isBefore(end), "not in " + limit.toMillis() + " ms: " + what);
-            Thread.sleep(20);
-        }
-    }
-
     // The checks
 
     private void emptyStore() throws Exception {
         try (Served daemon = serve();
-                Tab tab = open(daemon.page)) {
+                BrowserTab tab = open(daemon.page)) {
             tab.awaitShown();
-            require(tab.text("#datasets .none").startsWith("No datasets."), tab.text("#datasets"));
-            require(tab.text("#holders .none").startsWith("Nobody"), tab.text("#holders"));
-            require(tab.isHidden("#loads") && tab.isHidden("#feeds"), "sections without rows are shown");
+            Expect.require(tab.text("#datasets .none").startsWith("No datasets."), tab.text("#datasets"));
+            Expect.require(tab.text("#holders .none").startsWith("Nobody"), tab.text("#holders"));
+            Expect.require(tab.isHidden("#loads") && tab.isHidden("#feeds"), "sections without rows are shown");
             tab.shoot(shots.resolve("empty.png"), 1200, 900);
             tab.requireNoComplaints();
         }
@@ -136,14 +111,14 @@ public final class StatusPageTrial {
 
     private void equalsJson() throws Exception {
         try (Served daemon = serve("--capacity", "512m");
-                Reader reader = daemon.readerOf("images")) {
+                LeaseHolder reader = daemon.readerOf("images")) {
             publishSamples(daemon);
             reader.start();
             daemon.ask("pin", "weather");
             daemon.ask("evict", "old");
-            try (Tab tab = open(daemon.page)) {
+            try (BrowserTab tab = open(daemon.page)) {
                 tab.awaitShown();
-                await("the reader's row", PATIENCE, () -> tab.rows("#holders").size() == 1);
+                Expect.await("the reader's row", Expect.PATIENCE, () -> tab.rows("#holders").size() == 1);
                 compareWithJson(daemon, tab);
                 tab.shoot(shots.resolve("light.png"), 1300, 1000);
                 tab.shoot(shots.resolve("narrow.png"), 400, 1500);
@@ -167,17 +142,17 @@ public final class StatusPageTrial {
         daemon.ask("register", "later=" + folder.resolve("weather.npy"));
     }
 
-    private static void compareWithJson(Served daemon, Tab tab) throws Exception {
+    private static void compareWithJson(Served daemon, BrowserTab tab) throws Exception {
         JsonObject status = daemon.ask("status", "--json").getAsJsonObject();
-        requireEqual(
+        Expect.requireEqual(
                 tab.text("#capacity").replaceAll(";.*", ""),
                 size(status.get("usedBytes").getAsLong()) + " of "
                         + size(status.get("capacityBytes").getAsLong()) + " used",
                 "capacity");
-        requireEqual(tab.fact("store"), status.get("store").getAsString(), "store");
-        requireEqual(tab.fact("pid"), status.get("pid").getAsString(), "pid");
-        requireEqual(tab.fact("arrays"), status.get("arrays").getAsString(), "arrays");
-        requireEqual(tab.fact("clients"), status.get("clients").getAsString(), "clients");
+        Expect.requireEqual(tab.fact("store"), status.get("store").getAsString(), "store");
+        Expect.requireEqual(tab.fact("pid"), status.get("pid").getAsString(), "pid");
+        Expect.requireEqual(tab.fact("arrays"), status.get("arrays").getAsString(), "arrays");
+        Expect.requireEqual(tab.fact("clients"), status.get("clients").getAsString(), "clients");
 
         List<List<String>> rows = tab.rows("#datasets");
         List<List<String>> expected = new ArrayList<>();
@@ -198,11 +173,11 @@ public final class StatusPageTrial {
         List<List<String>> shown = rows.stream()
                 .map(row -> List.of(row.get(0), row.get(1), row.get(2), row.get(3), row.get(5), row.get(7)))
                 .toList();
-        requireEqual(shown, expected, "datasets");
+        Expect.requireEqual(shown, expected, "datasets");
 
         JsonObject client = daemon.ask("clients", "--json").getAsJsonArray().get(0).getAsJsonObject();
         List<String> holder = tab.rows("#holders").get(0);
-        requireEqual(
+        Expect.requireEqual(
                 List.of(holder.get(0), holder.get(1), holder.get(2), holder.get(3), holder.get(5)),
                 List.of(
                         client.get("pid").getAsString(),
@@ -214,7 +189,7 @@ public final class StatusPageTrial {
     }
 
     /** Text has to stand out from what is behind it by 4.5 to 1, in both themes. */
-    private static void requireContrast(Tab tab) {
+    private static void requireContrast(BrowserTab tab) {
         String least = tab.eval("""
                 (() => {
                   const light = (c) => { const [r, g, b] = c.match(/\\d+/g).map((v) => { v /= 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; }); return .2126 * r + .7152 * g + .0722 * b; };
@@ -229,30 +204,30 @@ public final class StatusPageTrial {
                   }
                   return least;
                 })()""").getAsString();
-        require(Double.parseDouble(least) >= 4.5, "contrast=" + least);
+        Expect.require(Double.parseDouble(least) >= 4.5, "contrast=" + least);
     }
 
-    private static void useKeys(Tab tab) throws Exception {
+    private static void useKeys(BrowserTab tab) throws Exception {
         tab.key("/", 191);
-        requireEqual(tab.eval("document.activeElement.id").getAsString(), "match", "focus after /");
+        Expect.requireEqual(tab.eval("document.activeElement.id").getAsString(), "match", "focus after /");
         tab.type("wea");
-        await("only what matches", PATIENCE, () -> tab.rows("#datasets").size() == 1);
+        Expect.await("only what matches", Expect.PATIENCE, () -> tab.rows("#datasets").size() == 1);
         tab.eval("const m = document.getElementById('match'); m.value = ''; m.dispatchEvent(new Event('input')); m.blur()");
-        await("all again", PATIENCE, () -> tab.rows("#datasets").size() == 4);
+        Expect.await("all again", Expect.PATIENCE, () -> tab.rows("#datasets").size() == 4);
     }
 
-    private void look(Tab tab) throws Exception {
+    private void look(BrowserTab tab) throws Exception {
         tab.eval("document.querySelector('#datasets tr[data-key^=images] button').focus()");
         tab.key("Enter", 13);
-        await("the arrays of a dataset", PATIENCE, () -> tab.count("#datasets .arrays tbody tr") == 1);
+        Expect.await("the arrays of a dataset", Expect.PATIENCE, () -> tab.count("#datasets .arrays tbody tr") == 1);
         tab.eval("document.querySelector('#datasets .arrays tbody button').focus()");
         tab.key("Enter", 13);
-        await("the values", PATIENCE, () -> tab.text("#look-text").startsWith("[[["));
-        await("the picture", PATIENCE, () -> tab.eval("document.getElementById('look-picture').naturalWidth > 100").getAsBoolean());
-        require(tab.text("#look-sums").contains("max"), tab.text("#look-sums"));
+        Expect.await("the values", Expect.PATIENCE, () -> tab.text("#look-text").startsWith("[[["));
+        Expect.await("the picture", Expect.PATIENCE, () -> tab.eval("document.getElementById('look-picture').naturalWidth > 100").getAsBoolean());
+        Expect.require(tab.text("#look-sums").contains("max"), tab.text("#look-sums"));
         tab.shoot(shots.resolve("look.png"), 1300, 1000);
         tab.key("Escape", 27);
-        await("the look is closed", PATIENCE, () -> !tab.eval("document.getElementById('look').open").getAsBoolean());
+        Expect.await("the look is closed", Expect.PATIENCE, () -> !tab.eval("document.getElementById('look').open").getAsBoolean());
     }
 
     private void images() throws Exception {
@@ -263,13 +238,13 @@ public final class StatusPageTrial {
             javax.imageio.ImageIO.write(image, "png", cats.resolve(i + ".png").toFile());
         }
         try (Served daemon = serve();
-                Tab tab = open(daemon.page)) {
+                BrowserTab tab = open(daemon.page)) {
             daemon.ask("load", "pets=" + cats.getParent(), "--as", "images");
-            await("the dataset", PATIENCE, () -> tab.count("#datasets tbody button") == 1);
+            Expect.await("the dataset", Expect.PATIENCE, () -> tab.count("#datasets tbody button") == 1);
             tab.eval("document.querySelector('#datasets tbody button').click()");
-            await("its arrays", PATIENCE, () -> tab.count("#datasets .arrays tbody tr") > 3);
+            Expect.await("its arrays", Expect.PATIENCE, () -> tab.count("#datasets .arrays tbody tr") > 3);
             tab.eval("[...document.querySelectorAll('#datasets .arrays button')].find((b) => b.textContent.startsWith('image/')).click()");
-            await("the images", PATIENCE, () -> tab.eval(
+            Expect.await("the images", Expect.PATIENCE, () -> tab.eval(
                             "[...document.querySelectorAll('#look-files img')].filter((i) => i.naturalWidth === 64).length === 5")
                     .getAsBoolean());
             tab.shoot(shots.resolve("images.png"), 1200, 800);
@@ -279,30 +254,32 @@ public final class StatusPageTrial {
 
     private void moves() throws Exception {
         try (Served daemon = serve("--capacity", "3g");
-                Reader reader = daemon.readerOf("small");
-                Tab tab = open(daemon.page)) {
+                LeaseHolder reader = daemon.readerOf("small");
+                BrowserTab tab = open(daemon.page)) {
             npy("small.npy", "|u1", "(1000,)", 1000);
             Path large = folder.resolve("large.csv");
-            writeNumbers(large, 400 << 20);
+            writeNumbers(large, 1200 << 20); // a few polls of the page long
             daemon.ask("load", "small=" + folder.resolve("small.npy"));
             reader.start();
-            await("the holder's row", PATIENCE, () -> tab.rows("#holders").size() == 1);
+            Expect.await("the holder's row", Expect.PATIENCE, () -> tab.rows("#holders").size() == 1);
             Process load = daemon.start("load", "large=" + large, "--workers", "1");
-            await("the row of the load", PATIENCE, () -> tab.count("#loads tbody progress") == 1);
+            Expect.await("the row of the load", Expect.PATIENCE, () -> tab.count("#loads tbody progress") == 1);
             double before = tab.eval("document.querySelector('#loads progress').value").getAsDouble();
             boolean[] hasMoved = {false};
+            Instant end = Instant.now().plus(Expect.PATIENCE);
             while (load.isAlive()) {
+                Expect.require(Instant.now().isBefore(end), "the load does not end");
                 JsonElement now = tab.eval("document.querySelector('#loads progress')?.value ?? -1");
                 hasMoved[0] |= now.getAsDouble() > before;
                 if (hasMoved[0] && Files.notExists(shots.resolve("loading.png"))) {
                     tab.shoot(shots.resolve("loading.png"), 1300, 700);
                 }
-                Thread.sleep(50);
+                Thread.sleep(50); // between two looks
             }
-            require(hasMoved[0], "the load did not move");
-            await("the load's row is gone", PATIENCE, () -> tab.isHidden("#loads"));
+            Expect.require(hasMoved[0], "the load did not move");
+            Expect.await("the load's row is gone", Expect.PATIENCE, () -> tab.isHidden("#loads"));
             Instant killed = reader.kill();
-            await("the row of a killed holder goes", Duration.ofSeconds(2), () -> tab.rows("#holders").isEmpty());
+            Expect.await("the row of a killed holder goes", Duration.ofSeconds(2), () -> tab.rows("#holders").isEmpty());
             System.out.println("        it went after " + Duration.between(killed, Instant.now()).toMillis() + " ms");
             tab.requireNoComplaints();
         }
@@ -323,17 +300,17 @@ public final class StatusPageTrial {
         Path evil = Files.createDirectories(folder.resolve("<img src=x onerror=window.evil=1>"));
         Path source = Files.move(npy("h.npy", "|u1", "(10,)", 10), evil.resolve("h.npy"));
         try (Served daemon = serve();
-                Tab tab = open(daemon.page)) {
+                BrowserTab tab = open(daemon.page)) {
             daemon.ask("load", "x=" + source);
             Process holder = new ProcessBuilder("python3", "-c", "import fcntl,sys,time;f=open(sys.argv[1]);fcntl.flock(f,1);time.sleep(99)",
                             daemon.store.resolve("data/x/1/lease").toString(), "<script>window.evil=1</script>")
                     .start();
             try {
-                await("the holder's row", PATIENCE, () -> tab.rows("#holders").size() == 1);
-                require(tab.text("#holders").contains("<script>window.evil=1</script>"), tab.text("#holders"));
-                require(tab.text("#datasets").contains("<img src=x onerror"), tab.text("#datasets"));
-                require(tab.eval("typeof window.evil").getAsString().equals("undefined"), "a name was executed");
-                requireEqual(tab.count("main img, main script"), 0, "elements made of names");
+                Expect.await("the holder's row", Expect.PATIENCE, () -> tab.rows("#holders").size() == 1);
+                Expect.require(tab.text("#holders").contains("<script>window.evil=1</script>"), tab.text("#holders"));
+                Expect.require(tab.text("#datasets").contains("<img src=x onerror"), tab.text("#datasets"));
+                Expect.require(tab.eval("typeof window.evil").getAsString().equals("undefined"), "a name was executed");
+                Expect.requireEqual(tab.count("main img, main script"), 0, "elements made of names");
                 tab.requireNoComplaints();
             } finally {
                 holder.destroyForcibly().waitFor();
@@ -348,19 +325,22 @@ public final class StatusPageTrial {
             for (String path : List.of("", "status.json", "page.js", "?token=wrong", "look.json?name=x/y")) {
                 HttpResponse<String> answer = client.send(
                         HttpRequest.newBuilder(root.resolve("/" + path)).build(), HttpResponse.BodyHandlers.ofString());
-                requireEqual(answer.statusCode(), 401, path);
-                requireEqual(answer.body(), "", "what a stranger is told of " + path);
+                Expect.requireEqual(answer.statusCode(), 401, path);
+                Expect.requireEqual(answer.body(), "", "what a stranger is told of " + path);
             }
-            try (Tab tab = open(daemon.page.replace("127.0.0.1", "evil.localhost"))) {
-                Thread.sleep(500); // evil.localhost leads to 127.0.0.1, as a name of another site may
-                requireEqual(tab.count("main"), 0, "a page under another host");
+            try (BrowserTab tab = open(daemon.page.replace("127.0.0.1", "evil.localhost"))) {
+                // leads to 127.0.0.1, as a name of another site may
+                Expect.await("the answer to another host", Expect.PATIENCE, () -> tab.eval(
+                                "location.href !== 'about:blank' && document.readyState === 'complete'")
+                        .getAsBoolean());
+                Expect.requireEqual(tab.count("main"), 0, "a page under another host");
             }
-            try (Tab tab = open(daemon.page)) {
+            try (BrowserTab tab = open(daemon.page)) {
                 tab.awaitShown();
-                requireEqual(tab.eval("location.search").getAsString(), "", "the token in the address");
-                requireEqual(tab.eval("document.cookie").getAsString(), "", "the cookie that scripts see");
+                Expect.requireEqual(tab.eval("location.search").getAsString(), "", "the token in the address");
+                Expect.requireEqual(tab.eval("document.cookie").getAsString(), "", "the cookie that scripts see");
                 for (String method : List.of("POST", "PUT", "DELETE")) {
-                    requireEqual(
+                    Expect.requireEqual(
                             tab.eval("fetch('/status.json', {method: '" + method + "'}).then((a) => a.status)").getAsInt(),
                             405,
                             method);
@@ -371,18 +351,18 @@ public final class StatusPageTrial {
 
     private void endAndReturn() throws Exception {
         Served first = serve();
-        try (Tab tab = open(first.page)) {
+        try (BrowserTab tab = open(first.page)) {
             tab.awaitShown();
             first.close();
-            await("the page says that the daemon is gone", PATIENCE, () -> tab.text("#trouble").contains("does not answer"));
+            Expect.await("the page says that the daemon is gone", Expect.PATIENCE, () -> tab.text("#trouble").contains("does not answer"));
             tab.shoot(shots.resolve("gone.png"), 1200, 700);
             int port = URI.create(first.page).getPort();
             try (Served second = serve("--http", Integer.toString(port))) {
-                await("the page says that there is a new token", PATIENCE, () -> tab.text("#trouble").contains("new token"));
+                Expect.await("the page says that there is a new token", Expect.PATIENCE, () -> tab.text("#trouble").contains("new token"));
                 tab.open(second.page);
                 tab.awaitShown();
-                await("no trouble", PATIENCE, () -> tab.isHidden("#trouble"));
-                requireEqual(tab.fact("pid"), Long.toString(second.pid()), "pid");
+                Expect.await("no trouble", Expect.PATIENCE, () -> tab.isHidden("#trouble"));
+                Expect.requireEqual(tab.fact("pid"), Long.toString(second.pid()), "pid");
             }
         }
     }
@@ -405,19 +385,19 @@ public final class StatusPageTrial {
             }
             daemon.ask("load", "zz-many=" + arrays);
             measure(daemon);
-            try (Tab tab = open(daemon.page)) {
+            try (BrowserTab tab = open(daemon.page)) {
                 tab.awaitShown();
                 String shown = tab.eval("Math.round(performance.getEntriesByType('paint').at(-1)?.startTime ?? 0)").getAsString();
                 System.out.println("        first paint after ms=" + shown);
-                require(tab.text("#range").endsWith("of 1,001"), tab.text("#range"));
-                requireEqual(tab.rows("#datasets").size(), 100, "rows");
+                Expect.require(tab.text("#range").endsWith("of 1,001"), tab.text("#range"));
+                Expect.requireEqual(tab.rows("#datasets").size(), 100, "rows");
                 Instant began = Instant.now();
                 tab.eval("document.querySelector('[data-sort=arrays]').click()");
-                await("the largest first", PATIENCE, () -> tab.rows("#datasets").get(0).get(0).equals("zz-many"));
+                Expect.await("the largest first", Expect.PATIENCE, () -> tab.rows("#datasets").get(0).get(0).equals("zz-many"));
                 System.out.println("        sorted after ms=" + Duration.between(began, Instant.now()).toMillis());
                 began = Instant.now();
                 tab.eval("document.querySelector('#datasets tr[data-key^=zz] button').click()");
-                await("some of its arrays", PATIENCE, () -> tab.count("#datasets .arrays tbody tr") == 100);
+                Expect.await("some of its arrays", Expect.PATIENCE, () -> tab.count("#datasets .arrays tbody tr") == 100);
                 System.out.println("        arrays after ms=" + Duration.between(began, Instant.now()).toMillis());
                 tab.shoot(shots.resolve("many.png"), 1300, 1000);
                 tab.requireNoComplaints();
@@ -442,7 +422,7 @@ public final class StatusPageTrial {
                 .header("Accept-Encoding", "gzip");
         String tag = "";
         for (int i = 0; i < 6; i++) {
-            Thread.sleep(500);
+            Thread.sleep(500); // the daemon looks anew after 400 ms
             Instant began = Instant.now();
             HttpResponse<byte[]> answer =
                     client.send(question.setHeader("If-None-Match", tag).build(), HttpResponse.BodyHandlers.ofByteArray());
@@ -455,8 +435,8 @@ public final class StatusPageTrial {
 
     private void drawGuide(Path file) throws Exception {
         try (Served daemon = serve("--capacity", "768m");
-                Reader first = daemon.readerOf("images");
-                Reader second = daemon.readerOf("weather")) {
+                LeaseHolder first = daemon.readerOf("images");
+                LeaseHolder second = daemon.readerOf("weather")) {
             npy("images.npy", "|u1", "(60000, 28, 28)", 60000L * 28 * 28);
             npy("weather.npy", "<f4", "(876000, 64)", 876000L * 64 * 4);
             npy("tokens.npy", "<u2", "(40000000,)", 80_000_000);
@@ -468,14 +448,14 @@ public final class StatusPageTrial {
             daemon.ask("evict", "tokens");
             first.start(Map.of("RANK", "0", "WORLD_SIZE", "2", "TORCHELASTIC_RUN_ID", "resnet50"));
             second.start(Map.of("RANK", "1", "WORLD_SIZE", "2", "TORCHELASTIC_RUN_ID", "resnet50"));
-            try (Tab tab = open(daemon.page)) {
+            try (BrowserTab tab = open(daemon.page)) {
                 tab.awaitShown();
                 for (String name : List.of("images", "tokens", "weather")) {
                     daemon.ask("wait", name);
                 }
                 daemon.ask("pin", "tokens");
                 Process load = daemon.start("load", "measurements=" + numbers, "--workers", "1");
-                await("the load", PATIENCE, () -> tab.text("#loads").contains("/s"));
+                Expect.await("the load", Expect.PATIENCE, () -> tab.text("#loads").contains("/s"));
                 tab.shoot(file, 1200, 900);
                 load.destroy();
                 load.waitFor();
@@ -550,9 +530,9 @@ public final class StatusPageTrial {
             }
             Path out = folder.resolve(store.getFileName() + ".log");
             process = new ProcessBuilder(words).redirectErrorStream(true).redirectOutput(out.toFile()).start();
-            await("the daemon of " + store, PATIENCE, () -> read(out).contains("Done caching"));
-            Matcher address = Pattern.compile("Status page: (\\S+)").matcher(read(out));
-            require(address.find(), read(out));
+            Expect.await("the daemon of " + store, Expect.PATIENCE, () -> Expect.read(out).contains("Done caching"));
+            Matcher address = Pattern.compile("Status page: (\\S+)").matcher(Expect.read(out));
+            Expect.require(address.find(), Expect.read(out));
             page = address.group(1);
         }
 
@@ -570,218 +550,27 @@ public final class StatusPageTrial {
         JsonElement ask(String... words) throws Exception {
             Process process = start(words);
             String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            requireEqual(process.waitFor(), 0, String.join(" ", List.of(words).subList(0, 1)));
+            Expect.requireEqual(process.waitFor(), 0, String.join(" ", List.of(words).subList(0, 1)));
             return List.of(words).contains("--json") ? JsonParser.parseString(out) : new JsonArray();
         }
 
-        Reader readerOf(String dataset) {
-            return new Reader(folder, store.resolve("data/" + dataset + "/1/lease"));
+        LeaseHolder readerOf(String dataset) {
+            return new LeaseHolder(folder, store.resolve("data/" + dataset + "/1/lease"));
         }
 
         @Override
         public void close() throws Exception {
             process.destroy();
-            require(process.waitFor(30, TimeUnit.SECONDS), "the daemon does not end");
-            require(Files.notExists(store), "a store is left: " + store);
-        }
-    }
-
-    private static String read(Path file) {
-        try {
-            return Files.readString(file);
-        } catch (IOException e) {
-            return "";
-        }
-    }
-
-    /** A process that holds a version. */
-    private static final class Reader implements AutoCloseable {
-        private final Path folder;
-        private final Path lease;
-        private Process process;
-
-        Reader(Path folder, Path lease) {
-            this.folder = folder;
-            this.lease = lease;
-        }
-
-        void start() throws Exception {
-            start(Map.of());
-        }
-
-        void start(Map<String, String> variables) throws Exception {
-            Path program = folder.resolve("train.py");
-            Files.writeString(
-                    program,
-                    "import fcntl,os,time;f=open(os.environ['LEASE']);fcntl.flock(f,fcntl.LOCK_SH);print('held',flush=True);time.sleep(999)");
-            ProcessBuilder builder = new ProcessBuilder("python3", program.toString(), "--epochs", "90");
-            builder.environment().putAll(variables);
-            builder.environment().put("LEASE", lease.toString());
-            process = builder.start();
-            require(process.inputReader().readLine().equals("held"), "no lease");
-        }
-
-        Instant kill() throws Exception {
-            process.destroyForcibly().waitFor();
-            return Instant.now();
-        }
-
-        @Override
-        public void close() throws Exception {
-            if (process != null) {
-                kill();
-            }
+            Expect.require(process.waitFor(30, TimeUnit.SECONDS), "the daemon does not end");
+            Expect.require(Files.notExists(store), "a store is left: " + store);
         }
     }
 
     // The browser
 
-    private Tab open(String address) throws Exception {
-        Tab tab = new Tab(Files.createTempDirectory(folder, "chromium"));
+    private BrowserTab open(String address) throws Exception {
+        BrowserTab tab = new BrowserTab(Files.createTempDirectory(folder, "chromium"));
         tab.open(address);
         return tab;
-    }
-
-    /** A browser with one page, by the DevTools protocol. */
-    private static final class Tab implements AutoCloseable, WebSocket.Listener {
-        private final Process process;
-        private final WebSocket socket;
-        private final AtomicInteger numbers = new AtomicInteger();
-        private final Map<Integer, CompletableFuture<JsonObject>> asked = new ConcurrentHashMap<>();
-        private final List<String> complaints = java.util.Collections.synchronizedList(new ArrayList<>());
-        private final StringBuilder received = new StringBuilder();
-
-        Tab(Path profile) throws Exception {
-            String program = System.getenv().getOrDefault("LARDER_CHROMIUM", "chromium");
-            process = new ProcessBuilder(
-                            program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-                            "--no-first-run", "--remote-debugging-port=0", "--remote-allow-origins=*",
-                            "--user-data-dir=" + profile, "about:blank")
-                    .redirectErrorStream(true)
-                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                    .start();
-            Path file = profile.resolve("DevToolsActivePort");
-            await("the browser", PATIENCE, () -> read(file).lines().count() > 1);
-            String port = read(file).lines().findFirst().orElseThrow();
-            HttpClient client = HttpClient.newHttpClient();
-            JsonArray pages = JsonParser.parseString(client.send(
-                                    HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/json")).build(),
-                                    HttpResponse.BodyHandlers.ofString())
-                            .body())
-                    .getAsJsonArray();
-            String address = pages.asList().stream()
-                    .map(JsonElement::getAsJsonObject)
-                    .filter(page -> page.get("type").getAsString().equals("page"))
-                    .findFirst()
-                    .orElseThrow()
-                    .get("webSocketDebuggerUrl")
-                    .getAsString();
-            socket = client.newWebSocketBuilder().buildAsync(URI.create(address), this).get(30, TimeUnit.SECONDS);
-            call("Page.enable", Map.of());
-            call("Runtime.enable", Map.of());
-            call("Log.enable", Map.of());
-        }
-
-        @Override
-        public CompletionStage<?> onText(WebSocket from, CharSequence text, boolean last) {
-            received.append(text);
-            if (last) {
-                JsonObject message = JsonParser.parseString(received.toString()).getAsJsonObject();
-                received.setLength(0);
-                if (message.has("id")) {
-                    asked.remove(message.get("id").getAsInt()).complete(message);
-                } else if (List.of("Log.entryAdded", "Runtime.exceptionThrown").contains(message.get("method").getAsString())) {
-                    complaints.add(message.toString());
-                }
-            }
-            from.request(1);
-            return null;
-        }
-
-        JsonObject call(String method, Map<String, ?> parameters) {
-            int number = numbers.incrementAndGet();
-            CompletableFuture<JsonObject> answer = new CompletableFuture<>();
-            asked.put(number, answer);
-            socket.sendText(GSON.toJson(Map.of("id", number, "method", method, "params", parameters)), true).join();
-            JsonObject message = answer.orTimeout(30, TimeUnit.SECONDS).join();
-            require(message.has("result"), method + ": " + message);
-            return message.getAsJsonObject("result");
-        }
-
-        void open(String address) {
-            call("Page.navigate", Map.of("url", address));
-        }
-
-        JsonElement eval(String script) {
-            JsonObject result = call("Runtime.evaluate", Map.of("expression", script, "returnByValue", true, "awaitPromise", true));
-            require(!result.has("exceptionDetails"), script + ": " + result);
-            JsonElement value = result.getAsJsonObject("result").get("value");
-            return value == null ? com.google.gson.JsonNull.INSTANCE : value;
-        }
-
-        void awaitShown() throws InterruptedException {
-            await("the page is shown", PATIENCE, () -> eval("document.querySelector('#polled')?.textContent.startsWith('as of') ?? false")
-                    .getAsBoolean());
-        }
-
-        String text(String selector) {
-            return eval("document.querySelector(" + GSON.toJson(selector) + ")?.textContent ?? ''").getAsString();
-        }
-
-        int count(String selector) {
-            return eval("document.querySelectorAll(" + GSON.toJson(selector) + ").length").getAsInt();
-        }
-
-        boolean isHidden(String selector) {
-            return eval("document.querySelector(" + GSON.toJson(selector) + ").hidden").getAsBoolean();
-        }
-
-        String fact(String name) {
-            return eval("[...document.querySelectorAll('#facts div')].find((d) => d.firstChild.textContent === "
-                            + GSON.toJson(name) + ").lastChild.textContent")
-                    .getAsString();
-        }
-
-        List<List<String>> rows(String section) {
-            JsonArray rows = eval("[...(document.querySelector('" + section + " tbody')?.children ?? [])].filter((r) => !r.classList.contains('arrays'))"
-                            + ".map((r) => [...r.children].map((c) => c.textContent))")
-                    .getAsJsonArray();
-            return rows.asList().stream()
-                    .map(row -> row.getAsJsonArray().asList().stream().map(JsonElement::getAsString).toList())
-                    .toList();
-        }
-
-        void key(String key, int code) {
-            Map<String, Object> event = new java.util.HashMap<>(Map.of("key", key, "windowsVirtualKeyCode", code, "type", "keyDown"));
-            if (key.equals("Enter") || key.length() == 1) {
-                event.put("text", key.equals("Enter") ? "\r" : key);
-            }
-            call("Input.dispatchKeyEvent", event);
-            call("Input.dispatchKeyEvent", Map.of("key", key, "windowsVirtualKeyCode", code, "type", "keyUp"));
-        }
-
-        void type(String text) {
-            call("Input.insertText", Map.of("text", text));
-        }
-
-        void shoot(Path file, int width, int height) throws Exception {
-            call("Emulation.setDeviceMetricsOverride", Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", false));
-            Thread.sleep(400); // charts follow the size
-            String png = call("Page.captureScreenshot", Map.of("format", "png")).get("data").getAsString();
-            Files.write(file, Base64.getDecoder().decode(png));
-        }
-
-        /** Fails on whatever the console of the browser says: blocked by the policy, not found, thrown. */
-        void requireNoComplaints() {
-            require(complaints.isEmpty(), complaints);
-        }
-
-        @Override
-        public void close() throws Exception {
-            socket.abort();
-            process.descendants().forEach(ProcessHandle::destroyForcibly);
-            process.destroyForcibly().waitFor();
-            Thread.sleep(100); // its children write to its folder until they are gone
-        }
     }
 }
