@@ -10,6 +10,8 @@ import dev.larder.command.launch.NodesOptions;
 import dev.larder.command.launch.RankCount;
 import dev.larder.command.launch.RankDisplay;
 import dev.larder.command.launch.RankOutputOptions;
+import dev.larder.command.launch.SparkDriver;
+import dev.larder.command.launch.SparkOptions;
 import dev.larder.command.launch.TorchrunOptions;
 import dev.larder.command.output.Units;
 import dev.larder.command.program.Caller;
@@ -69,6 +71,9 @@ final class Launch implements Callable<Integer> {
     NodesOptions nodes = new NodesOptions();
 
     @Mixin
+    SparkOptions spark = new SparkOptions();
+
+    @Mixin
     RankOutputOptions output = new RankOutputOptions();
 
     @Option(
@@ -108,6 +113,9 @@ final class Launch implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        if (spark.isAsked()) {
+            return onSpark();
+        }
         boolean areSeveral = nodes.areSeveral();
         if (!areSeveral) {
             nodes.requireOneMachine();
@@ -133,6 +141,23 @@ final class Launch implements Callable<Integer> {
                 data.end(IN_ORDER.contains(code));
             }
         }
+    }
+
+    private int onSpark() {
+        SparkDriver driver = SparkDriver.of(
+                spark,
+                new SparkDriver.Wanted(
+                        nodes.fewest(),
+                        nodes.most(),
+                        ranks.matches("\\d{1,4}") ? Integer.parseInt(ranks) : 1,
+                        maxRestarts,
+                        larder.store,
+                        nodes.meetingTimeout(),
+                        nodes.joinTimeout(),
+                        grace,
+                        nodes.secret(),
+                        command));
+        return driver.run(larder.out(), larder.err(), LaunchSignals.install(larder.err()));
     }
 
     private static int onThisMachine(

@@ -114,6 +114,18 @@ class ArchitectureTest {
         assertThat(CLASSES.stream().map(type -> type.getPackageName())).doesNotContain("dev.larder.gloo");
     }
 
+    /** Spark is met in processes of its own; a test of its module looks from the other side. */
+    @Test
+    void nobodyUsesSpark() {
+        noClasses()
+                .should()
+                .dependOnClassesThat(resideInAnyPackage(
+                        "org.apache.spark..", "org.apache.hadoop..", "scala..", "dev.larder.spark.."))
+                .check(CLASSES);
+        assertThat(CLASSES.stream().map(type -> type.getPackageName()))
+                .noneMatch(name -> name.startsWith("dev.larder.spark"));
+    }
+
     /** But for the codecs of the control plane, which are generated. */
     @Test
     void noPackageHasMoreClassesThanAReaderKeepsInMind() {

@@ -34,6 +34,9 @@ import org.jspecify.annotations.Nullable;
  * <p>The versions are leased until {@link #end}, so that nothing evicts them before the ranks have opened them.
  */
 public final class LaunchData implements NodeData {
+    /** Marks what ends with the program that started it, such as an executor of Spark. */
+    private static final String FAMILY_VARIABLE = "LARDER_FAMILY";
+
     private static final int ATTEMPTS = 3;
     private static final Duration START_PATIENCE = Duration.ofSeconds(30);
     private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
@@ -165,7 +168,7 @@ public final class LaunchData implements NodeData {
     }
 
     /** Returns the script that this command was started by, or that its caller means. */
-    private static @Nullable String program() {
+    static @Nullable String program() {
         String script = System.getProperty("larder.program");
         return script == null ? System.getenv("LARDER_COMMAND") : script;
     }
@@ -177,6 +180,7 @@ public final class LaunchData implements NodeData {
                     .redirectInput(
                             ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
             builder.environment().remove(RunSecret.VARIABLE); // it outlives the run
+            builder.environment().remove(FAMILY_VARIABLE); // and whoever started it
             Process process = builder.start();
             String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             isStartedHere = output.contains("Done caching");

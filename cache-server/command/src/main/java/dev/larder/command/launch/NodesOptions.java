@@ -143,7 +143,32 @@ public final class NodesOptions {
 
     /** Tells whether the ranks run on several machines, or may. */
     public boolean areSeveral() {
-        return isSlurm() || match("max", match("min", 1)) > 1;
+        return isSlurm() || most() > 1;
+    }
+
+    /** Returns the fewest machines. */
+    public int fewest() {
+        return match("min", 1);
+    }
+
+    /** Returns the most machines. */
+    public int most() {
+        return match("max", fewest());
+    }
+
+    /** Returns how long to wait for the fewest machines. */
+    public Duration meetingTimeout() {
+        return meetingTimeout;
+    }
+
+    /** Returns how long to wait for more. */
+    public Duration joinTimeout() {
+        return joinTimeout;
+    }
+
+    /** Returns the run's secret, as far as somebody says one. */
+    public RunSecret secret() {
+        return secretFile == null ? RunSecret.ofEnvironment(System.getenv()) : SecretFile.read(secretFile);
     }
 
     private boolean isSlurm() {
@@ -193,7 +218,7 @@ public final class NodesOptions {
     /** Returns what this machine brings to the run. */
     public NodeOptions node(LaunchPlan plan, Path store, @Nullable NodeData nodeData) {
         Times times = new Times(meetingTimeout, joinTimeout, nodeTimeout);
-        RunSecret secret = secretFile == null ? RunSecret.ofEnvironment(System.getenv()) : SecretFile.read(secretFile);
+        RunSecret secret = secret();
         if (isSlurm()) {
             SlurmStep step = SlurmStep.of(System.getenv());
             return new NodeOptions(
