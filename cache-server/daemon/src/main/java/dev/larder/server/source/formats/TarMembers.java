@@ -12,6 +12,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Locale;
 import java.util.regex.Pattern;
 import java.util.zip.GZIPInputStream;
@@ -34,6 +35,8 @@ public final class TarMembers implements Closeable {
 
     /** A member that goes through the heap. */
     private static final long MOST_CONTENT_BYTES = 1 << 30;
+
+    private static final int FIRST_CONTENT_BYTES = 1 << 20;
 
     private final Path file;
     private final FileChannel channel;
@@ -217,21 +220,32 @@ public final class TarMembers implements Closeable {
             throw Refusal.of(
                     file, member.offset(), "member " + Names.printable(member.name()) + ": it is longer than 1 GiB");
         }
-        byte[] content = new byte[Math.toIntExact(member.byteSize())];
         try {
             InputStream data = unpacked;
             if (data == null) {
                 data = new RegionStream(channel, member.offset(), member.byteSize());
             } else {
                 skipTo(member.offset());
-                at += content.length;
+                at += member.byteSize();
             }
-            if (data.readNBytes(content, 0, content.length) < content.length) {
-                throw Refusal.of(file, member.offset(), "it ends within " + Names.printable(member.name()));
-            }
-            return content;
+            return content(data, member);
         } catch (IOException e) {
             throw Refusal.unreadable(file, member.offset(), "member " + Names.printable(member.name()) + ": ", e);
+        }
+    }
+
+    /** Takes memory as data comes, not as the header says: of an archive that is damaged that may be anything. */
+    private byte[] content(InputStream data, Member member) throws IOException {
+        byte[] content = new byte[(int) Math.min(member.byteSize(), FIRST_CONTENT_BYTES)];
+        int length = 0;
+        while (true) {
+            length += data.readNBytes(content, length, content.length - length);
+            if (length < content.length) {
+                throw Refusal.of(file, member.offset(), "it ends within " + Names.printable(member.name()));
+            } else if (length == member.byteSize()) {
+                return content;
+            }
+            content = Arrays.copyOf(content, (int) Math.min(member.byteSize(), 2L * length));
         }
     }
 

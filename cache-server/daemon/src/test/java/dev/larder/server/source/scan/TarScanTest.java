@@ -203,6 +203,16 @@ class TarScanTest {
     }
 
     @Test
+    void aMemberThatIsCutOffTakesNoMoreMemoryThanThereIsOfIt() {
+        byte[] archive = new byte[2048];
+        TarArchiveEntry entry = new TarArchiveEntry("1.bin");
+        entry.setSize(1 << 30); // more than the heap of tests
+        entry.writeEntryHeader(archive);
+
+        assertThatThrownBy(() -> scan(write("a.tar.gz", archive))).hasMessageContaining("it ends within 1.bin");
+    }
+
+    @Test
     void whatIsNoArchiveIsRefusedInOurWords() {
         byte[] noise = new byte[2048];
         new Random(SEED).nextBytes(noise);
