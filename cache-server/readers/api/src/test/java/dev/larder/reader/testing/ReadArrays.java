@@ -8,6 +8,7 @@ import dev.larder.reader.Output;
 import dev.larder.reader.ReadRequest;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
@@ -23,6 +24,9 @@ import java.util.zip.CRC32;
 
 /** Runs a reader in this process, and keeps what it writes. Fails where it does not write every byte exactly once. */
 public final class ReadArrays {
+    /** A damaged file may claim any length; the daemon refuses what its store has no room for, too. */
+    private static final long MOST_BYTES = 64 << 20;
+
     private ReadArrays() {}
 
     /** An array with its bytes. */
@@ -57,6 +61,7 @@ public final class ReadArrays {
     public static Map<String, Read> of(FormatReader reader, ReadRequest request) throws IOException {
         try (OpenedSource source = reader.open(request, bytes -> {})) {
             List<Offer> offers = source.offers();
+            requireRoom(offers);
             Kept kept = new Kept(offers);
             source.read(kept);
             Map<String, Read> read = new LinkedHashMap<>();
@@ -87,11 +92,21 @@ public final class ReadArrays {
         return bytes;
     }
 
-    /** Knows what a type's length is from the digits of its description. */
+    private static void requireRoom(List<Offer> offers) throws IOException {
+        BigInteger bytes = offers.stream().map(ReadArrays::exactByteSize).reduce(BigInteger.ZERO, BigInteger::add);
+        if (bytes.compareTo(BigInteger.valueOf(MOST_BYTES)) > 0) {
+            throw new IOException("no room for so much: bytes=" + bytes);
+        }
+    }
+
     private static int byteSize(Offer offer) {
-        long items = offer.shape().stream().mapToLong(Long::longValue).reduce(1, (a, b) -> a * b);
-        return Math.toIntExact(
-                items * Integer.parseInt(offer.dtype().substring(2).replaceAll("\\[.*", "")));
+        return exactByteSize(offer).intValueExact();
+    }
+
+    /** Knows what a type's length is from the digits of its description. */
+    private static BigInteger exactByteSize(Offer offer) {
+        BigInteger itemBytes = new BigInteger(offer.dtype().substring(2).replaceAll("\\[.*", ""));
+        return offer.shape().stream().map(BigInteger::valueOf).reduce(itemBytes, BigInteger::multiply);
     }
 
     private static final class Kept implements Output {

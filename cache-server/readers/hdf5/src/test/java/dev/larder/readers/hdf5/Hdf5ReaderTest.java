@@ -24,6 +24,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 class Hdf5ReaderTest {
     private static final Path GOLDEN = Path.of("src/test/resources/golden");
 
+    /** Where the index of a dataset says how long one of its chunks is. */
+    private static final int LENGTH_OF_A_CHUNK = 40_920;
+
     @TempDir
     Path folder;
 
@@ -85,6 +88,17 @@ class Hdf5ReaderTest {
     void columnsThatAreWantedAreReadBesideOthersThatCannotBe() throws IOException {
         assertThat(ReadArrays.of(new Hdf5Reader(), GOLDEN.resolve("refused.h5"), "good"))
                 .containsOnlyKeys("good");
+    }
+
+    @Test
+    void aChunkThatLiesOutsideOfItsFileIsRefusedAndTakesNoMemory() throws IOException {
+        byte[] damaged = Files.readAllBytes(GOLDEN.resolve("arrays.h5"));
+        damaged[LENGTH_OF_A_CHUNK + 3] = 100; // 1.6 GiB, more than the heap of tests
+        Path file = Files.write(folder.resolve("x.h5"), damaged);
+
+        assertThatThrownBy(() -> ReadArrays.of(new Hdf5Reader(), file))
+                .isInstanceOf(BadSource.class)
+                .hasMessageContaining("a chunk of it lies outside of the file");
     }
 
     /** A damaged file gives other numbers, or a refusal. */
