@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.function.LongSupplier;
 
-/** Prints a line for each new phase and message, and in long phases one every few seconds. */
+/** Prints a line for each new phase and message, and in long phases one every few seconds where there is something new. */
 final class ProgressLines implements ProgressDisplay {
     private static final long INTERVAL_NANOS = Duration.ofSeconds(5).toNanos();
 
@@ -21,6 +21,7 @@ final class ProgressLines implements ProgressDisplay {
     private long phaseBegan;
     private long lastPrinted;
     private String lastMessage = "";
+    private String lastLine = "";
 
     ProgressLines(PrintWriter err) {
         this(err, System::nanoTime);
@@ -47,7 +48,11 @@ final class ProgressLines implements ProgressDisplay {
         }
         if (newPhase || now - lastPrinted >= INTERVAL_NANOS) {
             lastPrinted = now;
-            err.println("larder: " + ProgressDisplay.describe(progress) + amounts(progress, now - phaseBegan));
+            String line = ProgressDisplay.describe(progress) + amounts(progress, now - phaseBegan);
+            if (!line.equals(lastLine)) { // as while a place does not answer
+                lastLine = line;
+                err.println("larder: " + line);
+            }
         }
     }
 

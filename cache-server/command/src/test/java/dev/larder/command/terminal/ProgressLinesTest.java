@@ -52,6 +52,20 @@ class ProgressLinesTest {
     }
 
     @Test
+    void whatIsAsItWasIsNotSaidAgain() {
+        Progress waiting = Progress.of(Phase.SCANNING, "mnist", "");
+
+        tell(Duration.ZERO, waiting);
+        tell(Duration.ofSeconds(6), waiting);
+        tell(Duration.ofSeconds(6), waiting);
+        tell(
+                Duration.ofSeconds(6),
+                new Progress(Phase.SCANNING, "mnist", 0, Progress.UNKNOWN, 7, Progress.UNKNOWN, ""));
+
+        assertThat(lines()).containsExactly("larder: scanning mnist", "larder: scanning mnist: 7 files");
+    }
+
+    @Test
     void messagesAreNotRepeated() {
         Progress message = Progress.of(Phase.SCANNING, "", "skipped 3 files of no known kind");
 
