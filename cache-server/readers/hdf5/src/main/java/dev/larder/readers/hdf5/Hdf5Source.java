@@ -51,7 +51,7 @@ final class Hdf5Source implements OpenedSource {
         for (int number = 0; number < request.files().size(); number++) {
             InputFile input = request.files().get(number);
             try {
-                HdfFile file = new HdfFile(input.path());
+                HdfFile file = BoundedFile.open(input.path());
                 files.add(file);
                 new Walk(number, input.level()).enter(file, "", 0);
             } catch (RuntimeException e) {
@@ -208,6 +208,6 @@ final class Hdf5Source implements OpenedSource {
 
     @Override
     public void close() {
-        files.forEach(HdfFile::close);
+        files.forEach(file -> file.getHdfBackingStorage().close()); // the library would ask for its name first
     }
 }

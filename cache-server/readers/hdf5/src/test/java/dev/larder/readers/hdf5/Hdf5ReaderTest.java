@@ -98,7 +98,7 @@ class Hdf5ReaderTest {
 
         assertThatThrownBy(() -> ReadArrays.of(new Hdf5Reader(), file))
                 .isInstanceOf(BadSource.class)
-                .hasMessageContaining("a chunk of it lies outside of the file");
+                .hasMessageContaining("it cannot be read (Failed to read chunk");
     }
 
     /** A damaged file gives other numbers, or a refusal. */
