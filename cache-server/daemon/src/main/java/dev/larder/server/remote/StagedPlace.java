@@ -34,11 +34,17 @@ final class StagedPlace {
     /** {@code folder} is where the reader has its files. */
     StagedPlace(LoadRequest.Source source, Path folder, int number) {
         this.source = source;
-        this.folder = folder.resolve("place" + number + "-"); // with an end, so that none begins with another
+        this.folder =
+                folder.resolve("place" + number + "-"); // with an end: what is explained has no name within another
     }
 
     LoadRequest.Source source() {
         return source;
+    }
+
+    /** Returns the folder of its files, which is no other place's. */
+    Path folder() {
+        return folder;
     }
 
     void add(int number, Answer.Listed object) {
@@ -97,11 +103,6 @@ final class StagedPlace {
     /** Returns the files that were written behind their place. */
     Set<Path> shifted() {
         return shifted;
-    }
-
-    /** Tells whether a path is one of its files or folders. */
-    boolean has(String path) {
-        return path.startsWith(folder.toString());
     }
 
     /** Returns the name of an object by the path of its file. */

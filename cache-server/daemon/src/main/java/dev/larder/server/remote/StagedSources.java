@@ -27,6 +27,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
@@ -51,6 +52,7 @@ public final class StagedSources implements AutoCloseable {
     private final SourceOptions options;
     private final ScanSettings settings;
     private final Map<LoadRequest.Source, StagedPlace> places = new LinkedHashMap<>();
+    private final Map<Path, StagedPlace> placesByFolder = new HashMap<>();
     private final List<Kind> kinds = new ArrayList<>();
     private final Map<String, String> looks = new HashMap<>();
 
@@ -117,6 +119,7 @@ public final class StagedSources implements AutoCloseable {
         for (LoadRequest.Source source : sources) {
             own.add(new StagedPlace(source, reader.folder(), own.size()));
             places.put(source, own.get(own.size() - 1));
+            placesByFolder.put(own.get(own.size() - 1).folder(), own.get(own.size() - 1));
         }
         for (int number = 0; number < reader.objects().size(); number++) {
             own.get(reader.objects().get(number).place())
@@ -244,13 +247,26 @@ public final class StagedSources implements AutoCloseable {
         return local;
     }
 
+    /** Finds the place that a file was fetched from by its folder, so that very many places and files cost no more each. */
+    private Optional<StagedPlace> placeOf(Path file) {
+        for (Kind kind : kinds) {
+            Path folder = kind.reader.folder();
+            if (file.startsWith(folder) && file.getNameCount() > folder.getNameCount()) {
+                return Optional.ofNullable(placesByFolder.get(folder.resolve(file.getName(folder.getNameCount()))));
+            }
+        }
+        return Optional.empty();
+    }
+
     /** Returns the same array, as one whose file is moved into the store where it was fetched so that it can be. */
     public SourceArray movable(SourceArray array) {
         boolean isMovable = array.data() instanceof FileData data
                 && !data.isGzip()
                 && data.region().offset() == StoreLayout.DATA_ALIGNMENT
                 && array.byteSize() >= SMALLEST_MOVED_BYTES
-                && places.values().stream().anyMatch(place -> place.shifted().contains(array.file()));
+                && placeOf(array.file())
+                        .filter(place -> place.shifted().contains(array.file()))
+                        .isPresent();
         if (!isMovable || !(array.data() instanceof FileData data)) {
             return array;
         }
@@ -261,27 +277,25 @@ public final class StagedSources implements AutoCloseable {
 
     /** Returns what is noted of a file: of one that was fetched, where it came from and what it was there. */
     public SourceRecord noted(SourceRecord record, String dataset) {
-        for (StagedPlace place : places.values()) {
-            if (place.has(record.path())) {
-                StagedPlace.Numbered object = place.objects().get(place.name(record.path()));
-                return new SourceRecord(
-                        record.array(),
-                        place.visible(record.path()),
-                        object == null ? record.bytes() : object.listed().byteSize(),
-                        object == null ? 0 : object.listed().modifiedNanos(),
-                        object == null ? 0 : PlaceLook.number(object.listed()),
-                        looks.getOrDefault(dataset, ""));
-            }
+        Optional<StagedPlace> fetchedFrom = placeOf(Path.of(record.path()));
+        if (fetchedFrom.isPresent()) {
+            StagedPlace place = fetchedFrom.get();
+            StagedPlace.Numbered object = place.objects().get(place.name(record.path()));
+            return new SourceRecord(
+                    record.array(),
+                    place.visible(record.path()),
+                    object == null ? record.bytes() : object.listed().byteSize(),
+                    object == null ? 0 : object.listed().modifiedNanos(),
+                    object == null ? 0 : PlaceLook.number(object.listed()),
+                    looks.getOrDefault(dataset, ""));
         }
         return record;
     }
 
     /** Returns where a file comes from, for people. */
     public String visible(Path file) {
-        return places.values().stream()
-                .filter(place -> place.has(file.toString()))
+        return placeOf(file.toAbsolutePath())
                 .map(place -> place.visible(file.toString()))
-                .findFirst()
                 .orElse(file.toString());
     }
 
