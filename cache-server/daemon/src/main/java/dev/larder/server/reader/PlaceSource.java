@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  * closed. Used by one thread.
  */
 public final class PlaceSource implements AutoCloseable {
+    /** What is fetched passes through few buffers: more threads of the collector would only take the processors from it. */
+    private static final int COLLECTORS = 1;
+
     private static final int MOST_OBJECTS = 10_000_000;
     private static final int MOST_NAME_BYTES = 3_000;
     private static final long WORDS_OF_EACH = 100;
@@ -48,7 +51,7 @@ public final class PlaceSource implements AutoCloseable {
         ReaderLimits limits = ReaderLimits.now();
         this.folder = ReaderFolder.in(settings.scratch());
         try {
-            this.process = ReaderProcess.start(reader, folder.path(), limits.heap(), request.connections());
+            this.process = ReaderProcess.start(reader, folder.path(), limits.heap(), COLLECTORS);
             this.talk = new ReaderTalk(process, limits.patience(), settings.isCancelled(), folder);
         } catch (RuntimeException | Error e) {
             folder.close();

@@ -13,8 +13,14 @@ import org.jspecify.annotations.Nullable;
 
 /** Brings objects into files that the daemon has made, large ones in parts, many requests at once. What breaks off goes on where it was. */
 final class PlaceFetch {
-    /** Long enough that the time of a request does not matter, short enough that several connections share a file. */
-    private static final long PART_BYTES = 8L << 20;
+    /** Long enough that the time of a request does not matter. */
+    private static final long LEAST_PART_BYTES = 8L << 20;
+
+    /** Short enough that several connections share a file, and that all end at about the same time. */
+    private static final long MOST_PART_BYTES = 64L << 20;
+
+    /** Several parts for each connection, as some are faster than others. */
+    private static final long PARTS_OF_CONNECTION = 2;
 
     private static final int BUFFER_BYTES = 256 << 10;
 
@@ -33,15 +39,22 @@ final class PlaceFetch {
     /** Fetches all; each target's number is that of its object. */
     void run(List<PlaceObject> objects, List<Target> targets, int connections) throws IOException {
         List<WorkerThreads.Part> parts = new ArrayList<>();
+        long partBytes = partBytes(
+                targets.stream().mapToLong(Target::byteSize).sum() / (PARTS_OF_CONNECTION * Math.max(1, connections)));
         for (Target target : targets) {
             PlaceObject object = objects.get(target.offer());
-            long step = object.hasRanges() ? PART_BYTES : Math.max(1, object.byteSize());
+            long step = object.hasRanges() ? partBytes : Math.max(1, object.byteSize());
             for (long from = 0; from < object.byteSize(); from += step) {
                 Part part = new Part(object, target, from, Math.min(object.byteSize(), from + step));
                 parts.add(() -> runUnlessFailed(part));
             }
         }
         WorkerThreads.runAll(connections, parts);
+    }
+
+    /** Returns how long a part is, a power of two: each one costs a request. */
+    private static long partBytes(long wanted) {
+        return Long.highestOneBit(Math.max(LEAST_PART_BYTES, Math.min(MOST_PART_BYTES, wanted)));
     }
 
     /** What fails first ends the others too, even where it stands behind them. */
