@@ -7,15 +7,18 @@ import dev.larder.reader.Retries;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.EtagSource;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RemoteIterator;
 import org.apache.hadoop.fs.UnsupportedFileSystemException;
@@ -26,7 +29,16 @@ import org.apache.hadoop.security.UserGroupInformation;
 public final class HdfsReader implements PlaceReader {
     private static final long NANOS_OF_MS = 1_000_000;
 
-    private final Configuration configuration = new Configuration();
+    private final Configuration configuration;
+
+    /** Takes Hadoop's configuration from the class path. */
+    public HdfsReader() {
+        this(new Configuration());
+    }
+
+    HdfsReader(Configuration configuration) {
+        this.configuration = configuration;
+    }
 
     @Override
     public String kind() {
@@ -36,31 +48,42 @@ public final class HdfsReader implements PlaceReader {
     @Override
     public void list(String address, int connections, Consumer<PlaceObject> found) throws IOException {
         Path root = path(address);
-        List<PlaceObject> objects = new ArrayList<>();
-        Retries.run(() -> {
-            objects.clear();
-            worded(() -> {
-                add(root, objects);
-                return objects;
-            });
-        });
-        objects.forEach(found);
-    }
-
-    private void add(Path root, List<PlaceObject> objects) throws IOException {
-        FileSystem files = root.getFileSystem(configuration);
-        FileStatus status = files.getFileStatus(root);
-        if (!status.isDirectory()) {
-            objects.add(object(status, status.getPath().getName(), true));
+        List<FileStatus> status = new ArrayList<>();
+        Retries.run(
+                () -> status.add(worded(() -> root.getFileSystem(configuration).getFileStatus(root))));
+        FileStatus top = status.get(0);
+        if (!top.isDirectory()) {
+            found.accept(object(top, top.getPath().getName(), true));
             return;
         }
-        int prefix = status.getPath().toUri().getPath().length();
-        RemoteIterator<LocatedFileStatus> entries = files.listFiles(root, true);
-        while (entries.hasNext()) {
-            FileStatus entry = entries.next();
-            String path = entry.getPath().toUri().getPath();
-            objects.add(object(entry, path.substring(prefix).replaceFirst("^/", ""), false));
+        int prefix = top.getPath().toUri().getPath().length();
+        Deque<Path> folders = new ArrayDeque<>(List.of(top.getPath()));
+        while (!folders.isEmpty()) {
+            listFolder(folders.pop(), prefix, folders, found);
         }
+    }
+
+    /** Tells of each entry as it comes, as progress is; where a request fails it asks again, and tells of the others. */
+    private void listFolder(Path folder, int prefix, Deque<Path> folders, Consumer<PlaceObject> found)
+            throws IOException {
+        Set<String> told = new HashSet<>();
+        Retries.run(() -> worded(() -> {
+            RemoteIterator<FileStatus> entries =
+                    folder.getFileSystem(configuration).listStatusIterator(folder);
+            while (entries.hasNext()) {
+                FileStatus entry = entries.next();
+                if (!told.add(entry.getPath().getName())) {
+                    continue;
+                }
+                if (entry.isFile()) {
+                    String path = entry.getPath().toUri().getPath();
+                    found.accept(object(entry, path.substring(prefix).replaceFirst("^/", ""), false));
+                } else {
+                    folders.push(entry.getPath());
+                }
+            }
+            return told;
+        }));
     }
 
     private static PlaceObject object(FileStatus status, String name, boolean isAlone) {
