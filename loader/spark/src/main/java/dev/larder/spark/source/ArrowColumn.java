@@ -134,6 +134,11 @@ final class ArrowColumn {
     static long write(
             FieldVector vector, int index, SpecializedGetters row, int ordinal, DataType type, String column) {
         if (row.isNullAt(ordinal)) {
+            if (vector instanceof FixedSizeListVector) {
+                throw Failure.of(ErrorCode.BAD_INPUT, "a null is in a column that has a shape")
+                        .with("column", column)
+                        .remedy("leave such rows out, as in filter(" + column + " is not null)");
+            }
             vector.setNull(index);
             return 1;
         }

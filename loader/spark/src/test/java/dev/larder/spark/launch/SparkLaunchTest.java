@@ -115,7 +115,16 @@ class SparkLaunchTest {
             assertThat(all).hasSize(8).doesNotHaveDuplicates().startsWith(first.toArray(String[]::new));
             assertThat(launch.err()).containsOnlyOnce("train loaded").containsOnlyOnce("train was there");
         }
-        assertThat(store).doesNotExist();
+        stop(store);
+        stop(store.resolveSibling(store.getFileName() + "-1"));
+    }
+
+    /** Stops a daemon that a lost launcher had started, and that would wait for others. */
+    private void stop(Path of) {
+        try (LarderProgram stop = LarderProgram.start(folder, of, List.of("stop"))) {
+            assertThat(stop.exitCode()).as(stop::said).isZero();
+        }
+        assertThat(of).doesNotExist();
     }
 
     @Test

@@ -177,6 +177,12 @@ class FolderSourceTest {
                         .option("shape.image", "2,2")
                         .save(other.toString()))
                 .hasStackTraceContaining("a row has not the shape of its column: column=image elements=3 wanted=4");
+        assertThatThrownBy(() -> frame(types, RowFactory.create((Object) null))
+                        .write()
+                        .format("larder")
+                        .option("shape.image", "2,2")
+                        .save(other.toString()))
+                .hasStackTraceContaining("a null is in a column that has a shape: column=image");
         assertThat(other).doesNotExist();
     }
 
