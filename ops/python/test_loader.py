@@ -31,6 +31,54 @@ def lines(name):
         return file.read().splitlines()
 
 
+class ShardTest(StoreCase):
+    def shard(self, index, of="ab" * 32):
+        """Publish one of two halves of 100 rows, as the daemon does."""
+        path = os.path.join(self.publish("part", {"n": np.arange(50 * index, 50 * index + 50)}), "manifest.json")
+        with open(path, encoding="utf-8") as file:
+            manifest = json.load(file)
+        manifest["shard"] = {"of": of, "index": index, "count": 2, "rows": {"n": [50 * index, 50 * index + 50, 100]}}
+        os.chmod(path, 0o600)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(manifest, file)
+
+    def visited(self, rank, state=None):
+        loader = larder.Loader("part", batch_size=10, shuffle=1, shard=(rank, 4))
+        if state:
+            loader.load_state_dict(state)
+        return [row for batch in loader for row in batch["n"]], loader.state_dict()
+
+    def test_ranks_of_all_nodes_visit_every_row_in_equally_many_steps(self):
+        rows = []
+        for rank in range(4):
+            self.shard(rank // 2)
+            own, state = self.visited(rank)
+            rows += own
+            self.assertEqual(len(own), 25)
+            self.assertEqual(state["digest"], "ab" * 32 + "/2")
+        self.assertEqual(sorted(rows), list(range(100)))
+
+    def test_a_state_resumes_on_every_node_and_on_no_other_number_of_them(self):
+        self.shard(0)
+        loader = larder.Loader("part", batch_size=10, shuffle=1, shard=(0, 4))
+        next(iter(loader))
+        state = loader.state_dict()
+        self.shard(1)
+        self.assertEqual(self.visited(3, state)[0], self.visited(3)[0][10:])
+        state["digest"] = "ab" * 32 + "/3"
+        with self.assertRaisesRegex(larder.LarderError, "state was saved on another number of nodes"):
+            self.visited(3, state)
+
+    def test_rows_of_another_node_and_of_an_unknown_whole_are_refused(self):
+        self.shard(0)
+        for rank, world in ((2, 4), (0, 3), (0, 1)):
+            with self.assertRaisesRegex(ValueError, "this rank's rows are not on this node: .*shard=0/2"):
+                larder.Loader("part", batch_size=10, shard=(rank, world))
+        self.shard(0, "")
+        with self.assertRaisesRegex(larder.LarderError, "its source has changed"):
+            larder.Loader("part", batch_size=10, shard=(0, 4))
+
+
 @unittest.skipUnless(HAS_GOLDEN, "needs the golden files of a checkout")
 class VectorsTest(StoreCase):
     def test_orders_are_those_of_java(self):

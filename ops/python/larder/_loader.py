@@ -40,7 +40,8 @@ class Loader:
 
     `shuffle` is a seed; without one the rows come as they lie. Epoch ``e`` has the order of ``torch.manual_seed(seed +
     e)`` and ``torch.randperm(rows)``, and with ``shard=(rank, world)`` that of ``DistributedSampler(..., rank=rank,
-    seed=seed)`` after ``set_epoch(e)``: the same rows in the same batches as the loader in Java. `tail` says what
+    seed=seed)`` after ``set_epoch(e)``: the same rows in the same batches as the loader in Java. Where each node of a run
+    has a shard of the dataset, name the rank among all nodes all the same. `tail` says what
     happens where the ranks cannot have equally many samples: ``"pad"`` visits some again, ``"drop"`` leaves some out,
     ``"exact"`` gives some ranks fewer. `drop_last` leaves out a last batch that is shorter.
 
@@ -76,6 +77,7 @@ class Loader:
             raise ValueError(_message("settings of a loader make no sense", "batches and prefetch are at least 1, 0 <= rank < world, tail is "
                                       "pad, drop or exact, and exact leaves nothing out", batch_size=batch_size, prefetch=prefetch,
                                       shard=shard, tail=repr(tail), drop_last=drop_last))
+        self._identity, rank, world = _here(self._dataset, rank, world)
         self._shard, self._drop_last = (rank, world, tail), bool(drop_last)
         self._threads = min(8, max(1, len(os.sched_getaffinity(0)) - 1)) if threads is None else int(threads)
         self._prefetch, self._transform, self._timeout = int(prefetch), transform, timeout
@@ -116,7 +118,7 @@ class Loader:
         """Return how far the batches that were handed out have come, as a dict that ``json`` can write."""
         epoch, plan, batch = self._reached
         consumed, length = plan.consumed_after(batch), plan.length
-        return {"format": 1, "dataset": self._dataset.name, "digest": self._dataset.digest, "sampler": self._sampler(), "seed": self._seed,
+        return {"format": 1, "dataset": self._dataset.name, "digest": self._identity, "sampler": self._sampler(), "seed": self._seed,
                 "epoch": epoch, "consumed": consumed, "length": length}
 
     def load_state_dict(self, state: dict[str, Any] | str) -> None:
@@ -136,9 +138,13 @@ class Loader:
                                        "go on in Java, to the end of the epoch", state=state))
         if version != 1 or not 0 <= consumed <= length or epoch < 0:
             raise LarderError(_message("cannot read a loader's state", "pass what state_dict returned", state=state))
-        if digest != self._dataset.digest:
+        if digest != self._identity and digest.partition("/")[0] == self._identity.partition("/")[0]:
+            raise LarderError(_message("state was saved on another number of nodes, each of which had a shard",
+                                       "start as many nodes as then; of data that are whole on each node, --data NAME=URI, any number can resume",
+                                       stateDigest=digest, digest=self._identity))
+        if digest != self._identity:
             raise LarderError(_message("state was saved over other data", "open that version, or start over", dataset=self._dataset.name,
-                                       version=self._dataset.version, stateDigest=digest, digest=self._dataset.digest))
+                                       version=self._dataset.version, stateDigest=digest, digest=self._identity))
         if sampler != self._sampler():
             raise LarderError(_message("state was saved with another order", "make the loader with the seed of the state",
                                        dataset=self._dataset.name, stateSampler=sampler, sampler=self._sampler()))
@@ -201,6 +207,21 @@ class Loader:
 
 def _opened(named, store):
     return dataset(named, store) if isinstance(named, str) else named
+
+
+def _here(dataset, rank, world):
+    """Return what states of a dataset are known by, and the part of a rank of all nodes among the rows that this node has: as Java's SourceData."""
+    shard = dataset._open().shard
+    if shard is None or shard["count"] == 1:
+        return dataset.digest, rank, world
+    index, count, whole = shard["index"], shard["count"], shard["of"]
+    if not whole:
+        raise LarderError(_message("this shard was loaded again, and its source has changed", "start the run again with larder launch --data, "
+                                   "which compares all shards", dataset=dataset.name, version=dataset.version, shard=f"{index}/{count}"))
+    if world % count or rank // (world // count) != index:
+        raise ValueError(_message("this rank's rows are not on this node", "give shard=(RANK, WORLD_SIZE), with equally many ranks on each node",
+                                  dataset=dataset.name, rank=rank, world=world, shard=f"{index}/{count}"))
+    return f"{whole}/{count}", rank % (world // count), world // count
 
 
 def _names(opened, arrays):

@@ -48,6 +48,7 @@ class _Version:
                                        folder=self.folder, format=manifest["formatVersion"]))
         self.digest = manifest["digest"]
         self.identity = store, name, self.digest
+        self.shard = manifest.get("shard")  # what this is a part of: None where it is whole
         self.arrays, self.columns = {}, {}
         for array in manifest["arrays"]:
             self._add(array)

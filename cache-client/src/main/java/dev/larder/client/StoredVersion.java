@@ -1,5 +1,6 @@
 package dev.larder.client;
 
+import dev.larder.internal.layout.ShardFile;
 import java.nio.file.Path;
 
 /**
@@ -26,6 +27,24 @@ public final class StoredVersion {
     /** Lets a program that this process becomes by {@code exec} go on holding the lease, on a descriptor that it inherits. */
     public void keepLeaseAcrossExec() {
         dataset.keepLeaseAcrossExec();
+    }
+
+    /** Returns how many shards the dataset was cut into when it was loaded, one a node; 1 where this is all of it. */
+    public int shards() {
+        ShardFile shard = ShardFile.read(dataset.folder());
+        return shard == null ? 1 : shard.rows().count();
+    }
+
+    /** Returns which of the shards this is, from 0. */
+    public int shardIndex() {
+        ShardFile shard = ShardFile.read(dataset.folder());
+        return shard == null ? 0 : shard.rows().index();
+    }
+
+    /** Returns the digest of what this is a shard of, or of this where it is whole; empty where nodes have not agreed on it yet. */
+    public String wholeDigest() {
+        ShardFile shard = ShardFile.read(dataset.folder());
+        return shard == null ? dataset.digest() : shard.of();
     }
 
     /**

@@ -69,6 +69,7 @@ public final class ProtocolSamples {
                 new Request.Stop(true),
                 new Request.Reload("fuzz"),
                 new Request.Pin("fuzz", true),
+                new Request.NoteWhole("fuzz", "ab", "cd"),
                 new Request.Errors(),
                 new Request.Loads(),
                 new RegionRequest.Create("fuzz", "fuzz", 4096, false),

@@ -145,6 +145,11 @@ public final class ControlClient {
         return exchange(new Request.Evict(name, true), ProgressListener.NONE);
     }
 
+    /** Notes what a resident shard is a part of. */
+    public Done noteWhole(String name, String digest, String of) {
+        return exchange(new Request.NoteWhole(name, digest, of), ProgressListener.NONE);
+    }
+
     /** Keeps a dataset resident until it is unpinned. */
     public Done pin(String name) {
         return exchange(new Request.Pin(name, true), ProgressListener.NONE);

@@ -2,6 +2,7 @@ package dev.larder.internal.layout;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -44,6 +45,9 @@ public record StoreLayout(Path root) {
     public static final String INDEX = "index";
     public static final String LEASE = "lease";
     public static final String PINNED = "pinned";
+    public static final String SHARD = "shard";
+    private static final Set<String> FILES = Set.of(MANIFEST, INDEX, LEASE, PINNED, SHARD);
+
     public static final String CURRENT = "current";
     public static final String REGISTERED = "registered";
 
@@ -158,6 +162,6 @@ public record StoreLayout(Path root) {
 
     /** Tells whether a version's own files take this name, so that a folder must not. */
     private static boolean isReserved(String name) {
-        return name.equals(MANIFEST) || name.equals(INDEX) || name.equals(LEASE) || name.equals(PINNED) || isPack(name);
+        return FILES.contains(name) || isPack(name);
     }
 }

@@ -1,8 +1,10 @@
 package dev.larder.internal.protocol;
 
+import dev.larder.internal.layout.ShardRows;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How sources are read and kept; recorded with what they gave, so that it can be loaded again in the same way.
@@ -16,6 +18,7 @@ import java.util.Set;
  * @param inPlace whether files are mapped where they lie instead of being copied
  * @param evenIfUnchanged whether to read sources again that look as they did
  * @param exclude patterns of files and folders to leave out, as of a shell
+ * @param shard which rows of each array are loaded; null for all
  */
 public record LoadOptions(
         List<String> keys,
@@ -26,7 +29,8 @@ public record LoadOptions(
         boolean strict,
         boolean inPlace,
         boolean evenIfUnchanged,
-        List<String> exclude) {
+        List<String> exclude,
+        @Nullable ShardRows shard) {
     /** Lets the store decide what is packed. */
     public static final long PACK_AUTO = -1;
 
@@ -65,48 +69,58 @@ public record LoadOptions(
             boolean strict,
             boolean inPlace,
             boolean evenIfUnchanged) {
-        this(keys, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, List.of());
+        this(keys, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, List.of(), null);
     }
 
     /** Returns the same, without the files and folders that match one of these patterns. */
     public LoadOptions withExclude(List<String> patterns) {
-        return new LoadOptions(keys, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, patterns);
+        return new LoadOptions(
+                keys, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, patterns, shard);
+    }
+
+    /** Returns the same, for some rows of each array, or all. */
+    public LoadOptions withShard(@Nullable ShardRows wanted) {
+        return new LoadOptions(
+                keys, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude, wanted);
     }
 
     /** Returns what holds where nothing is said. */
     public static LoadOptions none() {
-        return new LoadOptions(List.of(), As.ARRAYS, "", "", PACK_AUTO, false, false, false, List.of());
+        return new LoadOptions(List.of(), As.ARRAYS, "", "", PACK_AUTO, false, false, false, List.of(), null);
     }
 
     /** Returns the same, for only some keys. */
     public LoadOptions withKeys(List<String> wanted) {
-        return new LoadOptions(wanted, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude);
+        return new LoadOptions(
+                wanted, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude, shard);
     }
 
     /** Returns the same, for files that do not say what their bytes are. */
     public LoadOptions withElements(String wantedDtype, String wantedShape) {
         return new LoadOptions(
-                keys, as, wantedDtype, wantedShape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude);
+                keys, as, wantedDtype, wantedShape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude, shard);
     }
 
     /** Returns the same, made into something else. */
     public LoadOptions withAs(As wanted) {
-        return new LoadOptions(keys, wanted, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude);
+        return new LoadOptions(
+                keys, wanted, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude, shard);
     }
 
     /** Returns the same, with sources compared by every byte, or not. */
     public LoadOptions withStrict(boolean wanted) {
-        return new LoadOptions(keys, as, dtype, shape, packBelowBytes, wanted, inPlace, evenIfUnchanged, exclude);
+        return new LoadOptions(
+                keys, as, dtype, shape, packBelowBytes, wanted, inPlace, evenIfUnchanged, exclude, shard);
     }
 
     /** Returns the same, with files mapped where they lie, or not. */
     public LoadOptions withInPlace(boolean wanted) {
-        return new LoadOptions(keys, as, dtype, shape, packBelowBytes, strict, wanted, evenIfUnchanged, exclude);
+        return new LoadOptions(keys, as, dtype, shape, packBelowBytes, strict, wanted, evenIfUnchanged, exclude, shard);
     }
 
     /** Returns the same, with sources read again that look as they did, or not. */
     public LoadOptions withEvenIfUnchanged(boolean wanted) {
-        return new LoadOptions(keys, as, dtype, shape, packBelowBytes, strict, inPlace, wanted, exclude);
+        return new LoadOptions(keys, as, dtype, shape, packBelowBytes, strict, inPlace, wanted, exclude, shard);
     }
 
     /** Tells whether the same sources give the same version with both; how sources are compared does not matter for that. */
@@ -120,6 +134,6 @@ public record LoadOptions(
 
     /** Returns the same, with arrays below this length packed. */
     public LoadOptions withPackBelowBytes(long wanted) {
-        return new LoadOptions(keys, as, dtype, shape, wanted, strict, inPlace, evenIfUnchanged, exclude);
+        return new LoadOptions(keys, as, dtype, shape, wanted, strict, inPlace, evenIfUnchanged, exclude, shard);
     }
 }

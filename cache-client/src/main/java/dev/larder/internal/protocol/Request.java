@@ -20,6 +20,7 @@ public sealed interface Request
                 Request.Stop,
                 Request.Reload,
                 Request.Pin,
+                Request.NoteWhole,
                 RegionRequest,
                 Request.Errors {
 
@@ -82,6 +83,14 @@ public sealed interface Request
 
     /** Keeps a dataset resident, or no longer. */
     record Pin(String name, boolean pinned) implements Request {}
+
+    /**
+     * Notes what a resident shard is a part of, once all nodes have compared theirs.
+     *
+     * @param digest that of the shard; another version that has its name by now is left alone
+     * @param of the digest that the whole dataset would have
+     */
+    record NoteWhole(String name, String digest, String of) implements Request {}
 
     /** Asks for the errors that the daemon has met. */
     record Errors() implements Request {}

@@ -6,6 +6,7 @@ import static dev.larder.internal.protocol.MessageWriter.whole;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.layout.ShardRows;
 import dev.larder.internal.protocol.sbe.AsCode;
 import dev.larder.internal.protocol.sbe.CreateDecoder;
 import dev.larder.internal.protocol.sbe.CreateEncoder;
@@ -31,6 +32,8 @@ import dev.larder.internal.protocol.sbe.MakeRoomDecoder;
 import dev.larder.internal.protocol.sbe.MakeRoomEncoder;
 import dev.larder.internal.protocol.sbe.NameTextDecoder;
 import dev.larder.internal.protocol.sbe.NewFilesDecoder;
+import dev.larder.internal.protocol.sbe.NoteWholeDecoder;
+import dev.larder.internal.protocol.sbe.NoteWholeEncoder;
 import dev.larder.internal.protocol.sbe.PathTextDecoder;
 import dev.larder.internal.protocol.sbe.PinDecoder;
 import dev.larder.internal.protocol.sbe.PinEncoder;
@@ -54,10 +57,12 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Turns requests into frames and back. Used by one thread; a frame is valid until the next one is encoded. */
 public final class RequestCodec {
     private static final int NAME = NameTextDecoder.lengthMaxValue();
+    private static final int SHORT = ShortTextDecoder.lengthMaxValue();
 
     /** More could not stand in a request, however short they are. */
     private static final int MAX_ELEMENTS = 65_534; // what numInGroup can count
@@ -86,6 +91,7 @@ public final class RequestCodec {
             case CreateDecoder.TEMPLATE_ID -> create(reader);
             case PublishDecoder.TEMPLATE_ID -> publish(reader);
             case PinDecoder.TEMPLATE_ID -> pin(reader);
+            case NoteWholeDecoder.TEMPLATE_ID -> noteWhole(reader);
             case ErrorsDecoder.TEMPLATE_ID -> new Request.Errors();
             case LoadsDecoder.TEMPLATE_ID -> new Request.Loads();
             case NewFilesDecoder.TEMPLATE_ID -> NewFilesCodec.decode(reader);
@@ -130,8 +136,9 @@ public final class RequestCodec {
             EvictEncoder encoder = new EvictEncoder().wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header());
             return encoder.forget(flag(evict.forget())).name(name(evict.name())).limit();
         } else if (request instanceof Request.Pin pin) {
-            PinEncoder encoder = new PinEncoder().wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header());
-            return encoder.pinned(flag(pin.pinned())).name(name(pin.name())).limit();
+            return encodePin(pin);
+        } else if (request instanceof Request.NoteWhole note) {
+            return encodeNote(note);
         } else if (request instanceof Request.Loads) {
             return new LoadsEncoder()
                     .wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header())
@@ -165,6 +172,20 @@ public final class RequestCodec {
                 .pinned(flag(create.retention().pinned()))
                 .ttlMs(create.retention().ttl().toMillis())
                 .name(name(create.name()))
+                .limit();
+    }
+
+    private int encodePin(Request.Pin pin) {
+        PinEncoder encoder = new PinEncoder().wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header());
+        return encoder.pinned(flag(pin.pinned())).name(name(pin.name())).limit();
+    }
+
+    private int encodeNote(Request.NoteWhole note) {
+        return new NoteWholeEncoder()
+                .wrapAndApplyHeader(writer.buffer(), MESSAGE, writer.header())
+                .name(name(note.name()))
+                .digest(whole("digest", note.digest(), SHORT))
+                .of(whole("of", note.of(), SHORT))
                 .limit();
     }
 
@@ -216,6 +237,7 @@ public final class RequestCodec {
         return encoder.dtype(whole("dtype", options.dtype(), LongTextDecoder.lengthMaxValue()))
                 .shape(whole("shape", options.shape(), NAME))
                 .exclude(whole("exclude", String.join("\n", options.exclude()), LongTextDecoder.lengthMaxValue()))
+                .shard(options.shard() == null ? "" : options.shard().text())
                 .limit();
     }
 
@@ -317,7 +339,19 @@ public final class RequestCodec {
                 ? "" // a client of minor 0 does not know it
                 : reader.text("exclude", LongTextDecoder.lengthMaxValue(), decoder::limit, decoder::skipExclude);
         return new LoadOptions(keys, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged)
-                .withExclude(exclude.isEmpty() ? List.of() : List.of(exclude.split("\n")));
+                .withExclude(exclude.isEmpty() ? List.of() : List.of(exclude.split("\n")))
+                .withShard(shard(reader, decoder));
+    }
+
+    private static @Nullable ShardRows shard(MessageReader reader, LoadDecoder decoder) {
+        String text = reader.version() < LoadDecoder.shardSinceVersion()
+                ? ""
+                : reader.text("shard", SHORT, decoder::limit, decoder::skipShard);
+        try {
+            return text.isEmpty() ? null : ShardRows.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw reader.malformed("shard", text.length());
+        }
     }
 
     private static LoadOptions.As as(MessageReader reader, int code) {
@@ -385,6 +419,15 @@ public final class RequestCodec {
         decoder.wrap(reader.buffer(), MessageReader.BODY, reader.block(EvictDecoder.BLOCK_LENGTH), reader.version());
         boolean forget = decoder.forget() == Flag.YES;
         return new Request.Evict(reader.text("name", NAME, decoder::limit, decoder::skipName), forget);
+    }
+
+    private static Request noteWhole(MessageReader reader) {
+        NoteWholeDecoder decoder = new NoteWholeDecoder();
+        decoder.wrap(
+                reader.buffer(), MessageReader.BODY, reader.block(NoteWholeDecoder.BLOCK_LENGTH), reader.version());
+        String name = reader.text("name", NAME, decoder::limit, decoder::skipName);
+        String digest = reader.text("digest", SHORT, decoder::limit, decoder::skipDigest);
+        return new Request.NoteWhole(name, digest, reader.text("of", SHORT, decoder::limit, decoder::skipOf));
     }
 
     private static Request pin(MessageReader reader) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.layout.ShardRows;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -47,6 +48,8 @@ class RequestCodecTest {
                 new Request.Info("mnist"),
                 new Request.Evict("a".repeat(1024), false),
                 new Request.Evict("a", true),
+                new Request.NoteWhole("d", "a".repeat(64), "b".repeat(64)),
+                new LoadRequest(List.of(), LoadOptions.none().withShard(new ShardRows(2, 3)), 0),
                 new Request.Pin("d", true),
                 new Request.Pin("d", false),
                 new Request.Errors(),
@@ -175,7 +178,7 @@ class RequestCodecTest {
     void theWireStaysWhatItIs() {
         byte[] frame = bytes(codec.encode(new Request.Info("mnist")));
 
-        assertThat(frame).startsWith(15, 0, 0, 0, 0, 0, 13, 0, 0x1a, 0x07, 1, 0, 5, 0);
+        assertThat(frame).startsWith(15, 0, 0, 0, 0, 0, 13, 0, 0x1a, 0x07, 2, 0, 5, 0);
         assertThat(new String(frame, 14, 5, StandardCharsets.UTF_8)).isEqualTo("mnist");
         assertThat(frame).hasSize(19);
     }

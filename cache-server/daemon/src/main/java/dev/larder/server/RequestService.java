@@ -92,6 +92,7 @@ final class RequestService implements RequestHandler {
         on(Request.Info.class, this::info);
         on(Request.Evict.class, this::evict);
         on(Request.Pin.class, this::pin);
+        on(Request.NoteWhole.class, this::noteWhole);
         on(Request.Errors.class, this::errors);
         on(Request.Verify.class, this::verify);
         on(Request.Status.class, this::status);
@@ -236,6 +237,13 @@ final class RequestService implements RequestHandler {
             requireDataset(request.name(), "pinned", "pin");
             residency.pin(request.name(), request.pinned());
             maintenance.afterChange();
+            reply.done(Done.NOTHING);
+        });
+    }
+
+    private void noteWhole(Request.NoteWhole request, Reply reply) {
+        run(threads.work(), reply, () -> {
+            residency.noteWhole(request.name(), request.digest(), request.of());
             reply.done(Done.NOTHING);
         });
     }

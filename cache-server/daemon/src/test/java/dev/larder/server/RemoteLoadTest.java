@@ -8,6 +8,7 @@ import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.layout.ShardRows;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadRequest;
@@ -136,6 +137,39 @@ class RemoteLoadTest {
 
     private Done load(String... addresses) {
         return served.control().load(request("d", addresses), progress -> {});
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void eachShardFetchesItsOwnRowsOnlyWhereTheServerHasRanges(boolean hasRanges) throws IOException {
+        putFolder();
+        web.hasRanges = hasRanges;
+        long listing = web.sentBytes();
+        served.start();
+        for (int node = 0; node < 3; node++) {
+            LoadRequest request = request("shard" + node, web.address("/d/"));
+            LoadOptions options = request.options().withShard(new ShardRows(node, 3));
+            Done done = served.control().load(new LoadRequest(request.sources(), options, 0), progress -> {});
+            assertThat(done.files()).isEqualTo(2);
+        }
+        long sent = web.sentBytes() - listing;
+
+        long whole = LARGE_BYTES;
+        assertThat(sent).isLessThan(hasRanges ? whole + (64 << 10) : 3 * whole + (64 << 10));
+        try (Larder larder = Larder.connect(served.root())) {
+            long row = 0;
+            for (int node = 0; node < 3; node++) {
+                try (Dataset dataset = larder.dataset("shard" + node)) {
+                    long rows = dataset.array("large").shape()[0];
+                    row = Math.min(row, LARGE_BYTES - rows); // the last one has some of those before
+                    for (long i = 0; i < rows; i += 4099) {
+                        assertThat(dataset.array("large").getInt(i)).isEqualTo((int) ((row + i) % 251));
+                    }
+                    row += rows;
+                }
+            }
+            assertThat(row).isEqualTo(LARGE_BYTES);
+        }
     }
 
     private void assertFolderIsThere() {

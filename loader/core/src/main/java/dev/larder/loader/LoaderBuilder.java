@@ -166,7 +166,10 @@ public final class LoaderBuilder {
         return this;
     }
 
-    /** Visits the part of one rank, as PyTorch's {@code DistributedSampler} deals it out: see {@link Shard#of}. */
+    /**
+     * Visits the part of one rank, as PyTorch's {@code DistributedSampler} deals it out: see {@link Shard#of}. Where the nodes of a run have
+     * a shard of the dataset each, name the rank among all nodes all the same; it then visits its part of the rows that its node has.
+     */
     public LoaderBuilder shard(int rank, int world) {
         return shard(Shard.of(rank, world));
     }
@@ -354,17 +357,18 @@ public final class LoaderBuilder {
             throw new IllegalStateException(
                     "batches on a device are not gathered into shared slots: leave device(…) or into(…) out");
         }
-        EpochPlanner planner = planner(sampler);
+        Shard own = data.here(shard);
+        EpochPlanner planner = planner(sampler, own);
         PipelineSettings settings = settings(planner);
         Pipeline pipeline = open(settings, deviceMode == null ? DeviceMode.AUTO : deviceMode);
         long[] sizes = pipeline.host().source().samplesOfDatasets();
         Sampler visited = visited(pipeline, settings.seed(), sizes);
-        EpochPlanner ordered = planner(visited);
+        EpochPlanner ordered = planner(visited, own);
         String order = (batchSampler == null ? visited.description() : batchSampler.description())
                 + FieldSpec.windows(settings.fields());
         LoaderBuilder frozen = copyOfMeans();
         Beside beside =
-                new Beside(() -> frozen.open(settings.withOwnSlots(), DeviceMode.STREAM), batchSize, last(), shard);
+                new Beside(() -> frozen.open(settings.withOwnSlots(), DeviceMode.STREAM), batchSize, last(), own);
         StateContext states = new StateContext(
                 data,
                 places(sampler, settings.seed(), sizes),
@@ -442,11 +446,11 @@ public final class LoaderBuilder {
                 slots);
     }
 
-    private EpochPlanner planner(Sampler visited) {
+    private EpochPlanner planner(Sampler visited, Shard own) {
         return batchSampler == null
                 ? new EpochPlanner.OfSamples(
-                        visited, new SamplePlan.Batching(batchSize, last(), lastBatch == null, shard))
-                : new EpochPlanner.OfBatches(batchSampler, shard, last() == LastBatch.PAD);
+                        visited, new SamplePlan.Batching(batchSize, last(), lastBatch == null, own))
+                : new EpochPlanner.OfBatches(batchSampler, own, last() == LastBatch.PAD);
     }
 
     private void requireDeviceIfItCounts() {

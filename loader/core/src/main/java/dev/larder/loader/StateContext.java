@@ -75,6 +75,13 @@ record StateContext(
 
     /** Fails unless a state was saved over the same data, with the same order. */
     void requireFits(LoaderState state) {
+        if (isOfOtherShards(state.digest(), data.digest())) {
+            throw mismatch("state was saved on another number of nodes, each of which had a shard")
+                    .with("stateDigest", state.digest())
+                    .with("digest", data.digest())
+                    .remedy(
+                            "start as many nodes as then; of data that are whole on each node, --data NAME=URI, any number can resume");
+        }
         if (!state.digest().equals(data.digest())) {
             throw mismatch("state was saved over other data")
                     .with("stateDataset", state.dataset())
@@ -97,6 +104,10 @@ record StateContext(
                     .remedy("install that one or choose it: decode(colours, maxPixels, decoder); or call"
                             + " anyDecoder(), and batches may differ in the last bit of a pixel");
         }
+    }
+
+    private static boolean isOfOtherShards(String one, String other) {
+        return !one.equals(other) && one.replaceAll("/\\d+", "").equals(other.replaceAll("/\\d+", ""));
     }
 
     private Failure mismatch(String what) {

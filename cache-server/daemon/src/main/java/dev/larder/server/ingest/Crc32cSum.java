@@ -7,14 +7,24 @@ package dev.larder.server.ingest;
  * steps. This is the method of Mark Adler's {@code crc32_combine} in zlib 1.2.3 ({@code crc32.c}), here with Castagnoli's
  * polynomial.
  */
-final class Crc32cSum {
+public final class Crc32cSum {
     private static final int REVERSED_POLYNOMIAL = 0x82F63B78;
     private static final int BITS = Integer.SIZE;
 
     private Crc32cSum() {}
 
     /** Returns the CRC32C of two stretches, one behind the other, of which the second has {@code secondBytes}. */
-    static int of(int first, int second, long secondBytes) {
+    public static int of(int first, int second, long secondBytes) {
+        return followedBy(first, secondBytes) ^ second;
+    }
+
+    /** Returns the CRC32C of the second of two stretches, by that of both and of the first. */
+    public static int withoutFirst(int both, int first, long secondBytes) {
+        return followedBy(first, secondBytes) ^ both;
+    }
+
+    /** Returns what a CRC becomes by so many bytes of zeros behind its stretch. */
+    private static int followedBy(int first, long secondBytes) {
         int[] operator = squareOf(squareOf(oneZeroBit())); // four bits
         int crc = first;
         for (long left = secondBytes; left != 0; left >>>= 1) {
@@ -23,7 +33,7 @@ final class Crc32cSum {
                 crc = product(operator, crc);
             }
         }
-        return crc ^ second;
+        return crc;
     }
 
     private static int[] oneZeroBit() {

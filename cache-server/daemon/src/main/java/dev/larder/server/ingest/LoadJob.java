@@ -229,14 +229,21 @@ public final class LoadJob extends Ingest {
         SourceOptions meant = SourceOptions.of(options);
         StagedSources sources = StagedSources.list(request.sources(), meant, scanning);
         staged = sources;
+        if (options.shard() != null) {
+            sources.cutTo(options.shard());
+        }
         checksLater = sources.isEmpty() && !options.inPlace() && options.as() == LoadOptions.As.IMAGES;
         if (checksLater) {
             scanning = scanning.withChecksLater();
         }
         Set<String> changed = fetchChanged(sources);
+        Map<String, Long> totals = new HashMap<>();
         List<ScannedSource> scannedSources = ScannedSource.scanAll(sources.local(changed::contains), meant, scanning);
         for (ScannedSource scanned : scannedSources) {
-            scanned.arrays().forEach(array -> found.add(sources.movable(array)));
+            for (SourceArray array : scanned.arrays()) {
+                found.add(
+                        options.shard() == null ? sources.movable(array) : Shards.cut(array, options.shard(), totals));
+            }
             hidden += scanned.hiddenFiles();
         }
         notes.addAll(ScannedSource.skipped(scannedSources, meant, scanning));
@@ -257,7 +264,8 @@ public final class LoadJob extends Ingest {
             candidates.add(new Candidate(
                     dataset,
                     own,
-                    new Provenance(origins(dataset), options.withEvenIfUnchanged(false), records, ttlMs(dataset))));
+                    new Provenance(origins(dataset), options.withEvenIfUnchanged(false), records, ttlMs(dataset))
+                            .withShard(Shards.record(own, options.shard(), totals))));
         }
         return candidates;
     }
@@ -471,6 +479,10 @@ public final class LoadJob extends Ingest {
         for (Loading loading : versions) {
             Optional<String> unchanged = reuse.unchanged(loading.candidate, loading.version.digest());
             unchanged.ifPresentOrElse(notes::add, () -> changed.add(loading));
+            residency
+                    .lastKnown(loading.candidate.dataset(), loading.version.digest())
+                    .ifPresent(known -> loading.version.provenance(
+                            loading.version.provenance().knowingWhole(known)));
         }
         Map<String, PublishedVersion> previous = new HashMap<>();
         datasets().forEach(dataset -> residency.find(dataset).ifPresent(version -> previous.put(dataset, version)));

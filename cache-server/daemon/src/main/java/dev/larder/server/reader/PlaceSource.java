@@ -139,16 +139,22 @@ public final class PlaceSource implements AutoCloseable {
 
     /** Has objects fetched into files that lie in the folder, and ends the reader, so that nobody can write to them any more. */
     public void fetch(List<Target> targets, long byteSize, LongConsumer onBytes) {
-        folder.expect(objects.size(), byteSize);
-        process.send(out -> Wire.write(out, targets));
-        talk.await(byteSize, byteSize, onBytes, answer -> {
-            throw refusal(answer, this::addressOf, objects.size());
-        });
+        peek(targets, byteSize, onBytes);
+        process.send(out -> Wire.write(out, List.of()));
         process.awaitEnd();
         if (!process.kill()) {
             throw process.failure("a reader left a process that cannot be killed", null)
                     .exception();
         }
+    }
+
+    /** Has parts of objects fetched; more can be wanted after. */
+    public void peek(List<Target> targets, long byteSize, LongConsumer onBytes) {
+        folder.expect(objects.size(), byteSize);
+        process.send(out -> Wire.write(out, targets));
+        talk.await(byteSize, byteSize, onBytes, answer -> {
+            throw refusal(answer, this::addressOf, objects.size());
+        });
     }
 
     /** Returns where an object lies, for people. */

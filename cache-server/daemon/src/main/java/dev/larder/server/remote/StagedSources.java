@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ByteSums;
+import dev.larder.internal.layout.ShardRows;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.BulkIo;
 import dev.larder.internal.posix.PageSize;
@@ -29,8 +30,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The sources of a load as files of this machine: those that lie elsewhere are listed, then fetched into files of the store, and read from
@@ -58,6 +62,8 @@ public final class StagedSources implements AutoCloseable {
 
     /** The places that one reader reads, and what it is to fetch. */
     private record Kind(PlaceSource reader, List<StagedPlace> places, List<Target> targets) {}
+
+    private @Nullable ShardRows shard;
 
     private StagedSources(List<LoadRequest.Source> requested, SourceOptions options, ScanSettings settings) {
         this.requested = requested;
@@ -153,6 +159,22 @@ public final class StagedSources implements AutoCloseable {
         return isElsewhere ? looks.getOrDefault(dataset, "") : "";
     }
 
+    /** Returns what was listed of a source that lies elsewhere: the objects by name, and what each is known by. */
+    public Map<String, String> listed(LoadRequest.Source source) {
+        Map<String, String> listed = new TreeMap<>();
+        StagedPlace place = places.get(source);
+        if (place != null) {
+            place.objects()
+                    .forEach((name, object) -> listed.put(
+                            name,
+                            object.listed().byteSize()
+                                    + (object.listed().tag().isEmpty()
+                                            ? ",modified:" + object.listed().modifiedNanos()
+                                            : ",tag:" + object.listed().tag())));
+        }
+        return listed;
+    }
+
     /** Tells whether anything lies elsewhere. */
     public boolean isEmpty() {
         return places.isEmpty();
@@ -172,6 +194,10 @@ public final class StagedSources implements AutoCloseable {
                     place.makeFiles();
                     choose(place, kind.targets);
                 }
+            }
+            ShardRows rows = shard;
+            if (rows != null) {
+                cut(kind, rows);
             }
             byteSize = ByteSums.add(byteSize, bytes(kind));
             for (Target target : kind.targets) {
@@ -196,13 +222,35 @@ public final class StagedSources implements AutoCloseable {
             Path file = place.file(name);
             long byteSize = object.listed().byteSize();
             if (opened.contains(file) && byteSize > 0) {
-                boolean isShifted = options.as() == LoadOptions.As.ARRAYS && name.endsWith(".npy");
+                boolean isShifted = shard == null && options.as() == LoadOptions.As.ARRAYS && name.endsWith(".npy");
                 if (isShifted) {
                     place.noteShifted(file);
                 }
                 targets.add(new Target(object.number(), file, isShifted ? NpyAlignment.SHIFT : 0, byteSize));
             }
         });
+    }
+
+    /** Has only those rows fetched that a shard has, of arrays that tell at their beginning where these are. */
+    public void cutTo(ShardRows wanted) {
+        shard = wanted;
+    }
+
+    /** Narrows what is fetched of arrays down to their rows of the shard, once their headers are there. */
+    private void cut(Kind kind, ShardRows rows) {
+        List<Target> heads = new ArrayList<>();
+        for (Target target : kind.targets) {
+            if (target.path().toString().endsWith(".npy") && target.byteSize() > NpyRows.HEAD_BYTES) {
+                resize(target);
+                heads.add(new Target(target.offer(), target.path(), 0, NpyRows.HEAD_BYTES));
+            }
+        }
+        if (heads.isEmpty()) {
+            return;
+        }
+        kind.reader.peek(heads, heads.size() * (long) NpyRows.HEAD_BYTES, bytes -> {});
+        Set<Path> known = heads.stream().map(Target::path).collect(Collectors.toSet());
+        kind.targets.replaceAll(target -> known.contains(target.path()) ? NpyRows.of(target, rows) : target);
     }
 
     /** Returns how many objects are to be fetched. */
@@ -213,7 +261,7 @@ public final class StagedSources implements AutoCloseable {
     /** Fetches it; nobody can write to the files after. */
     public void fetch(LongConsumer onBytes) {
         for (Kind kind : kinds) {
-            kind.targets.forEach(StagedSources::resize);
+            kind.targets.stream().filter(target -> target.start() == 0).forEach(StagedSources::resize);
             if (!kind.targets.isEmpty()) {
                 kind.reader.fetch(kind.targets, bytes(kind), onBytes);
             }

@@ -14,6 +14,7 @@ import dev.larder.server.store.space.Reservation;
 import dev.larder.server.store.version.Provenance;
 import dev.larder.server.store.version.PublishedVersion;
 import dev.larder.server.store.version.Registration;
+import dev.larder.server.store.version.ShardRecord;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -208,6 +209,34 @@ public final class Residency {
                 catalog.add(updated, usage.lastUseMs(updated));
             }
         }
+    }
+
+    /** Notes what a shard is a part of; fails where another version has its place by now. */
+    public void noteWhole(String dataset, String digest, String of) {
+        PublishedVersion version = require(dataset);
+        ShardRecord shard = version.provenance().shard();
+        if (shard == null || !version.digest().equals(digest)) {
+            throw Failure.of(ErrorCode.REFUSED, "another version was loaded meanwhile")
+                    .with("dataset", dataset)
+                    .with("version", version.version())
+                    .with("digest", version.digest())
+                    .with("expected", digest)
+                    .remedy("start again, and load nothing else under this name meanwhile");
+        }
+        if (!shard.of().equals(of)) {
+            recordSources(version, version.provenance().withShard(shard.of(of)));
+        }
+    }
+
+    /** Returns where a dataset came from when it last had these contents, if that is known. */
+    public synchronized Optional<Provenance> lastKnown(String dataset, String digest) {
+        PublishedVersion resident = current.get(dataset);
+        if (resident != null && resident.digest().equals(digest)) {
+            return Optional.of(resident.provenance());
+        }
+        return Optional.ofNullable(registered.get(dataset))
+                .filter(known -> known.digest().equals(digest))
+                .map(Registration::provenance);
     }
 
     /**

@@ -47,7 +47,7 @@ public final class IncomingVersion implements AutoCloseable {
 
     private final Posix posix;
     private final String dataset;
-    private final Provenance provenance;
+    private volatile Provenance provenance;
     private final Path folder;
     private final int fileMode;
     private final WriteStrategy strategy;
@@ -76,6 +76,11 @@ public final class IncomingVersion implements AutoCloseable {
     /** Returns where it comes from. */
     public Provenance provenance() {
         return provenance;
+    }
+
+    /** Notes what is known of where it comes from only once its digest is. */
+    public void provenance(Provenance known) {
+        provenance = known;
     }
 
     /** Has it pinned from the moment it is published. */

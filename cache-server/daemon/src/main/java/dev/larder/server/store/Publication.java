@@ -11,6 +11,7 @@ import dev.larder.server.store.space.Mount;
 import dev.larder.server.store.space.Occupied;
 import dev.larder.server.store.version.Manifest;
 import dev.larder.server.store.version.PublishedVersion;
+import dev.larder.server.store.version.ShardRecord;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
@@ -90,6 +91,10 @@ final class Publication {
         write(incoming, StoreLayout.LEASE, new byte[0]);
         if (incoming.isPinned()) {
             write(incoming, StoreLayout.PINNED, new byte[0]);
+        }
+        ShardRecord shard = incoming.provenance().shard();
+        if (shard != null) {
+            write(incoming, StoreLayout.SHARD, shard.file().text().getBytes(StandardCharsets.US_ASCII));
         }
         writeManifest(incoming.folder().resolve(StoreLayout.MANIFEST), complete);
         Modes.share(incoming.folder());

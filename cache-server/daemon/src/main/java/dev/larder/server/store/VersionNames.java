@@ -8,6 +8,7 @@ import dev.larder.server.store.space.Space;
 import dev.larder.server.store.version.Manifest;
 import dev.larder.server.store.version.PublishedVersion;
 import dev.larder.server.store.version.Registration;
+import dev.larder.server.store.version.ShardRecord;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -215,6 +216,12 @@ final class VersionNames {
     void rewriteManifest(PublishedVersion version) {
         try {
             replace(version.folder().resolve(StoreLayout.MANIFEST), writer -> Manifest.write(version, writer));
+            ShardRecord shard = version.provenance().shard();
+            if (shard != null) {
+                replace(
+                        version.folder().resolve(StoreLayout.SHARD),
+                        writer -> writer.write(shard.file().text()));
+            }
         } catch (NoSuchFileException gone) {
             LOG.debug("a version was removed before its manifest was replaced: {}", gone.getMessage());
         } catch (IOException e) {

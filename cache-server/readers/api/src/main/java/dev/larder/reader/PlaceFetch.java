@@ -43,9 +43,10 @@ final class PlaceFetch {
                 targets.stream().mapToLong(Target::byteSize).sum() / (PARTS_OF_CONNECTION * Math.max(1, connections)));
         for (Target target : targets) {
             PlaceObject object = objects.get(target.offer());
-            long step = object.hasRanges() ? partBytes : Math.max(1, object.byteSize());
-            for (long from = 0; from < object.byteSize(); from += step) {
-                Part part = new Part(object, target, from, Math.min(object.byteSize(), from + step));
+            long step = object.hasRanges() ? partBytes : Math.max(1, target.byteSize());
+            long end = target.start() + target.byteSize();
+            for (long from = target.start(); from < end; from += step) {
+                Part part = new Part(object, target, from, Math.min(end, from + step));
                 parts.add(() -> runUnlessFailed(part));
             }
         }
@@ -109,7 +110,7 @@ final class PlaceFetch {
                 } catch (IOException e) {
                     failedAt = at;
                     pauseAfter(e);
-                    at = object.hasRanges() ? at : 0;
+                    at = object.hasRanges() ? at : target.start();
                 }
             }
         }

@@ -20,6 +20,9 @@ final class PlaceProgram {
     interface Listener {
         /** Tells the daemon. */
         void tell(Answer answer) throws IOException;
+
+        /** Tells of all progress, and that targets are filled. */
+        void finish() throws IOException;
     }
 
     PlaceProgram(PlaceReader reader, DataInputStream in, Listener listener, ReadProgress progress) {
@@ -39,7 +42,11 @@ final class PlaceProgram {
         WorkerThreads.runAll(request.connections(), listings);
         listener.tell(new Answer.Finished());
         List<Target> targets = Wire.readTargets(in);
-        new PlaceFetch(reader, progress).run(objects, targets, request.connections());
+        while (!targets.isEmpty()) {
+            new PlaceFetch(reader, progress).run(objects, targets, request.connections());
+            listener.finish();
+            targets = Wire.readTargets(in);
+        }
     }
 
     private void list(int place, PlaceRequest request) throws IOException {

@@ -66,8 +66,7 @@ public final class ReaderProgram {
         String kind = Wire.readKind(in);
         for (PlaceReader place : ServiceLoader.load(PlaceReader.class)) {
             if (place.kind().equals(kind)) {
-                new PlaceProgram(place, in, this::tell, this::advance).serve();
-                finish();
+                new PlaceProgram(place, in, new Told(), this::advance).serve();
                 return;
             }
         }
@@ -86,6 +85,19 @@ public final class ReaderProgram {
                 files.requireComplete(offers);
             }
             finish();
+        }
+    }
+
+    /** What a place says to the daemon. */
+    private final class Told implements PlaceProgram.Listener {
+        @Override
+        public void tell(Answer answer) throws IOException {
+            ReaderProgram.this.tell(answer);
+        }
+
+        @Override
+        public void finish() throws IOException {
+            ReaderProgram.this.finish();
         }
     }
 

@@ -12,12 +12,13 @@ import java.util.List;
 /**
  * What the daemon and a reader say to each other through the reader's standard input and output: big-endian numbers, texts as their
  * length and UTF-8. First the daemon writes a request, and the reader offers and is {@link Answer.Finished}; then it may write targets,
- * and the reader fills them and is finished once more. Of places, a reader lists objects and fills targets with those in the same way. The
+ * and the reader fills them and is finished once more. Of places, a reader lists objects and fills targets with those in the same way, as
+ * often as it is given some; an empty list of targets ends it. The
  * end of the input ends the reader.
  */
 public final class Wire {
     /** Changes with every change of what is said. */
-    public static final int VERSION = 1;
+    public static final int VERSION = 2;
 
     static final int MOST_DIMENSIONS = 64;
     private static final int MOST_TEXT_BYTES = 64 << 10;
@@ -97,6 +98,7 @@ public final class Wire {
             writeText(out, target.path().toString());
             out.writeLong(target.offset());
             out.writeLong(target.byteSize());
+            out.writeLong(target.start());
         }
         out.flush();
     }
@@ -106,7 +108,7 @@ public final class Wire {
         int count = requireCount(in.readInt(), MOST_ENTRIES);
         List<Target> targets = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            targets.add(new Target(in.readInt(), Path.of(readText(in)), in.readLong(), in.readLong()));
+            targets.add(new Target(in.readInt(), Path.of(readText(in)), in.readLong(), in.readLong(), in.readLong()));
         }
         return targets;
     }

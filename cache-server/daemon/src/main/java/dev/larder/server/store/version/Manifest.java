@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** Writes {@code manifest.json}, for people and other languages, and reads back the sources that only it holds. */
 public final class Manifest {
@@ -52,7 +53,11 @@ public final class Manifest {
                             array.dtype(), dtype -> Dtype.parse(dtype).descrJson()),
                     out);
         }
-        out.write("],\n\"origins\": " + GSON.toJson(version.origins()));
+        out.write("]");
+        if (version.provenance().shard() != null) {
+            out.write(",\n\"shard\": " + GSON.toJson(version.provenance().shard()));
+        }
+        out.write(",\n\"origins\": " + GSON.toJson(version.origins()));
         out.write(",\n\"options\": " + GSON.toJson(version.provenance().options()));
         out.write(",\n\"sources\": [");
         gap = "\n";
@@ -133,6 +138,7 @@ public final class Manifest {
                 provenance.options(),
                 provenance.sources(),
                 provenance.ttlMs(),
+                provenance.shard(),
                 registration.pinned())));
         out.write('\n');
     }
@@ -145,7 +151,8 @@ public final class Manifest {
             try (Reader reader = Files.newBufferedReader(file)) {
                 head = GSON.fromJson(reader, Head.class);
             }
-            Provenance provenance = new Provenance(head.origins, head.options, head.sources, head.ttlMs);
+            Provenance provenance =
+                    new Provenance(head.origins, head.options, head.sources, head.ttlMs).withShard(head.shard);
             requireComplete(provenance);
             Objects.requireNonNull(head.digest);
             if (!dataset.equals(head.dataset) || head.version < 0) {
@@ -168,6 +175,7 @@ public final class Manifest {
             LoadOptions options,
             List<SourceRecord> sources,
             long ttlMs,
+            @Nullable ShardRecord shard,
             boolean pinned) {}
 
     private record ArrayBytes(long bytes) {}

@@ -2,9 +2,11 @@ package dev.larder.loader.internal.field;
 
 import dev.larder.client.ArrayView;
 import dev.larder.client.Dataset;
+import dev.larder.client.StoredVersion;
 import dev.larder.client.StringsColumn;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.loader.sample.Shard;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
@@ -74,8 +76,56 @@ public record SourceData(
 
     /** Returns the identity of their contents: that of the one dataset, or of how they are joined and of each. */
     public String digest() {
-        String digests = datasets.stream().map(Dataset::digest).collect(Collectors.joining(","));
+        String digests = datasets.stream().map(SourceData::digest).collect(Collectors.joining(","));
         return isOne() ? digests : joins.name().toLowerCase(java.util.Locale.ROOT) + "(" + digests + ")";
+    }
+
+    /** All shards of a whole have one: what was saved over one of them goes on over each. */
+    private static String digest(Dataset dataset) {
+        StoredVersion stored = dataset.stored();
+        int shards = stored.shards();
+        return shards == 1 ? dataset.digest() : stored.wholeDigest() + "/" + shards;
+    }
+
+    /**
+     * Returns the part of one rank of all nodes among the rows that this node has: the same, where it has all.
+     *
+     * @throws dev.larder.error.LarderException USAGE where that rank is on another node, BAD_INPUT where datasets were cut differently, REFUSED where
+     *     nodes have not agreed on what this is a shard of
+     */
+    public Shard here(Shard shard) {
+        StoredVersion stored = datasets.get(0).stored();
+        int shards = stored.shards();
+        int index = stored.shardIndex();
+        for (Dataset dataset : datasets) {
+            if (dataset.stored().shards() != shards || dataset.stored().shardIndex() != index) {
+                throw failure(ErrorCode.BAD_INPUT, "datasets of one loader are cut differently")
+                        .with(datasets.get(0).name(), index + "/" + shards)
+                        .with(
+                                dataset.name(),
+                                dataset.stored().shardIndex() + "/"
+                                        + dataset.stored().shards())
+                        .remedy("load all of them as whole, or all of them as shard");
+            }
+            if (dataset.stored().wholeDigest().isEmpty()) {
+                throw failure(ErrorCode.REFUSED, "this shard was loaded again, and its source has changed")
+                        .with("shard", index + "/" + shards)
+                        .remedy("start the run again with larder launch --data, which compares all shards");
+            }
+        }
+        if (shards == 1) {
+            return shard;
+        }
+        int ranksHere = shard.world() / shards;
+        if (shard.world() % shards != 0 || shard.rank() / ranksHere != index) {
+            throw failure(ErrorCode.USAGE, "this rank's rows are not on this node")
+                    .with("rank", shard.rank())
+                    .with("world", shard.world())
+                    .with("shard", index + "/" + shards)
+                    .remedy(
+                            "call shard(RANK, WORLD_SIZE), with equally many ranks on each node, as larder launch starts them");
+        }
+        return new Shard(shard.rank() % ranksHere, ranksHere, shard.tail());
     }
 
     /** Fails where a file that was loaded in place has changed. */

@@ -1,0 +1,51 @@
+package dev.larder.internal.layout;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.internal.error.Failure;
+import dev.larder.internal.error.Remedy;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the file {@code shard} of a version says: {@code INDEX/COUNT}, a space, and the digest of the whole once all nodes have agreed on it.
+ * A version without this file is whole. A rename replaces it; what it says of rows stays.
+ *
+ * @param rows which part it is
+ * @param of the digest of the whole; empty where nobody has proved it yet
+ */
+public record ShardFile(ShardRows rows, String of) {
+    private static final int MOST_BYTES = 200;
+
+    /** Returns its text. */
+    public String text() {
+        return rows.text() + " " + of + "\n";
+    }
+
+    /**
+     * Reads it; null where a version is whole.
+     *
+     * @throws dev.larder.error.LarderException CHECKSUM where it is damaged
+     */
+    public static @Nullable ShardFile read(Path folder) {
+        Path file = folder.resolve(StoreLayout.SHARD);
+        try {
+            if (Files.size(file) > MOST_BYTES) {
+                throw new IllegalArgumentException("it is too long");
+            }
+            String[] words = Files.readString(file, StandardCharsets.US_ASCII).split("\\s", -1);
+            return new ShardFile(ShardRows.parse(words[0]), words.length > 1 ? words[1] : "");
+        } catch (NoSuchFileException whole) {
+            return null;
+        } catch (IOException | IllegalArgumentException e) {
+            throw Failure.of(ErrorCode.CHECKSUM, "cannot tell which rows a version has")
+                    .with("file", file)
+                    .with("reason", e)
+                    .cause(e)
+                    .remedy(Remedy.reload(folder));
+        }
+    }
+}
