@@ -176,7 +176,7 @@ final class Launch implements Callable<Integer> {
         Thread self = Thread.currentThread();
         signals.stop(self::interrupt);
         try {
-            Object unused = data.load(data.list());
+            data.load();
         } catch (LarderException e) {
             if (signals.exitCode() == 0) {
                 throw e;

@@ -1,5 +1,6 @@
 package dev.larder.cluster;
 
+import dev.larder.distributed.rendezvous.Endpoint;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import java.io.IOException;
@@ -170,6 +171,7 @@ final class Door implements AutoCloseable {
     private void listen(Member member) throws IOException {
         while (true) {
             Message message = member.link().receive();
+            member.heard();
             switch (message.kind()) {
                 case PING -> {}
                 case LINE -> lines.offer(LineForwarder.RankLine.of(member.shortText(), message));

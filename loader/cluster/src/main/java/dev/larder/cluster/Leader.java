@@ -1,5 +1,6 @@
 package dev.larder.cluster;
 
+import dev.larder.cluster.Objections.Objection;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.time.Deadline;
@@ -11,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -40,6 +42,7 @@ final class Leader implements AutoCloseable {
     private final Door door;
     private final List<Member> members = new CopyOnWriteArrayList<>();
     private final List<Member> early = new ArrayList<>();
+    private final Returning returning;
     private final Thread thread;
     private @Nullable Member own;
     private @Nullable Round round;
@@ -48,6 +51,7 @@ final class Leader implements AutoCloseable {
     private String lastLoss = "";
     private List<Member> group = List.of();
     private @Nullable String listing;
+    private @Nullable String wholes;
     private int rounds;
     private int failures;
 
@@ -62,6 +66,7 @@ final class Leader implements AutoCloseable {
         this.events = events;
         this.lines = lines;
         this.door = door;
+        this.returning = new Returning(options.times().heartbeat());
         this.thread = new Thread(this::run, "larder-leader");
         thread.setDaemon(true);
     }
@@ -142,7 +147,8 @@ final class Leader implements AutoCloseable {
     /** Has the nodes of a round bring the data; null where the ranks may start, or a node was lost. */
     private @Nullable Verdict bringData() throws InterruptedException {
         Member leader = own;
-        if (options.data() == null || leader == null) {
+        NodeData data = options.data();
+        if (data == null || leader == null) {
             return null;
         }
         if (listing == null) {
@@ -154,10 +160,52 @@ final class Leader implements AutoCloseable {
             }
             listing = listed.text("text");
         }
-        Message load = Message.of(Message.Kind.LOAD).with("listing", listing);
-        group.stream().filter(member -> !member.isLoaded()).forEach(member -> member.tell(load));
-        awaitData(group, Member::isLoaded);
-        return stop != null ? stopped() : compareData();
+        int places = data.isCut() ? group.size() : 0;
+        for (Member member : group) {
+            if (!member.isLoaded(places)) {
+                member.tell(Message.of(Message.Kind.LOAD)
+                        .with("listing", listing)
+                        .with("node", member.node())
+                        .with("nodes", group.size()));
+            }
+        }
+        awaitData(group, member -> member.isLoaded(places));
+        Verdict verdict = stop != null ? stopped() : compareData();
+        return verdict == null && data.isCut() && members.containsAll(group) ? proveShards(data) : verdict;
+    }
+
+    /** Has the shards of all nodes compared with the whole, and all nodes know it; null where they make it up, or a node was lost. */
+    private @Nullable Verdict proveShards(NodeData data) throws InterruptedException {
+        List<String> proofs = new ArrayList<>();
+        group.forEach(
+                member -> proofs.add(Objects.requireNonNull(member.loaded()).text("proof")));
+        String found;
+        try {
+            found = data.agree(proofs);
+        } catch (LarderException e) {
+            return new Verdict(e.rawCode(), inPlaces(String.valueOf(e.getMessage())));
+        }
+        if (wholes != null && !wholes.equals(found)) {
+            return new Verdict(
+                    ErrorCode.BAD_INPUT.number(),
+                    "the source changed while the run went on: was=" + oneLine(wholes) + " is=" + oneLine(found)
+                            + "; start again when nothing writes to it");
+        }
+        wholes = found;
+        Message keep = Message.of(Message.Kind.KEEP).with("wholes", found);
+        group.forEach(member -> member.tell(keep));
+        awaitData(group, member -> member.data() != null && member.data().kind() == Message.Kind.KEPT);
+        return stop != null ? stopped() : firstFailure();
+    }
+
+    /** Names nodes where a message has only their places. */
+    private String inPlaces(String message) {
+        String named = message;
+        for (int node = group.size() - 1; node >= 0; node--) { // so that none is the beginning of another
+            Member member = group.get(node);
+            named = named.replace("node=#" + member.node(), "node=" + member.text());
+        }
+        return named;
     }
 
     private void awaitData(List<Member> asked, Predicate<Member> hasAnswered) throws InterruptedException {
@@ -175,29 +223,38 @@ final class Leader implements AutoCloseable {
 
     /** Names the node that could not bring the data, or that has other data than the first; null where all have the same. */
     private @Nullable Verdict compareData() {
+        Verdict failed = firstFailure();
+        if (failed != null) {
+            return failed;
+        }
         Member first = group.get(0);
+        Message there = first.loaded();
         for (Member member : group) {
-            Message here = member.data();
-            Message there = first.data();
-            if (here != null && here.number("exitCode") != 0) {
-                return dataFailed(member, here);
-            }
-            if (here != null
-                    && there != null
-                    && member.isLoaded()
-                    && !here.text("text").equals(there.text("text"))) {
+            Message here = member.loaded();
+            if (here != null && there != null && !here.text("text").equals(there.text("text"))) {
                 return new Verdict(
                         ErrorCode.BAD_INPUT.number(),
-                        "the source changed between nodes: node=" + member.text() + " has=" + oneLine(here) + " node="
-                                + first.text() + " has=" + oneLine(there)
+                        "the source changed between nodes: node=" + member.text() + " has="
+                                + oneLine(here.text("text")) + " node=" + first.text() + " has="
+                                + oneLine(there.text("text"))
                                 + "; start again when nothing writes to it, or make the copies on all machines equal");
             }
         }
         return null;
     }
 
-    private static String oneLine(Message data) {
-        return data.text("text").strip().replace('\n', ',');
+    private @Nullable Verdict firstFailure() {
+        for (Member member : group) {
+            Message said = member.data();
+            if (said != null && said.number("exitCode") != 0) {
+                return dataFailed(member, said);
+            }
+        }
+        return null;
+    }
+
+    private static String oneLine(String lines) {
+        return lines.strip().replace('\n', ',');
     }
 
     private static Verdict dataFailed(Member member, Message data) {
@@ -256,6 +313,8 @@ final class Leader implements AutoCloseable {
                 .collect(Collectors.toCollection(ArrayList::new));
         if (chosen.stream().allMatch(member -> member.nodeRank() >= 0)) {
             chosen.sort(Comparator.comparingInt(Member::nodeRank));
+        } else {
+            chosen = NodePlaces.kept(chosen);
         }
         for (int node = 0; node < chosen.size(); node++) {
             chosen.get(node).node(node);
@@ -358,8 +417,13 @@ final class Leader implements AutoCloseable {
     }
 
     private Door.@Nullable Event next(Deadline deadline) throws InterruptedException {
-        return events.poll(
-                Math.min(deadline.remainingNanos(), Duration.ofHours(1).toNanos()), TimeUnit.NANOSECONDS);
+        returning.settle(
+                this::objectionTo,
+                rival -> lose(rival, "its machine has come again, and it has said nothing since"),
+                this::seat,
+                this::refuse);
+        long atMost = Math.min(Duration.ofHours(1).toNanos(), returning.nextNanos());
+        return events.poll(Math.min(deadline.remainingNanos(), atMost), TimeUnit.NANOSECONDS);
     }
 
     private void handle(Door.@Nullable Event event) {
@@ -385,11 +449,13 @@ final class Leader implements AutoCloseable {
             early.add(caller); // the leader's own node calls at once, and is the measure of all others
             return;
         }
-        String objection = isOwn ? null : Objections.to(caller, leader.hello(), members);
+        Objection objection = isOwn ? null : Objections.to(caller, leader.hello(), members);
+        if (objection != null && objection.rival() != null && objection.rival() != leader) {
+            returning.add(caller);
+            return;
+        }
         if (objection != null) {
-            listener.said("a node was turned away: node=" + caller.text() + " reason=" + objection);
-            caller.tell(Message.of(Message.Kind.REFUSED).with("reason", objection));
-            caller.hangUp();
+            refuse(caller, objection.text());
             return;
         }
         own = leader;
@@ -406,15 +472,26 @@ final class Leader implements AutoCloseable {
         waiting.forEach(this::seat);
     }
 
+    private @Nullable Objection objectionTo(Member caller) {
+        Member leader = own;
+        return leader == null ? null : Objections.to(caller, leader.hello(), members);
+    }
+
+    private void refuse(Member caller, String objection) {
+        listener.said("a node was turned away: node=" + caller.text() + " reason=" + objection);
+        caller.tell(Message.of(Message.Kind.REFUSED).with("reason", objection));
+        caller.hangUp();
+    }
+
     private void hear(Member member, Message message) {
-        if (message.kind() == Message.Kind.LISTED || message.kind() == Message.Kind.LOADED) {
+        if (message.kind().isOfData()) {
             member.data(message);
             return;
         }
         Round running = round;
         boolean takesPart = running != null && running.has(member);
         if (message.kind() == Message.Kind.STOP) {
-            askStop(member, StopKind.of(message.text("kind")), takesPart);
+            askStop(member, StopKind.of(message.text("kind")), group.contains(member));
         } else if (running != null && takesPart && message.number("round") == running.number()) {
             if (message.kind() == Message.Kind.OVER) {
                 member.over(message);
@@ -447,6 +524,7 @@ final class Leader implements AutoCloseable {
     private void lose(Member member, String cause) {
         member.hangUp();
         early.remove(member);
+        returning.remove(member);
         if (!members.remove(member)) {
             return;
         }

@@ -14,7 +14,9 @@ final class Member {
     private final int number = COUNT.incrementAndGet();
     private volatile int node = -1;
     private volatile @Nullable Outbox outbox;
+    private volatile long heardNanos = System.nanoTime();
     private @Nullable Message data;
+    private @Nullable Message loaded;
     private @Nullable Message over;
     private long overNanos;
 
@@ -29,6 +31,16 @@ final class Member {
 
     Message hello() {
         return hello;
+    }
+
+    /** Takes note that it has said something. For the thread that listens to it. */
+    void heard() {
+        heardNanos = System.nanoTime();
+    }
+
+    /** Returns when it said something last. */
+    long heardNanos() {
+        return heardNanos;
     }
 
     int nodeRank() {
@@ -75,11 +87,25 @@ final class Member {
 
     void data(Message message) {
         data = message;
+        if (message.kind() == Message.Kind.LOADED && message.number("exitCode") == 0) {
+            loaded = message;
+        }
     }
 
-    /** Tells whether it has the data. */
-    boolean isLoaded() {
-        return data != null && data.kind() == Message.Kind.LOADED;
+    /**
+     * Tells whether it has the data.
+     *
+     * @param nodes how many nodes it has its shards among; 0 where its place does not matter
+     */
+    boolean isLoaded(int nodes) {
+        Message said = loaded;
+        return said != null && (nodes == 0 || (said.integer("node") == node && said.integer("nodes") == nodes));
+    }
+
+    /** Returns what it said when it had the data; null before. */
+    @Nullable
+    Message loaded() {
+        return loaded;
     }
 
     /** Returns what it said of the end of its ranks; null while they run. */

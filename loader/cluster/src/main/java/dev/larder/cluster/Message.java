@@ -36,6 +36,10 @@ record Message(Kind kind, Map<String, String> fields) {
         LOAD,
         /** A node has the data, or failed to bring it. */
         LOADED,
+        /** The leader tells a node what its shards are a part of, as all nodes have proved. */
+        KEEP,
+        /** A node has taken note of that, or failed to. */
+        KEPT,
         /** The leader starts a round: all nodes start their ranks. */
         START,
         /** A node has a rank that failed, and ends its others. */
@@ -50,6 +54,11 @@ record Message(Kind kind, Map<String, String> fields) {
         STOP,
         /** The leader ends the run. */
         FINAL;
+
+        /** Tells whether it answers what the leader asked of the data. */
+        boolean isOfData() {
+            return this == LISTED || this == LOADED || this == KEPT;
+        }
 
         private static Kind of(String name) throws IOException {
             for (Kind kind : values()) {

@@ -1,5 +1,6 @@
 package dev.larder.cluster;
 
+import dev.larder.distributed.rendezvous.MachineIdentity;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import java.io.IOException;
@@ -18,13 +19,11 @@ import java.util.Objects;
  * @param place the folder above it and its name, which stay the same when a daemon makes the store
  */
 record NodeIdentity(String host, String boot, String store, String place) {
-    private static final Path BOOT = Path.of("/proc/sys/kernel/random/boot_id");
-
     static NodeIdentity of(Path store) {
         try {
             Path there = store.toAbsolutePath().normalize();
             Path above = Objects.requireNonNullElse(there.getParent(), there);
-            return new NodeIdentity(hostName(), Files.readString(BOOT).strip(), text(there, there), text(above, there));
+            return new NodeIdentity(hostName(), MachineIdentity.bootId(), text(there, there), text(above, there));
         } catch (IOException e) {
             throw Failure.of(ErrorCode.UNEXPECTED, "cannot tell which machine and store this is")
                     .with("store", store)

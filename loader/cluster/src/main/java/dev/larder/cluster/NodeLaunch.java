@@ -12,7 +12,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +31,7 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
     private final CompletableFuture<NodeResult> result = new CompletableFuture<>();
     private final NodeRanks ranks;
     private final Thread thread;
+    private final Object dataTurn = new Object();
     private volatile @Nullable NodeLink link;
     private volatile @Nullable StopKind stop;
 
@@ -175,8 +175,24 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
                 switch (message.kind()) {
                     case SEATED -> seated(message, leads);
                     case START -> ranks.start(message, connected, leads);
-                    case LIST -> work(connected, Message.Kind.LISTED, NodeData::list);
-                    case LOAD -> work(connected, Message.Kind.LOADED, data -> data.load(message.text("listing")));
+                    case LIST ->
+                        work(
+                                connected,
+                                Message.of(Message.Kind.LISTED),
+                                (data, answer) -> answer.with("text", data.list()));
+                    case LOAD ->
+                        work(connected, Message.of(Message.Kind.LOADED), (data, answer) -> {
+                            int node = message.integer("node");
+                            int nodes = message.integer("nodes");
+                            NodeData.Loaded loaded = data.load(message.text("listing"), node, nodes);
+                            answer.with("text", loaded.text()).with("proof", loaded.proof());
+                            answer.with("node", node).with("nodes", nodes);
+                        });
+                    case KEEP ->
+                        work(connected, Message.of(Message.Kind.KEPT), (data, answer) -> {
+                            data.keep(message.text("wholes"));
+                            answer.with("wholes", message.text("wholes"));
+                        });
                     case HALT -> halt(message);
                     case REFUSED ->
                         throw Failure.of(ErrorCode.REFUSED, "the leader of the run refused this node")
@@ -206,7 +222,13 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
     }
 
     /** Does what takes long in a thread of its own, and tells the leader what came of it. */
-    private void work(NodeLink connected, Message.Kind answer, Function<NodeData, String> task) {
+    /** What the leader asks of the data. */
+    private interface DataTask {
+        void run(NodeData data, Message answer);
+    }
+
+    /** Does what takes long in a thread of its own, as the leader is heard meanwhile; one after the other. */
+    private void work(NodeLink connected, Message answer, DataTask task) {
         Thread worker = new Thread(
                 () -> {
                     try {
@@ -220,14 +242,19 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
         worker.start();
     }
 
-    private Message outcome(Message.Kind kind, Function<NodeData, String> task) {
+    private Message outcome(Message answer, DataTask task) {
         NodeData data = options.data();
         try {
-            return Message.of(kind).with("exitCode", 0).with("text", data == null ? "" : task.apply(data));
+            synchronized (dataTurn) {
+                if (data != null) {
+                    task.run(data, answer);
+                }
+            }
+            return answer.with("exitCode", 0);
         } catch (LarderException e) {
-            return Message.of(kind).with("exitCode", e.rawCode()).with("text", String.valueOf(e.getMessage()));
+            return Message.of(answer.kind()).with("exitCode", e.rawCode()).with("text", String.valueOf(e.getMessage()));
         } catch (RuntimeException | Error e) { // the leader waits for an answer
-            return Message.of(kind)
+            return Message.of(answer.kind())
                     .with("exitCode", ErrorCode.UNEXPECTED.number())
                     .with("text", "reason=" + e);
         }

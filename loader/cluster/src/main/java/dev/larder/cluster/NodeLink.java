@@ -14,7 +14,6 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Arrays;
 import javax.crypto.Mac;
@@ -40,12 +39,10 @@ final class NodeLink implements AutoCloseable {
 
     private static final byte[] MAGIC = "LARDRDZV".getBytes(StandardCharsets.US_ASCII);
     private static final String ALGORITHM = "HmacSHA256";
-    private static final int NONCE_LENGTH = 32;
     private static final int CODE_LENGTH = 16;
     private static final int LONGEST_MESSAGE = 64 << 20;
     private static final Duration HANDSHAKE_PATIENCE = Duration.ofSeconds(5);
     private static final String HUNG_UP = "it hung up";
-    private static final SecureRandom RANDOM = new SecureRandom();
 
     private final Socket socket;
     private final DataInputStream in;
@@ -75,7 +72,7 @@ final class NodeLink implements AutoCloseable {
     /** Proves to a leader that this is a node of its run, and has it prove the like. */
     static NodeLink toLeader(Socket socket, RunSecret secret, Duration silence) throws IOException {
         Handshake streams = Handshake.on(socket);
-        byte[] mine = nonce();
+        byte[] mine = RunSecret.nonce();
         greet(streams.out, mine);
         byte[] theirs = streams.greeting();
         streams.out.write(secret.proof("node", mine, theirs));
@@ -96,7 +93,7 @@ final class NodeLink implements AutoCloseable {
     static NodeLink toNode(Socket socket, RunSecret secret, Duration silence) throws IOException {
         Handshake streams = Handshake.on(socket);
         byte[] theirs = streams.greeting();
-        byte[] mine = nonce();
+        byte[] mine = RunSecret.nonce();
         greet(streams.out, mine);
         if (!secret.proves(streams.take(RunSecret.PROOF_BYTES), "node", theirs, mine)) {
             streams.out.write(0);
@@ -151,14 +148,8 @@ final class NodeLink implements AutoCloseable {
                 throw new StrangerException("it is of another release of Larder: its version of the protocol is "
                         + version + ", and " + VERSION + " here");
             }
-            return take(NONCE_LENGTH);
+            return take(RunSecret.NONCE_BYTES);
         }
-    }
-
-    private static byte[] nonce() {
-        byte[] nonce = new byte[NONCE_LENGTH];
-        RANDOM.nextBytes(nonce);
-        return nonce;
     }
 
     /** Makes codes by a key of this connection and direction. */

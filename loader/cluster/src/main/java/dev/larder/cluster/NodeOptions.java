@@ -1,5 +1,6 @@
 package dev.larder.cluster;
 
+import dev.larder.distributed.rendezvous.Endpoint;
 import dev.larder.distributed.rendezvous.RunSecret;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
@@ -81,6 +82,7 @@ public record NodeOptions(
                     .remedy("give all nodes the same port: "
                             + new Endpoint(endpoint.host(), Endpoint.USUAL_PORT).text());
         }
+        endpoint.requireReachable();
         if (!secret.isGiven() && !endpoint.isLoopback()) {
             throw Failure.of(ErrorCode.USAGE, "a rendezvous that other machines reach needs the run's secret")
                     .with("endpoint", endpoint.text())

@@ -11,28 +11,44 @@ final class Objections {
 
     private Objections() {}
 
+    /**
+     * What speaks against a node.
+     *
+     * @param rival who has its place already; null where it does not belong to the run
+     */
+    record Objection(String text, @Nullable Member rival) {
+        private static Objection of(String text) {
+            return new Objection(text, null);
+        }
+    }
+
     /** Returns what speaks against a node; null where nothing does. */
-    static @Nullable String to(Member caller, Message leader, Collection<Member> members) {
+    static @Nullable Objection to(Member caller, Message leader, Collection<Member> members) {
         Message hello = caller.hello();
         if (!hello.text("runName").equals(leader.text("runName"))) {
-            return "another run uses this endpoint: rdzvId=" + leader.text("runName") + " own=" + hello.text("runName")
-                    + " leader=" + leader.text("host") + "; give each run its own --rdzv-endpoint";
+            return Objection.of(
+                    "another run uses this endpoint: rdzvId=" + leader.text("runName") + " own=" + hello.text("runName")
+                            + " leader=" + leader.text("host") + "; give each run its own --rdzv-endpoint");
         }
         for (String name : COMMON) {
             if (!hello.text(name).equals(leader.text(name))) {
-                return "the nodes differ in what they run: " + name + "=" + hello.text(name) + " leader's="
+                return Objection.of("the nodes differ in what they run: " + name + "=" + hello.text(name) + " leader's="
                         + leader.text(name) + " leader=" + leader.text("host")
-                        + "; start all nodes with the same options and command";
+                        + "; start all nodes with the same options and command");
             }
         }
         for (Member member : members) {
             if (caller.nodeRank() >= 0 && member.nodeRank() == caller.nodeRank()) {
-                return "this node rank is taken: nodeRank=" + caller.nodeRank() + " by=" + member.text()
-                        + "; give every node its own --node-rank, and every run its own --rdzv-id";
+                return new Objection(
+                        "this node rank is taken: nodeRank=" + caller.nodeRank() + " by=" + member.text()
+                                + "; give every node its own --node-rank, and every run its own --rdzv-id",
+                        member);
             }
             if (isOneStore(hello, member.hello())) {
-                return "two nodes share one store: store=" + hello.text("storePath") + " with=" + member.text()
-                        + "; start one node a machine, or give each its own --store";
+                return new Objection(
+                        "two nodes share one store: store=" + hello.text("storePath") + " with=" + member.text()
+                                + "; start one node a machine, or give each its own --store",
+                        member);
             }
         }
         return null;

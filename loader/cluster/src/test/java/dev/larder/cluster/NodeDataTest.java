@@ -36,7 +36,7 @@ class NodeDataTest {
     }
 
     /** Has what it is told, and keeps what it is asked. */
-    private static final class FakeData implements NodeData {
+    private static class FakeData implements NodeData {
         private final List<String> asked = new CopyOnWriteArrayList<>();
         private final String digest;
         private final String listing;
@@ -62,7 +62,7 @@ class NodeDataTest {
         }
 
         @Override
-        public String load(String text) {
+        public Loaded load(String text, int node, int count) {
             asked.add("load " + text);
             if (digest.equals("broken")) {
                 throw new LinkageError("no such class");
@@ -70,7 +70,7 @@ class NodeDataTest {
             if (digest.equals("full")) {
                 throw Failure.of(ErrorCode.NO_SPACE, "no room").remedy("make some");
             }
-            return digest;
+            return new Loaded(digest, "");
         }
     }
 
@@ -139,13 +139,13 @@ class NodeDataTest {
             }
 
             @Override
-            public String load(String listing) {
+            public Loaded load(String listing, int node, int count) {
                 try {
                     released.await();
                 } catch (InterruptedException e) {
                     Thread.currentThread().interrupt();
                 }
-                return "abc";
+                return new Loaded("abc", "");
             }
         };
         nodes.of("1:2", 1, "echo up $WORLD_SIZE");
@@ -161,6 +161,126 @@ class NodeDataTest {
             assertThat(leader.join().exitCode()).isZero();
             assertThat(leader.lines()).containsExactly("up 1");
             released.countDown();
+        }
+    }
+
+    @Test
+    void ctrlCWhileTheDataComeEndsTheRunWhereverItIsPressed() throws InterruptedException {
+        CountDownLatch released = new CountDownLatch(1);
+        NodeData slow = new FakeData("abc") {
+            @Override
+            public Loaded load(String text, int node, int count) {
+                Loaded loaded = super.load(text, node, count);
+                try {
+                    released.await();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+                return loaded;
+            }
+        };
+        nodes.of("1:2", 1, "echo up");
+        Node leader = nodes.with(slow).start(0);
+        Node other = nodes.with(slow).start(1);
+        Awaitility.await().atMost(Nodes.PATIENCE).until(() -> ((FakeData) slow).asked.size() == 3);
+
+        other.launch().interrupt();
+
+        assertThat(other.join().exitCode()).isEqualTo(130);
+        assertThat(leader.join().exitCode()).isEqualTo(130);
+        assertThat(leader.join().message()).contains("the run was stopped: by=SIGINT at node 1 (");
+        assertThat(leader.lines()).isEmpty();
+        released.countDown();
+    }
+
+    /** Has a shard on each node, and says which it was asked for. */
+    private static final class CutData implements NodeData {
+        private final List<String> asked = new CopyOnWriteArrayList<>();
+        private final String whole;
+
+        private CutData(String whole) {
+            this.whole = whole;
+        }
+
+        @Override
+        public String wanted() {
+            return "train:shard";
+        }
+
+        @Override
+        public boolean isCut() {
+            return true;
+        }
+
+        @Override
+        public String list() {
+            return "";
+        }
+
+        @Override
+        public Loaded load(String listing, int node, int count) {
+            asked.add("load " + node + "/" + count);
+            return new Loaded("", node + " of " + whole);
+        }
+
+        @Override
+        public String agree(List<String> proofs) {
+            asked.add("agree " + proofs);
+            if (proofs.stream().map(proof -> proof.substring(1)).distinct().count() > 1) {
+                throw Failure.of(ErrorCode.BAD_INPUT, "they differ")
+                        .with("node", "#1")
+                        .exception();
+            }
+            return "train " + whole;
+        }
+
+        @Override
+        public void keep(String wholes) {
+            asked.add("keep " + wholes);
+        }
+    }
+
+    @Test
+    void shardsAreProvedOnceAndKnownToAllBeforeARankStarts() {
+        CutData one = new CutData("abc");
+        CutData two = new CutData("abc");
+        nodes.of("2:2", 1, "echo up; [ $TORCHELASTIC_RESTART_COUNT = 1 ]").restarting(1);
+        Node leader = nodes.with(one).start(0);
+        Node other = nodes.with(two).start(1);
+
+        assertThat(leader.join().exitCode()).isZero();
+        assertThat(other.join().exitCode()).isZero();
+        assertThat(one.asked.subList(0, 3)).containsExactly("load 0/2", "agree [0 of abc, 1 of abc]", "keep train abc");
+        assertThat(two.asked.subList(0, 2)).containsExactly("load 1/2", "keep train abc");
+        assertThat(two.asked).filteredOn(what -> what.startsWith("load")).hasSize(1);
+    }
+
+    @Test
+    void shardsThatAreNotOfOneWholeEndTheRunWithTheNameOfTheNode() {
+        nodes.of("2:2", 1, "echo up");
+        Node leader = nodes.with(new CutData("abc")).start(0);
+        Node other = nodes.with(new CutData("abd")).start(1);
+
+        assertThat(leader.join().exitCode()).isEqualTo(ErrorCode.BAD_INPUT.number());
+        assertThat(other.join().message()).contains("they differ: node=node 1 (");
+        assertThat(leader.lines()).isEmpty();
+    }
+
+    @Test
+    void aNodeThatComesForALostOneLoadsItsShardAndAnotherNumberOfNodesLoadsAnew() throws IOException {
+        CutData one = new CutData("abc");
+        CutData two = new CutData("abc");
+        nodes.of("1:2", 1, "echo up $WORLD_SIZE; [ $WORLD_SIZE = 1 ] || exec sleep 600");
+        try (Wire wire = new Wire(nodes.port())) {
+            Node leader = nodes.with(one).start(0);
+            Node other = nodes.with(two).start(Nodes.by(wire.port(), nodes.options(1)));
+            Awaitility.await().atMost(Nodes.PATIENCE).until(() -> !other.lines().isEmpty());
+
+            wire.cut();
+
+            assertThat(leader.join().exitCode()).isZero();
+            assertThat(leader.lines()).containsExactly("up 2", "up 1");
+            assertThat(one.asked).filteredOn(what -> what.startsWith("load")).containsExactly("load 0/2", "load 0/1");
         }
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.larder.cluster.Nodes.Node;
+import dev.larder.distributed.rendezvous.Endpoint;
 import dev.larder.distributed.rendezvous.RunSecret;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
@@ -221,6 +222,43 @@ class NodeLaunchTest {
                     .hasMessageContaining("it has been silent for 1 s");
             assertThatNothingRuns(leader, other);
         }
+    }
+
+    @Test
+    void aNodeThatComesAgainReplacesItselfBeforeItCountsAsLost() throws IOException {
+        nodes.of("2:2", 1, SLEEPS);
+        NodeOptions.Times times =
+                new NodeOptions.Times(Duration.ofSeconds(10), Duration.ofSeconds(20), Duration.ofSeconds(20));
+        try (Wire wire = new Wire(nodes.port())) {
+            Node leader = nodes.start(within(times, nodes.options(0)));
+            Node other = nodes.start(within(times, Nodes.by(wire.port(), nodes.options(1))));
+            awaitLines(other, 1, "up 1 2 0");
+            wire.silence();
+
+            long begin = System.nanoTime();
+            Node again = nodes.start(within(times, nodes.options(1)));
+
+            awaitLines(again, 1, "up 1 2 0");
+            assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(15));
+            awaitSaid(leader, "cause=its machine has come again");
+            again.launch().interrupt();
+            assertThat(leader.join().exitCode()).isEqualTo(130);
+        }
+    }
+
+    private static NodeOptions within(NodeOptions.Times times, NodeOptions of) {
+        return new NodeOptions(
+                of.runName(),
+                of.endpoint(),
+                of.nodeRank(),
+                of.minNodes(),
+                of.maxNodes(),
+                of.secret(),
+                of.store(),
+                of.plan(),
+                times,
+                of.forwards(),
+                of.data());
     }
 
     @Test

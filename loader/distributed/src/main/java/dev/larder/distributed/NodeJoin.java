@@ -79,6 +79,8 @@ record NodeJoin(
         Duration patience = spec.local().waits().toJoin();
         control.peers().goAbroad((int) Math.min(Integer.MAX_VALUE / 2, patience.toMillis()) + NodeBridge.GRACE_MS);
         @Nullable NodeWatch watch = null;
+        @Nullable NodeTransport transport = null;
+        @Nullable NodeBridge bridge = null;
         try {
             String host = spec.way().host();
             Seat seat = new Seat(spec.node(), spec.nodes(), host, patience);
@@ -97,10 +99,9 @@ record NodeJoin(
                 String[] labels = labels(cards);
                 watch = watch(spec, links, control, labels);
                 RankLayout layout = NodeCard.layout(cards, spec.worldSize());
-                NodeTransport transport =
+                transport =
                         connect(opening, cards.stream().map(NodeCard::address).toList(), control.fault(), patience);
-                NodeBridge bridge =
-                        new NodeBridge(transport, control, layout, spec.node(), spec.windowByteSize(), labels);
+                bridge = new NodeBridge(transport, control, layout, spec.node(), spec.windowByteSize(), labels);
                 tellRanks(local, layout, host);
                 control.peers().goAbroad(0);
                 Wire wire = new Wire(spec.windowByteSize(), bridge);
@@ -110,18 +111,25 @@ record NodeJoin(
             }
         } catch (LarderException e) {
             LarderException first = control.fault().breakBecause(e.code(), String.valueOf(e.getMessage()));
-            closeQuietly(watch);
+            closeAll(watch, bridge, transport);
             throw first;
         } catch (RuntimeException | Error e) {
             RuntimeException failure = control.failedIn(e);
-            closeQuietly(watch);
+            closeAll(watch, bridge, transport);
             throw failure;
         }
     }
 
-    private static void closeQuietly(@Nullable NodeWatch watch) {
+    /** Gives up what a join had by the time that it failed. A bridge closes its transport. */
+    private static void closeAll(
+            @Nullable NodeWatch watch, @Nullable NodeBridge bridge, @Nullable NodeTransport transport) {
         if (watch != null) {
             watch.close();
+        }
+        if (bridge != null) {
+            bridge.close();
+        } else if (transport != null) {
+            transport.close();
         }
     }
 
@@ -148,7 +156,10 @@ record NodeJoin(
         Thread thread = new Thread(
                 () -> {
                     try {
-                        connected.complete(opening.connect(addresses));
+                        NodeTransport transport = opening.connect(addresses);
+                        if (!connected.complete(transport)) {
+                            transport.close(); // nobody waits for it any more
+                        }
                     } catch (RuntimeException | Error e) {
                         connected.completeExceptionally(e);
                     }
@@ -156,6 +167,19 @@ record NodeJoin(
                 "larder-group-connect");
         thread.setDaemon(true);
         thread.start();
+        try {
+            return await(connected, fault, patience);
+        } catch (RuntimeException | Error e) {
+            boolean isLate = !connected.cancel(true) && !connected.isCompletedExceptionally();
+            if (isLate) {
+                connected.join().close();
+            }
+            throw e;
+        }
+    }
+
+    private static NodeTransport await(
+            CompletableFuture<NodeTransport> connected, GroupFault fault, Duration patience) {
         long waitedMs = 0;
         while (true) {
             try {

@@ -9,6 +9,7 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.control.ControlClient;
 import dev.larder.internal.control.ProgressListener;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.layout.ShardRows;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.LoadOptions;
@@ -21,8 +22,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -42,10 +47,12 @@ public final class LaunchData implements NodeData {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(500);
 
+    private final List<DataSource> data;
     private final List<LoadRequest.Source> sources;
     private final Path store;
     private final Duration idle;
     private final Consumer<String> said;
+    private final Map<String, Dataset> held = new HashMap<>();
     private volatile @Nullable Larder larder;
     private volatile boolean isStartedHere;
     private boolean hasEnded;
@@ -55,8 +62,10 @@ public final class LaunchData implements NodeData {
      *
      * @param idle when a daemon that is started here leaves, after nobody has held a lease for so long
      */
-    public LaunchData(List<LoadRequest.Source> sources, Path store, Duration idle, Consumer<String> said) {
-        this.sources = List.copyOf(sources);
+    LaunchData(List<DataSource> data, Path store, Duration idle, Consumer<String> said) {
+        this.data = List.copyOf(data);
+        this.sources = data.stream().map(DataSource::source).toList();
+        requireOneWay(data);
         this.store = store;
         this.idle = idle;
         this.said = said;
@@ -64,22 +73,79 @@ public final class LaunchData implements NodeData {
 
     @Override
     public String wanted() {
-        return sources.stream().map(LoadRequest.Source::name).collect(Collectors.joining(","));
+        return data.stream()
+                .map(wanted -> wanted.source().name() + (wanted.isShard() ? ":shard" : ""))
+                .distinct()
+                .collect(Collectors.joining(","));
+    }
+
+    private static void requireOneWay(List<DataSource> data) {
+        Map<String, Boolean> ways = new HashMap<>();
+        for (DataSource wanted : data) {
+            Boolean before = ways.putIfAbsent(wanted.source().name(), wanted.isShard());
+            if (before != null && before != wanted.isShard()) {
+                throw Failure.of(ErrorCode.USAGE, "a dataset is both whole and cut into shards")
+                        .with("dataset", wanted.source().name())
+                        .remedy("say the same behind all its sources");
+            }
+        }
+    }
+
+    @Override
+    public boolean isCut() {
+        return data.stream().anyMatch(DataSource::isShard);
     }
 
     @Override
     public String list() {
-        return SourceListing.of(sources);
+        return SourceListing.of(data);
+    }
+
+    /** Brings the data for the ranks of this machine alone. */
+    public void load() {
+        Loaded loaded = load(list(), 0, 1);
+        if (isCut()) {
+            keep(agree(List.of(loaded.proof())));
+        }
     }
 
     @Override
-    public String load(String listing) {
+    public Loaded load(String listing, int node, int nodes) {
         SourceListing.requireSame(listing, list());
+        Loaded loaded = loadAndHold(new ShardRows(node, nodes));
+        if (isCut()) {
+            SourceListing.requireSame(listing, list()); // what it read meanwhile is what was listed
+        }
+        return loaded;
+    }
+
+    @Override
+    public String agree(List<String> proofs) {
+        return ShardProof.agree(proofs);
+    }
+
+    @Override
+    public void keep(String wholes) {
+        ControlClient client = ControlClient.at(store);
+        for (String line : wholes.lines().toList()) {
+            String[] words = line.split(" ", 2);
+            Dataset dataset = requireHeld(words[0]);
+            if (dataset.stored().shards() > 1) {
+                Object unused = client.noteWhole(dataset.name(), dataset.digest(), words[1]);
+            }
+        }
+    }
+
+    private Dataset requireHeld(String name) {
+        return Objects.requireNonNull(held.get(name), name);
+    }
+
+    private Loaded loadAndHold(ShardRows shard) {
         ControlClient client = ControlClient.at(store);
         for (int attempt = 1; ; attempt++) {
             startDaemon(client);
             try {
-                return loadAndHold(client);
+                return loadAndHold(client, shard);
             } catch (LarderException e) {
                 if (e.code() != ErrorCode.NO_DAEMON || attempt == ATTEMPTS) {
                     throw e; // else another launch has ended, and stopped the daemon that it had started
@@ -88,19 +154,49 @@ public final class LaunchData implements NodeData {
         }
     }
 
-    private String loadAndHold(ControlClient client) {
+    private Loaded loadAndHold(ControlClient client, ShardRows shard) {
         long begin = System.nanoTime();
-        Done done = client.load(new LoadRequest(sources, LoadOptions.none(), 0), ProgressListener.NONE);
-        said.accept("data: " + wanted() + (done.files() == 0 ? " was there" : " loaded: bytes=" + done.bytes())
-                + " millis=" + (System.nanoTime() - begin) / 1_000_000);
+        long files = 0;
+        long bytes = 0;
+        for (boolean isShard : new boolean[] {false, true}) {
+            List<LoadRequest.Source> together = data.stream()
+                    .filter(wanted -> wanted.isShard() == isShard)
+                    .map(DataSource::source)
+                    .toList();
+            if (!together.isEmpty()) {
+                boolean isAll = !isShard || shard.count() == 1;
+                LoadOptions options = LoadOptions.none().withShard(isAll ? null : shard);
+                Done done = client.load(new LoadRequest(together, options, 0), ProgressListener.NONE);
+                files += done.files();
+                bytes += done.bytes();
+            }
+        }
+        said.accept("data: " + wanted() + (files == 0 ? " was there" : " loaded: bytes=" + bytes) + " millis="
+                + (System.nanoTime() - begin) / 1_000_000);
+        return hold(shard);
+    }
+
+    /** Leases what was loaded, and then what an earlier round had no longer. */
+    private synchronized Loaded hold(ShardRows shard) {
+        Larder before = larder;
         Larder holder = Larder.connect(store);
         larder = holder;
-        List<String> digests = new ArrayList<>();
-        for (LoadRequest.Source source : sources) {
-            Dataset dataset = holder.dataset(source.name());
-            digests.add(source.name() + " " + dataset.digest());
+        held.clear();
+        Set<String> digests = new LinkedHashSet<>();
+        List<String> proofs = new ArrayList<>();
+        for (DataSource wanted : data) {
+            String name = wanted.source().name();
+            Dataset dataset = held.computeIfAbsent(name, holder::dataset);
+            if (!wanted.isShard()) {
+                digests.add(name + " " + dataset.digest());
+            } else {
+                proofs.addAll(ShardProof.of(dataset, shard));
+            }
         }
-        return String.join("\n", digests);
+        if (before != null) {
+            before.close();
+        }
+        return new Loaded(String.join("\n", digests), String.join("\n", new LinkedHashSet<>(proofs)));
     }
 
     private void startDaemon(ControlClient client) {

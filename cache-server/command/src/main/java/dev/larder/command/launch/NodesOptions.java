@@ -1,17 +1,15 @@
 package dev.larder.command.launch;
 
-import dev.larder.cluster.Endpoint;
 import dev.larder.cluster.NodeData;
 import dev.larder.cluster.NodeOptions;
 import dev.larder.cluster.NodeOptions.Times;
 import dev.larder.cluster.SecretFile;
-import dev.larder.command.options.SourceConverter;
 import dev.larder.command.options.StandardInput;
 import dev.larder.command.output.Units;
+import dev.larder.distributed.rendezvous.Endpoint;
 import dev.larder.distributed.rendezvous.RunSecret;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
-import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.launch.process.LaunchPlan;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -109,12 +107,13 @@ public final class NodesOptions {
 
     @Option(
             names = "--data",
-            paramLabel = "NAME=PATH",
-            converter = SourceConverter.class,
+            paramLabel = "NAME=PATH[,whole|shard]",
+            converter = DataSource.Converter.class,
             description =
                     "Load this into the store of each machine before a rank starts, by its daemon, which is started where"
-                            + " there is none. May be given several times.")
-    List<LoadRequest.Source> data = List.of();
+                            + " there is none: all of it, or with ,shard an equal share of the rows of each array. May be"
+                            + " given several times.")
+    List<DataSource> data = List.of();
 
     @Option(
             names = "--data-idle",
@@ -133,8 +132,8 @@ public final class NodesOptions {
 
     /** Returns what is to be loaded before ranks start; null for nothing. */
     public @Nullable LaunchData data(Path store, Consumer<String> said) {
-        for (LoadRequest.Source source : data) {
-            if (source.path().equals(StandardInput.PATH)) {
+        for (DataSource wanted : data) {
+            if (wanted.source().path().equals(StandardInput.PATH)) {
                 throw new ParameterException(spec.commandLine(), "--data takes files, not standard input");
             }
         }

@@ -4,7 +4,11 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.protocol.LoadRequest;
-import dev.larder.internal.protocol.SourceAddress;
+import dev.larder.server.remote.StagedSources;
+import dev.larder.server.source.ScanSettings;
+import dev.larder.server.source.SourceIdentity;
+import dev.larder.server.source.SourceOptions;
+import dev.larder.server.source.SourceSample;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileVisitOption;
@@ -39,20 +43,25 @@ final class SourceListing {
 
     private SourceListing() {}
 
-    /** Lists the files of sources; of what lies elsewhere, its address without what nobody else may see. */
-    static String of(List<LoadRequest.Source> sources) {
+    /** Lists the files of sources; of what lies elsewhere, its objects. */
+    static String of(List<DataSource> sources) {
         return of(sources, MOST_CHARACTERS);
     }
 
-    static String of(List<LoadRequest.Source> sources, int mostCharacters) {
+    static String of(List<DataSource> sources, int mostCharacters) {
         List<String> lines = new ArrayList<>();
-        for (LoadRequest.Source source : sources) {
-            if (SourceAddress.is(source.path())) {
-                lines.add(line(source, SourceAddress.visible(source.path()), "elsewhere"));
-            } else {
-                addFiles(source, lines);
+        for (DataSource wanted : sources) {
+            if (!wanted.source().isRemote()) {
+                addFiles(wanted, lines);
             }
         }
+        addObjects(
+                sources.stream()
+                        .map(DataSource::source)
+                        .filter(LoadRequest.Source::isRemote)
+                        .distinct()
+                        .toList(),
+                lines);
         Collections.sort(lines);
         String listing = String.join("\n", lines);
         if (listing.length() > mostCharacters) {
@@ -85,7 +94,21 @@ final class SourceListing {
         return source.name() + "\t" + file + "\t" + length;
     }
 
-    private static void addFiles(LoadRequest.Source source, List<String> lines) {
+    /** Lists what lies elsewhere, by this machine's own reader: lengths, and ETags or times, which all nodes see alike. */
+    private static void addObjects(List<LoadRequest.Source> sources, List<String> lines) {
+        if (sources.isEmpty()) {
+            return;
+        }
+        try (StagedSources there = StagedSources.list(sources, SourceOptions.none(), ScanSettings.quick())) {
+            for (LoadRequest.Source source : sources) {
+                there.listed(source).forEach((name, look) -> lines.add(line(source, name, look)));
+            }
+        }
+    }
+
+    /** Lists files; those that are read in part by their samples too, as no digest tells of what no node has read. */
+    private static void addFiles(DataSource wanted, List<String> lines) {
+        LoadRequest.Source source = wanted.source();
         Path top = source.file();
         try {
             Files.walkFileTree(
@@ -93,7 +116,9 @@ final class SourceListing {
                         @Override
                         public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
                             if (attributes.isRegularFile()) {
-                                lines.add(line(source, top.relativize(file), attributes.size()));
+                                String sample =
+                                        wanted.isShard() ? ",sample:" + SourceSample.of(SourceIdentity.of(file)) : "";
+                                lines.add(line(source, top.relativize(file), attributes.size() + sample));
                             }
                             return FileVisitResult.CONTINUE;
                         }

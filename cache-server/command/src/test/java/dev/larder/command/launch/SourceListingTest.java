@@ -17,8 +17,12 @@ class SourceListingTest {
     Path folder;
 
     private String list(String name) {
-        return SourceListing.of(
-                List.of(new LoadRequest.Source("train", folder.resolve(name).toString())));
+        return SourceListing.of(List.of(source(name, false)));
+    }
+
+    private DataSource source(String name, boolean isShard) {
+        return new DataSource(
+                new LoadRequest.Source("train", folder.resolve(name).toString()), isShard);
     }
 
     private void write(String name, String text) throws IOException {
@@ -68,15 +72,20 @@ class SourceListingTest {
     }
 
     private String list(String name, int mostCharacters) {
-        return SourceListing.of(
-                List.of(new LoadRequest.Source("train", folder.resolve(name).toString())), mostCharacters);
+        return SourceListing.of(List.of(source(name, false)), mostCharacters);
     }
 
     @Test
-    void whatLiesElsewhereIsNamedWithoutPasswordsAndSignatures() {
-        assertThat(SourceListing.of(List.of(
-                        new LoadRequest.Source("a", "https://me:password@host/a.npy?X-Amz-Signature=abc"),
-                        new LoadRequest.Source("b", "s3://bucket/b"))))
-                .isEqualTo("a\thttps://host/a.npy\telsewhere\nb\ts3://bucket/b\telsewhere");
+    void ofWhatIsReadInPartAChangeShowsThatLeavesTheLength() throws IOException {
+        write("one/a.npy", "12345");
+        write("two/a.npy", "12346");
+
+        String listed = SourceListing.of(List.of(source("one", true)));
+        String changed = SourceListing.of(List.of(source("two", true)));
+
+        assertThat(list("one")).isEqualTo(list("two"));
+        assertThatThrownBy(() -> SourceListing.requireSame(listed, changed))
+                .hasMessageContaining(
+                        "the source is not what the leader listed: dataset=train file=a.npy bytes=5,sample:");
     }
 }

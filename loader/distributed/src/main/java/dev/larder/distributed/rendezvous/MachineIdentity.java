@@ -1,6 +1,7 @@
 package dev.larder.distributed.rendezvous;
 
 import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -15,19 +16,33 @@ import java.util.List;
  * @param machineDigest the same for all boots of one machine
  * @param isKnown whether the machine has an identity that lasts; many containers have none
  */
-record MachineIdentity(long bootDigest, long machineDigest, boolean isKnown) {
+public record MachineIdentity(long bootDigest, long machineDigest, boolean isKnown) {
     private static final Path BOOT = Path.of("/proc/sys/kernel/random/boot_id");
     private static final Path MACHINE = Path.of("/etc/machine-id");
 
     static MachineIdentity current() {
         try {
             String machine = Files.exists(MACHINE) ? Files.readString(MACHINE).strip() : "";
-            return new MachineIdentity(digest(Files.readString(BOOT)), digest(machine), !machine.isEmpty());
+            return new MachineIdentity(digest(bootId()), digest(machine), !machine.isEmpty());
         } catch (IOException e) {
-            throw Failure.of(ErrorCode.UNEXPECTED, "cannot tell which machine this is")
-                    .cause(e)
-                    .remedy("mount /proc");
+            throw unknown(e);
         }
+    }
+
+    /** Returns what differs for every boot of every machine. */
+    public static String bootId() {
+        try {
+            return Files.readString(BOOT).strip();
+        } catch (IOException e) {
+            throw unknown(e);
+        }
+    }
+
+    private static LarderException unknown(IOException reason) {
+        return Failure.of(ErrorCode.UNEXPECTED, "cannot tell which machine this is")
+                .with("reason", reason)
+                .cause(reason)
+                .remedy("mount /proc");
     }
 
     private static long digest(String text) {

@@ -3,7 +3,6 @@ package dev.larder.distributed.rendezvous;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
-import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
@@ -29,7 +28,6 @@ final class MeetingProtocol {
     static final int HELLO_LENGTH = 80;
     static final int PROOF_HEADER_LENGTH = 44;
     static final int MAX_CARD_LENGTH = 512;
-    static final int NONCE_LENGTH = 32;
     static final int ANSWER_HEADER_LENGTH = 20;
     static final int MAX_TEXT_LENGTH = 4096;
 
@@ -39,8 +37,6 @@ final class MeetingProtocol {
     private static final long ANSWER_MAGIC = magic("larderOK");
     private static final String RANK_ROLE = "larder rank";
     private static final String HOST_ROLE = "larder rank 0";
-
-    private static final SecureRandom RANDOM = new SecureRandom();
 
     private MeetingProtocol() {}
 
@@ -95,12 +91,6 @@ final class MeetingProtocol {
      * @param isSameJob whether the job of whoever reads this is meant
      */
     record Hello(int version, int rank, int worldSize, long pid, boolean isSameJob) {}
-
-    static byte[] nonce() {
-        byte[] nonce = new byte[NONCE_LENGTH];
-        RANDOM.nextBytes(nonce);
-        return nonce;
-    }
 
     static ByteBuffer hello(RankSeat seat, byte[] nonce) {
         return allocate(HELLO_LENGTH)
@@ -197,7 +187,7 @@ final class MeetingProtocol {
 
     /** Tells whether a text, which a stranger may have sent, is the challenge of a rank 0. */
     static boolean isChallenge(String text) {
-        return text.length() == 2 * NONCE_LENGTH && isHex(text);
+        return text.length() == 2 * RunSecret.NONCE_BYTES && isHex(text);
     }
 
     private static boolean isHex(String text) {

@@ -6,9 +6,8 @@ import dev.larder.internal.error.Failure;
 import dev.larder.internal.time.Deadline;
 import java.io.IOException;
 import java.net.BindException;
-import java.net.DatagramSocket;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.SocketException;
 import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
 import java.util.Map;
@@ -18,10 +17,10 @@ import java.util.Map;
  * for what they have to tell each other later. It is the meeting of ranks by TCP, with nodes in place of ranks.
  */
 public final class NodeMeeting implements AutoCloseable {
-    private final TcpEndpoint place;
+    private final Endpoint place;
     private final ServerSocketChannel listener;
 
-    private NodeMeeting(TcpEndpoint place, ServerSocketChannel listener) {
+    private NodeMeeting(Endpoint place, ServerSocketChannel listener) {
         this.place = place;
         this.listener = listener;
     }
@@ -47,7 +46,7 @@ public final class NodeMeeting implements AutoCloseable {
      *     cannot listen, or a node is there already; INTERRUPTED
      */
     public static NodeLinks meet(Place place, NodeSeat seat, Duration timeout) {
-        TcpEndpoint endpoint = TcpEndpoint.anywhere(place.host(), place.port(), "env://");
+        Endpoint endpoint = new Endpoint(place.host(), place.port());
         endpoint.requireSecret(seat.secret());
         if (seat.node() > 0) {
             return TcpClient.meetNodes(endpoint, seat.asRank(), Deadline.after(timeout));
@@ -59,33 +58,30 @@ public final class NodeMeeting implements AutoCloseable {
 
     /** Returns the address of this node that the others reach it at: that of the meeting at node 0, else the one that faces it. */
     public static String ownAddress(Place place, int node) {
-        InetSocketAddress meeting =
-                TcpEndpoint.anywhere(place.host(), place.port(), "env://").address();
+        Endpoint endpoint = new Endpoint(place.host(), place.port());
         if (node == 0) {
-            return meeting.getAddress().getHostAddress();
+            return endpoint.ownAddress("env://");
         }
-        try (DatagramSocket probe = new DatagramSocket()) { // chooses a way, and sends nothing
-            probe.connect(meeting);
-            return probe.getLocalAddress().getHostAddress();
-        } catch (SocketException e) {
+        InetAddress unknown = new InetSocketAddress(0).getAddress();
+        InetAddress own = Endpoint.facing(endpoint.resolved("env://"), unknown);
+        if (own.equals(unknown)) {
             throw Failure.of(ErrorCode.REFUSED, "no network leads to where the nodes meet")
-                    .with("address", place.host() + ":" + place.port())
-                    .with("reason", e.getMessage())
-                    .cause(e)
+                    .with("address", endpoint.text())
                     .remedy("let MASTER_ADDR be an address that all nodes reach");
         }
+        return own.getHostAddress();
     }
 
     /** Listens as node 0 at a free port of an address, which {@link #port} then tells. The caller closes it. */
     public static NodeMeeting listen(String address, RunSecret secret) {
-        TcpEndpoint endpoint = TcpEndpoint.anywhere(address, 0, "tcp://" + address);
+        Endpoint endpoint = new Endpoint(address, 0);
         endpoint.requireSecret(secret);
-        return listen(endpoint, new RankSeat(0, 2, ""));
+        return listen(endpoint, new RankSeat(0, 2, "", secret, ""));
     }
 
-    private static NodeMeeting listen(TcpEndpoint endpoint, RankSeat seat) {
+    private static NodeMeeting listen(Endpoint endpoint, RankSeat seat) {
         try {
-            return new NodeMeeting(endpoint, TcpHost.listen(endpoint));
+            return new NodeMeeting(endpoint, TcpHost.listen(endpoint, seat.secret()));
         } catch (BindException e) {
             throw endpoint.isHere()
                     ? TcpHost.cannotListen(endpoint, seat, e)
@@ -98,7 +94,7 @@ public final class NodeMeeting implements AutoCloseable {
         }
     }
 
-    private static LarderException cannotMeet(TcpEndpoint endpoint, IOException reason) {
+    private static LarderException cannotMeet(Endpoint endpoint, IOException reason) {
         return Failure.of(ErrorCode.UNEXPECTED, "the nodes cannot meet")
                 .with("address", endpoint.text())
                 .with("reason", reason.getMessage())

@@ -54,7 +54,7 @@ public final class Rendezvous {
             return meetByEnvironment(url, environment, deadline);
         }
         if (url.scheme().equals(MeetingUrl.TCP)) {
-            return meetByTcp(TcpEndpoint.parse(url), url.seat(environment), deadline);
+            return meetByTcp(Endpoint.of(url), url.seat(environment), deadline);
         }
         if (!url.place().startsWith("/") || url.place().endsWith("/")) {
             throw url.badPlace("not the absolute path of a file");
@@ -73,15 +73,16 @@ public final class Rendezvous {
         if (!LaunchVariables.job(environment).isEmpty()) {
             return variables.met(Keys.text(Keys.digest(List.of(LaunchVariables.job(environment), job))));
         }
-        TcpEndpoint place = variables.nodes() == 1
-                ? TcpEndpoint.of(variables.masterAddress(), variables.masterPort(), url.text())
-                : TcpEndpoint.anywhere(variables.masterAddress(), variables.masterPort(), url.text());
+        Endpoint place = new Endpoint(variables.masterAddress(), variables.masterPort());
+        if (variables.nodes() == 1) {
+            place.requireHere(url.text());
+        }
         RunSecret secret = RunSecret.ofEnvironment(environment);
         RankSeat seat = new RankSeat(variables.rank(), variables.worldSize(), job, secret, "");
         return variables.met(meetByTcp(place, seat, deadline).key());
     }
 
-    private static RendezvousResult meetByTcp(TcpEndpoint place, RankSeat seat, Deadline deadline) {
+    private static RendezvousResult meetByTcp(Endpoint place, RankSeat seat, Deadline deadline) {
         place.requireSecret(seat.secret());
         if (seat.worldSize() == 1) {
             return RendezvousResult.onOneMachine(seat, Keys.text(Keys.random()));

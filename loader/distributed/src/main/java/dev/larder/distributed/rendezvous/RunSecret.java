@@ -5,6 +5,7 @@ import dev.larder.internal.error.Failure;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
+import java.security.SecureRandom;
 import java.util.Map;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
@@ -24,11 +25,16 @@ public final class RunSecret {
     /** How many bytes a proof has. */
     public static final int PROOF_BYTES = 32;
 
+    /** How many bytes a side draws for the other side's proof. */
+    public static final int NONCE_BYTES = 32;
+
     /** Stands where there is none: of ranks that only this machine reaches. */
     public static final RunSecret NONE = new RunSecret("");
 
     private static final int FEWEST_CHARACTERS = 16;
     private static final String ALGORITHM = "HmacSHA256";
+
+    private static final SecureRandom RANDOM = new SecureRandom();
 
     private final String text;
     private final byte[] key;
@@ -66,6 +72,13 @@ public final class RunSecret {
     /** Tells whether there is one. */
     public boolean isGiven() {
         return isGiven;
+    }
+
+    /** Draws what only this connection has, for the other side to prove that it knows the secret. */
+    public static byte[] nonce() {
+        byte[] nonce = new byte[NONCE_BYTES];
+        RANDOM.nextBytes(nonce);
+        return nonce;
     }
 
     /**

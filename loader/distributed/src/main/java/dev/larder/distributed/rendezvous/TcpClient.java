@@ -25,7 +25,7 @@ final class TcpClient {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(200);
 
-    private final TcpEndpoint place;
+    private final Endpoint place;
     private final RankSeat seat;
     private final Deadline deadline;
     private final Selector selector;
@@ -36,16 +36,16 @@ final class TcpClient {
     private String missing = "0";
     private String state = "nothing listens there";
 
-    private TcpClient(TcpEndpoint place, RankSeat seat, Deadline deadline, Selector selector) {
+    private TcpClient(Endpoint place, RankSeat seat, Deadline deadline, Selector selector) {
         this.place = place;
         this.seat = seat;
         this.deadline = deadline;
         this.selector = selector;
         this.read = MeetingProtocol.allocate(MeetingProtocol.ANSWER_HEADER_LENGTH + MeetingProtocol.textLimit(seat));
-        this.hello = MeetingProtocol.hello(seat, MeetingProtocol.nonce()).array();
+        this.hello = MeetingProtocol.hello(seat, RunSecret.nonce()).array();
     }
 
-    static RendezvousResult meet(TcpEndpoint place, RankSeat seat, Deadline deadline) {
+    static RendezvousResult meet(Endpoint place, RankSeat seat, Deadline deadline) {
         return meet(place, seat, deadline, (met, channel) -> {
             channel.close();
             return RendezvousResult.onOneMachine(seat, met.key());
@@ -53,7 +53,7 @@ final class TcpClient {
     }
 
     /** Meets rank 0 and the other ranks, and keeps the connection. */
-    static NodeLinks meetNodes(TcpEndpoint place, RankSeat seat, Deadline deadline) {
+    static NodeLinks meetNodes(Endpoint place, RankSeat seat, Deadline deadline) {
         return meet(place, seat, deadline, NodeLinks::ofGuest);
     }
 
@@ -62,7 +62,7 @@ final class TcpClient {
         T make(Met met, SocketChannel channel) throws IOException;
     }
 
-    private static <T> T meet(TcpEndpoint place, RankSeat seat, Deadline deadline, Use<T> use) {
+    private static <T> T meet(Endpoint place, RankSeat seat, Deadline deadline, Use<T> use) {
         try (Selector selector = Selector.open()) {
             TcpClient guest = new TcpClient(place, seat, deadline, selector);
             Answer answer = guest.askUntilAnswered();
@@ -101,7 +101,7 @@ final class TcpClient {
     }
 
     /** Asks who listens at a port that rank 0 wanted. */
-    static String whoListens(TcpEndpoint place, RankSeat rankZero) {
+    static String whoListens(Endpoint place, RankSeat rankZero) {
         try (Selector selector = Selector.open()) {
             TcpClient guest = new TcpClient(place, rankZero, Deadline.after(PROBE_PATIENCE), selector);
             Answer answer = guest.ask();
@@ -111,7 +111,7 @@ final class TcpClient {
         }
     }
 
-    private static LarderException refused(TcpEndpoint place, RankSeat seat, String reason) {
+    private static LarderException refused(Endpoint place, RankSeat seat, String reason) {
         return Failure.of(ErrorCode.REFUSED, "rank 0 refused this rank")
                 .with("rank", seat.rank())
                 .with("address", place.text())
@@ -119,14 +119,14 @@ final class TcpClient {
                 .remedy("give every job its own address, and every rank its own number");
     }
 
-    static Failure tooLate(TcpEndpoint place, Deadline deadline, String missing) {
+    static Failure tooLate(Endpoint place, Deadline deadline, String missing) {
         return Failure.of(ErrorCode.DEADLINE, "not all ranks arrived in time")
                 .with("missing", missing)
                 .with("address", place.text())
                 .with("timeout", deadline.timeout());
     }
 
-    static LarderException interrupted(TcpEndpoint place) {
+    static LarderException interrupted(Endpoint place) {
         return Failure.of(ErrorCode.INTERRUPTED, "interrupted while waiting for other ranks")
                 .with("address", place.text())
                 .exception();

@@ -44,7 +44,7 @@ final class TcpHost implements AutoCloseable {
     private static final int BACKLOG = 1024;
     private static final long TICK_MS = 50;
 
-    private final TcpEndpoint place;
+    private final Endpoint place;
     private final RankSeat seat;
     private final Deadline deadline;
     private final Selector selector;
@@ -60,7 +60,7 @@ final class TcpHost implements AutoCloseable {
         private final ByteBuffer hello = MeetingProtocol.allocate(MeetingProtocol.HELLO_LENGTH);
         private final ByteBuffer proof =
                 MeetingProtocol.allocate(MeetingProtocol.PROOF_HEADER_LENGTH + MeetingProtocol.MAX_CARD_LENGTH);
-        private final byte[] challenge = MeetingProtocol.nonce();
+        private final byte[] challenge = RunSecret.nonce();
         private final Deadline patience = Deadline.after(STRANGER_PATIENCE);
         private int rank = -1;
         private long pid;
@@ -78,7 +78,7 @@ final class TcpHost implements AutoCloseable {
     }
 
     /** Takes over whatever listens, and closes it at its end. */
-    TcpHost(TcpEndpoint place, RankSeat seat, Deadline deadline, ServerSocketChannel listener) throws IOException {
+    TcpHost(Endpoint place, RankSeat seat, Deadline deadline, ServerSocketChannel listener) throws IOException {
         this.place = place;
         this.seat = seat;
         this.deadline = deadline;
@@ -94,19 +94,19 @@ final class TcpHost implements AutoCloseable {
     }
 
     /** Listens. The port may be 0, for one that is free. */
-    static ServerSocketChannel listen(TcpEndpoint place) throws IOException {
+    static ServerSocketChannel listen(Endpoint place, RunSecret secret) throws IOException {
         ServerSocketChannel opened = ServerSocketChannel.open();
         try {
             opened.setOption(StandardSocketOptions.SO_REUSEADDR, true);
-            return opened.bind(place.address(), BACKLOG);
+            return opened.bind(place.listenAddress(secret.isGiven()), BACKLOG);
         } catch (IOException | RuntimeException e) {
             opened.close();
             throw e;
         }
     }
 
-    static RendezvousResult meet(TcpEndpoint place, RankSeat seat, Deadline deadline) {
-        try (TcpHost host = new TcpHost(place, seat, deadline, listen(place))) {
+    static RendezvousResult meet(Endpoint place, RankSeat seat, Deadline deadline) {
+        try (TcpHost host = new TcpHost(place, seat, deadline, listen(place, seat.secret()))) {
             String key = host.gather();
             host.tellThatAllHaveMet(new Met(key, List.of()));
             return RendezvousResult.onOneMachine(seat, key);
@@ -121,7 +121,7 @@ final class TcpHost implements AutoCloseable {
         }
     }
 
-    static LarderException cannotListen(TcpEndpoint place, RankSeat seat, BindException reason) {
+    static LarderException cannotListen(Endpoint place, RankSeat seat, BindException reason) {
         String owner = TcpClient.whoListens(place, seat);
         return Failure.of(ErrorCode.REFUSED, "the rendezvous port is in use")
                 .with("address", place.text())

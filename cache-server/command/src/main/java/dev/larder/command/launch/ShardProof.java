@@ -1,0 +1,187 @@
+package dev.larder.command.launch;
+
+import dev.larder.client.ArrayView;
+import dev.larder.client.Dataset;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
+import dev.larder.internal.layout.ArrayEntry;
+import dev.larder.internal.layout.Digest;
+import dev.larder.internal.layout.ShardRows;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.server.ingest.Crc32cSum;
+import dev.larder.server.store.version.Manifest;
+import dev.larder.server.store.version.ShardRecord;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What proves that the shards of all nodes make up one whole, without anybody reading that: of each array, the CRC32C of the rows that no node
+ * before has. Put together they are the CRC32C of the array, and so give the digest that a node would have which had loaded all of it.
+ *
+ * <p>A line for each array: {@code dataset, array, dtype, order, dimensions of a row, rows of the whole, own bytes, CRC32C of those}, with tabs.
+ */
+final class ShardProof {
+    private static final int COLUMNS = 8;
+    private static final String NO_ROWS = "-";
+
+    private ShardProof() {}
+
+    /** Returns the lines of a dataset. */
+    static List<String> of(Dataset dataset, ShardRows shard) {
+        List<String> lines = new ArrayList<>();
+        if (shard.count() == 1) {
+            lines.add(dataset.name() + "\t" + dataset.digest());
+            return lines;
+        }
+        ShardRecord record = record(dataset, shard);
+        for (String name : dataset.arrayNames()) {
+            lines.add(line(dataset, name, record.rows().get(name), shard));
+        }
+        return lines;
+    }
+
+    private static ShardRecord record(Dataset dataset, ShardRows shard) {
+        ShardRecord record = Manifest.readProvenance(dataset.stored().folder().resolve(StoreLayout.MANIFEST))
+                .shard();
+        if (record == null || !record.file().rows().equals(shard)) {
+            throw Failure.of(ErrorCode.REFUSED, "the daemon has not loaded the shard that it was asked for")
+                    .with("dataset", dataset.name())
+                    .with("version", dataset.version())
+                    .with("shard", shard.text())
+                    .with("found", record == null ? "all rows" : record.file().rows().text())
+                    .remedy("give this run a store of its own, and stop a daemon of an older release: larder stop");
+        }
+        return record;
+    }
+
+    private static String line(Dataset dataset, String name, @Nullable List<Long> rows, ShardRows shard) {
+        ArrayView view = dataset.array(name);
+        String total = NO_ROWS;
+        long ownBytes = view.byteSize();
+        int own = view.crc32c();
+        if (rows != null) {
+            long all = rows.get(2);
+            total = Long.toString(all);
+            int shared = Math.toIntExact((shard.firstOwn(all) - shard.first(all)) * view.rowByteSize());
+            ownBytes -= shared;
+            own = withoutShared(view, shared, own, ownBytes);
+        }
+        String tail = Arrays.stream(view.shape())
+                .skip(rows == null ? 0 : 1)
+                .mapToObj(Long::toString)
+                .collect(Collectors.joining(","));
+        return String.join(
+                "\t",
+                dataset.name(),
+                name,
+                view.dtype().descr(),
+                view.order().name(),
+                tail,
+                total,
+                Long.toString(ownBytes),
+                HexFormat.of().toHexDigits(own));
+    }
+
+    /** Takes rows out of a checksum that a node before has, too: fewer than there are nodes. */
+    private static int withoutShared(ArrayView view, int shared, int crc32c, long ownBytes) {
+        if (shared == 0) {
+            return crc32c;
+        }
+        CRC32C crc = new CRC32C();
+        crc.update(view.dataBuffer(0, shared));
+        return ownBytes == 0 ? 0 : Crc32cSum.withoutFirst(crc32c, (int) crc.getValue(), ownBytes);
+    }
+
+    /**
+     * Returns the digests of the wholes, a line {@code dataset digest} each.
+     *
+     * @param proofs those of all nodes, in their order
+     * @throws LarderException BAD_INPUT where they are not of one whole
+     */
+    static String agree(List<String> proofs) {
+        Map<String, List<ArrayEntry>> wholes = new TreeMap<>();
+        Map<String, String> digests = new TreeMap<>();
+        List<Map<String, String[]>> nodes = new ArrayList<>();
+        for (String proof : proofs) {
+            nodes.add(parse(proof));
+        }
+        for (int node = 1; node < nodes.size(); node++) {
+            requireAlike(nodes.get(0), nodes.get(node), node);
+        }
+        nodes.get(0).forEach((key, words) -> {
+            if (words.length == 2) {
+                digests.put(words[0], words[1]);
+            } else {
+                wholes.computeIfAbsent(words[0], name -> new ArrayList<>()).add(join(key, nodes));
+            }
+        });
+        wholes.forEach((dataset, arrays) -> digests.put(dataset, Digest.hex(Digest.of(arrays))));
+        return digests.entrySet().stream()
+                .map(entry -> entry.getKey() + " " + entry.getValue())
+                .collect(Collectors.joining("\n"));
+    }
+
+    private static Map<String, String[]> parse(String proof) {
+        Map<String, String[]> arrays = new TreeMap<>();
+        for (String line : proof.lines().toList()) {
+            String[] words = line.split("\t", -1);
+            arrays.put(words.length == COLUMNS ? words[0] + "/" + words[1] : words[0], words);
+        }
+        return arrays;
+    }
+
+    private static void requireAlike(Map<String, String[]> first, Map<String, String[]> other, int node) {
+        if (!first.keySet().equals(other.keySet())) {
+            throw different(node, "arrays", other.keySet(), first.keySet());
+        }
+        other.forEach((key, words) -> {
+            String here = shown(words);
+            String there = shown(first.getOrDefault(key, new String[0]));
+            if (!here.equals(there)) {
+                throw different(node, key, here, there);
+            }
+        });
+    }
+
+    /** Returns what is the same on all nodes: everything, where an array has no rows that could be dealt out. */
+    private static String shown(String[] words) {
+        boolean isCut = words.length == COLUMNS && !words[5].equals(NO_ROWS);
+        return String.join(" ", Arrays.asList(words).subList(0, isCut ? 6 : words.length));
+    }
+
+    private static LarderException different(int node, String what, Object here, Object there) {
+        return Failure.of(ErrorCode.BAD_INPUT, "the source changed between nodes")
+                .with("node", "#" + node)
+                .with("array", what)
+                .with("has", here)
+                .with("node", "#0")
+                .with("has", there)
+                .remedy("start again when nothing writes to it, or make the copies on all machines equal");
+    }
+
+    private static ArrayEntry join(String key, List<Map<String, String[]>> nodes) {
+        String[] words = nodes.get(0).getOrDefault(key, new String[0]);
+        boolean isCut = !words[5].equals(NO_ROWS);
+        int crc = 0;
+        long bytes = 0;
+        for (Map<String, String[]> node : isCut ? nodes : nodes.subList(0, 1)) {
+            String[] part = node.getOrDefault(key, words);
+            long own = Long.parseLong(part[6]);
+            crc = Crc32cSum.of(crc, HexFormat.fromHexDigits(part[7]), own);
+            bytes += own;
+        }
+        String shape = isCut ? words[5] + (words[4].isEmpty() ? "" : "," + words[4]) : words[4];
+        long[] dimensions = shape.isEmpty()
+                ? new long[0]
+                : Arrays.stream(shape.split(",", -1)).mapToLong(Long::parseLong).toArray();
+        return new ArrayEntry(words[1], words[2], words[3].charAt(0), dimensions, "", 0, bytes, crc);
+    }
+}
