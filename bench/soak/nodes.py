@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import queue
 import random
 import re
 import shutil
@@ -10,13 +11,18 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 SECRET = "0123456789abcdef0123456789abcdef"
 RANK = "echo rank $RANK of $WORLD_SIZE attempt $TORCHELASTIC_RESTART_COUNT pid $$; exec sleep 600"
 PATIENCE_S = 90
 
-FAULTS = ("rank", "launcher", "leader", "node", "stop", "link", "interrupt")
+CHATTY = "head -c 30000000 /dev/zero | tr '\\0' x | fold -w 200; echo rank $RANK of $WORLD_SIZE attempt $TORCHELASTIC_RESTART_COUNT pid $$"
+SOURCE_BYTES = 4 << 20
+
+FAULTS = ("rank", "launcher", "leader", "node", "stop", "link", "interrupt", "secret", "twice", "changed", "full", "daemon", "delay", "shaped", "again")
+ROOTS = ("link", "shaped")
 
 
 class Place:
@@ -64,6 +70,9 @@ class Place:
     def cut(self, node):
         run("ip", "-n", self.names[node], "link", "set", "wire", "down")
 
+    def shape(self, node):
+        run("tc", "-n", self.names[node], "qdisc", "add", "dev", "wire", "root", "tbf", "rate", "50mbit", "burst", "32kbit", "latency", "400ms")
+
     def mend(self, node):
         run("ip", "-n", self.names[node], "link", "set", "wire", "up")
 
@@ -81,16 +90,17 @@ def free_port():
 class Node:
     """One launcher, and what it said."""
 
-    def __init__(self, larder, place, node, folder, nnodes, restarts):
-        self.store = f"/dev/shm/larder-nodes-{os.getpid()}-{node}"
+    def __init__(self, larder, place, node, folder, nnodes, restarts, *, secret=SECRET, endpoint=None, extra=("--no-forward",), script=RANK, store=None,
+                 times=("--node-timeout=3s", "--join-timeout=2s")):
+        self.store = store or f"/dev/shm/larder-nodes-{os.getpid()}-{node}"
         self.log = open(os.path.join(folder, f"node-{node}-{time.monotonic_ns()}.log"), "w+", encoding="utf-8")
         words = [
             *place.starter(node), larder, "--store", self.store, "launch", f"--nnodes={nnodes}", f"--node-rank={node}",
-            f"--rdzv-endpoint={place.endpoint()}", "--node-timeout=3s", "--join-timeout=2s", "--rdzv-timeout=60s", "--grace=2s",
-            f"--max-restarts={restarts}", "--no-forward", "-n", "2", "--", "sh", "-c", RANK,
+            f"--rdzv-endpoint={endpoint or place.endpoint()}", *times, "--rdzv-timeout=60s", "--grace=2s",
+            f"--max-restarts={restarts}", *extra, "-n", "2", "--", "sh", "-c", script,
         ]
         self.process = subprocess.Popen(
-            words, stdout=self.log, stderr=subprocess.STDOUT, env={**os.environ, "LARDER_RDZV_SECRET": SECRET}, start_new_session=True)
+            words, stdout=self.log, stderr=subprocess.STDOUT, env={**os.environ, "LARDER_RDZV_SECRET": secret}, start_new_session=True)
 
     def text(self):
         self.log.flush()
@@ -202,6 +212,212 @@ def play(larder, place, folder, fault, rng):
     assert not left, f"stores are left: {left}"
 
 
+def wait_and_end(nodes, code, *patterns):
+    for node in nodes:
+        assert node.end() == code, node.text()
+        expect(node, *patterns)
+
+
+def interrupt(nodes, world, starts=2):
+    """Ends a run in order once all ranks are up."""
+    for node in nodes:
+        node.await_ranks(starts, world)
+    nodes[0].process.send_signal(signal.SIGINT)
+    wait_and_end(nodes, 130)
+
+
+def source(folder, name, fill):
+    """Writes an array of one byte, again and again."""
+    path = os.path.join(folder, name)
+    os.makedirs(path)
+    header = f"{{'descr': '|u1', 'fortran_order': False, 'shape': ({SOURCE_BYTES >> 10}, 1024), }}".ljust(117) + "\n"
+    with open(os.path.join(path, "a.npy"), "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00v\x00" + header.encode() + bytes([fill]) * SOURCE_BYTES)
+    return path
+
+
+def play_stranger(larder, place, folder, fault, rng):
+    """A node with another secret, or one more launcher for a place that is taken, is refused by name, and the run goes on."""
+    count, world = place.count, 2 * place.count
+    nodes = [Node(larder, place, node, folder, str(count), 0) for node in range(count if fault == "twice" else count - 1)]
+    try:
+        for node in nodes[1:]:
+            await_true(lambda node=node: "joined the run" in node.text(), "joining", node)
+        if fault == "twice":
+            other = Node(larder, place, count - 1, folder, str(count), 0, store=nodes[-1].store + "-other")
+            wait_and_end([other], 7, rf"this node rank is taken: nodeRank={count - 1} by=node .*; give every node its own --node-rank")
+        else:
+            other = Node(larder, place, count - 1, folder, str(count), 0, secret="f" * 32)
+            wait_and_end([other], 7, "does not lead this run: .* reason=it has another secret")
+            expect(nodes[0], "a caller was turned away: address=.* reason=it has another secret")
+            nodes.append(Node(larder, place, count - 1, folder, str(count), 0))
+        interrupt(nodes, world)
+    finally:
+        clear(nodes)
+
+
+def clear(nodes):
+    if sys.exc_info()[0] is not None:
+        for node in nodes:
+            node.process.kill()
+    for node in nodes:
+        node.end()
+    await_gone([pid for node in nodes for pid in node.pids()])
+
+
+def play_data(larder, place, folder, fault, rng):
+    """The data of a node differ, do not fit, or lose their daemon."""
+    count, world = place.count, 2 * place.count
+    victim = rng.randrange(1, count)
+    way = rng.choice((",shard", ",whole"))
+    paths = [source(folder, f"source-{node}", 9 if fault == "changed" and node == victim else 7) for node in range(count)]
+    stores = [f"/dev/shm/larder-nodes-{os.getpid()}-{node}" for node in range(count)]
+
+    def start():
+        return [Node(larder, place, node, folder, str(count), 0, extra=("--no-forward", f"--data=train={paths[node]}{way}")) for node in range(count)]
+
+    def stop(node, *words):
+        subprocess.run([*place.starter(node), larder, "--store", stores[node], "stop", *words], check=False, capture_output=True)
+
+    try:
+        if fault == "full":
+            run_quietly(*place.starter(victim), larder, "--store", stores[victim], "serve", "--detach", "--capacity", "1m")
+        nodes = start()
+        try:
+            if fault == "daemon":
+                for node in nodes:
+                    node.await_ranks(2, world)
+                os.kill(daemon_pid(stores[victim]), signal.SIGKILL)
+                time.sleep(0.5)
+                assert all(is_running(pid) for node in nodes for pid in node.pids()), "ranks ended with a daemon"
+                interrupt(nodes, world)
+                clear(nodes)
+                nodes = start()  # finds what the daemon left, and loads it again
+                interrupt(nodes, world)
+            else:
+                code, reason = (6, r".*") if fault == "changed" else (5, "not enough space")
+                wait_and_end(nodes, code, rf"node=node {victim} \(.*{reason}")
+                assert not any(node.pids() for node in nodes), "a rank started"
+        finally:
+            clear(nodes)
+    finally:
+        for node in range(count):
+            if os.path.exists(stores[node]):
+                stop(node, "--force")
+    left = [store for store in stores if os.path.exists(store)]
+    assert not left, f"stores are left: {left}"
+
+
+def run_quietly(*words):
+    done = subprocess.run(words, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def daemon_pid(store):
+    with open(os.path.join(store, "daemon.lock"), encoding="utf-8", errors="replace") as file:
+        return int(re.search(r"pid\D{0,4}(\d+)", file.read()).group(1))
+
+
+def play_wire(larder, place, folder, fault, rng):
+    """A slow wire to one node, or one by which everything comes late, is no loss of it."""
+    count, world = place.count, 2 * place.count
+    victim = rng.randrange(1, count)
+    proxy = None
+    endpoints = [None] * count
+    if fault == "delay":
+        host, port = place.endpoint().split(":")
+        near = free_port()
+        proxy = subprocess.Popen([*place.starter(victim), sys.executable, __file__, "--delay", str(near), host, port])
+        endpoints[victim] = f"127.0.0.1:{near}"
+    else:
+        place.shape(victim)
+    script, extra = (CHATTY, ()) if fault == "shaped" else (RANK, ("--no-forward",))
+    nodes = []
+    try:
+        nodes = [Node(larder, place, node, folder, str(count), 1, endpoint=endpoints[node], extra=extra, script=script) for node in range(count)]
+        if fault == "shaped":
+            wait_and_end(nodes, 0)
+        else:
+            for node in nodes:
+                node.await_ranks(2, world)
+            os.kill(rng.choice(nodes[victim].pids()), signal.SIGKILL)
+            interrupt(nodes, world, 4)
+        for node in nodes:
+            assert "is lost" not in node.text(), node.text()[-4000:]
+    finally:
+        clear(nodes)
+        if proxy is not None:
+            proxy.kill()
+            proxy.wait()
+
+
+def play_again(larder, place, folder, fault, rng):
+    """A node whose launcher is stopped is started again, and takes its place before the old one counts as lost."""
+    count, world = place.count, 2 * place.count
+    victim = rng.randrange(1, count)
+    patient = ("--node-timeout=20s", "--join-timeout=60s")
+    nodes = [Node(larder, place, node, folder, str(count), 0, times=patient) for node in range(count)]
+    old = nodes[victim]
+    try:
+        for node in nodes:
+            node.await_ranks(2, world)
+        os.killpg(old.launcher_pid(), signal.SIGSTOP)
+        begin = time.monotonic()
+        nodes[victim] = Node(larder, place, victim, folder, str(count), 0, times=patient)
+        nodes[victim].await_ranks(2, world)
+        assert time.monotonic() - begin < 18, "it waited until the old one was lost"
+        expect(nodes[0], rf"a node is lost: node=node {victim} \(.* cause=its machine has come again")
+        os.killpg(old.launcher_pid(), signal.SIGCONT)
+        old.end()
+        nodes[0].process.send_signal(signal.SIGINT)
+        wait_and_end(nodes, 130)
+    finally:
+        os.killpg(old.launcher_pid(), signal.SIGCONT) if old.process.poll() is None else None
+        clear([*nodes, old])
+
+
+SCENES = {"secret": play_stranger, "twice": play_stranger, "changed": play_data, "full": play_data, "daemon": play_data, "delay": play_wire,
+          "shaped": play_wire, "again": play_again}
+
+
+def delay(near, host, port):
+    """Carries bytes between a port here and another, 0.2 s late, in the order in which they came."""
+    listener = socket.create_server(("127.0.0.1", near))
+    while True:
+        one, _ = listener.accept()
+        try:
+            other = socket.create_connection((host, port))
+        except OSError:
+            one.close()
+            continue
+        for source_end, target_end in ((one, other), (other, one)):
+            late = queue.Queue()
+            threading.Thread(target=take, args=(source_end, late), daemon=True).start()
+            threading.Thread(target=give, args=(late, target_end), daemon=True).start()
+
+
+def take(source_end, late):
+    try:
+        while data := source_end.recv(65536):
+            late.put((time.monotonic() + 0.2, data))
+    except OSError:
+        pass
+    late.put((time.monotonic() + 0.2, b""))
+
+
+def give(late, target_end):
+    while True:
+        due, data = late.get()
+        time.sleep(max(0, due - time.monotonic()))
+        try:
+            if not data:
+                target_end.shutdown(socket.SHUT_RDWR)
+                return
+            target_end.sendall(data)
+        except OSError:
+            return
+
+
 def strike(place, node, fault, rng, victim):
     if fault == "rank":
         os.kill(rng.choice(node.pids()), signal.SIGKILL)
@@ -219,6 +435,8 @@ def strike(place, node, fault, rng, victim):
 
 
 def main():
+    if sys.argv[1:2] == ["--delay"]:
+        delay(int(sys.argv[2]), sys.argv[3], int(sys.argv[4]))
     parser = argparse.ArgumentParser()
     parser.add_argument("--larder", required=True)
     parser.add_argument("--rounds", type=int, default=30)
@@ -232,11 +450,11 @@ def main():
     for number in range(options.rounds):
         fault = faults[number % len(faults)]
         with Place(rng.choice((2, 3))) as place, tempfile.TemporaryDirectory() as folder:
-            if fault == "link" and not place.is_apart:
-                print(f"round {number}: link: skipped, as only root can cut one", flush=True)
+            if fault in ROOTS and not place.is_apart:
+                print(f"round {number}: {fault}: skipped, as only root can do it", flush=True)
                 continue
             begin = time.monotonic()
-            play(options.larder, place, folder, fault, rng)
+            SCENES.get(fault, play)(options.larder, place, folder, fault, rng)
             if options.verbose:
                 print(f"round {number}: {fault}, {place.count} nodes: {time.monotonic() - begin:.1f} s", flush=True)
     print(f"{options.rounds} rounds went as they should")
