@@ -48,7 +48,6 @@ public final class LaunchData implements NodeData {
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(500);
 
     private final List<DataSource> data;
-    private final List<LoadRequest.Source> sources;
     private final Path store;
     private final Duration idle;
     private final Consumer<String> said;
@@ -64,7 +63,6 @@ public final class LaunchData implements NodeData {
      */
     LaunchData(List<DataSource> data, Path store, Duration idle, Consumer<String> said) {
         this.data = List.copyOf(data);
-        this.sources = data.stream().map(DataSource::source).toList();
         requireOneWay(data);
         this.store = store;
         this.idle = idle;
