@@ -233,7 +233,7 @@ class LaunchShardsTest {
     @Test
     void whatIsWholeAndCutAtOnceIsRefused() {
         assertThat(one.ask("launch", "--data=a=/x,shard", "--data=a=/y", "--", "true")
-                        .text())
+                        .err())
                 .contains("a dataset is both whole and cut into shards: dataset=a");
     }
 }
