@@ -56,7 +56,9 @@ final class ShardProof {
                     .with("dataset", dataset.name())
                     .with("version", dataset.version())
                     .with("shard", shard.text())
-                    .with("found", record == null ? "all rows" : record.file().rows().text())
+                    .with(
+                            "found",
+                            record == null ? "all rows" : record.file().rows().text())
                     .remedy("give this run a store of its own, and stop a daemon of an older release: larder stop");
         }
         return record;
