@@ -1,6 +1,7 @@
 package dev.larder.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectMethod;
 
@@ -134,6 +135,10 @@ class LeavesNothingBehindTest {
                 ProcessHandle.of(child).ifPresent(ProcessHandle::destroyForcibly);
                 shell.waitFor();
             });
+            await().until(() -> ProcessHandle.of(child)
+                    .flatMap(process -> process.info().command())
+                    .filter(command -> command.endsWith("sleep"))
+                    .isPresent());
         }
 
         @Test

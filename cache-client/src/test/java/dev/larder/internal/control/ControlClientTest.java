@@ -111,7 +111,7 @@ class ControlClientTest {
             assertThat(failure.code()).isEqualTo(ErrorCode.REFUSED);
             assertThat(failure)
                     .hasMessageContaining("daemonProtocol=9.1")
-                    .hasMessageContaining("clientProtocol=1.1")
+                    .hasMessageContaining("clientProtocol=" + Protocol.MAJOR + "." + Protocol.MINOR)
                     .hasMessageContaining("to stop this daemon: kill 42");
             assertThat(daemon.received()).hasSize(1);
         }
