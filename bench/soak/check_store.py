@@ -23,7 +23,7 @@ except ImportError:
 
 TOP_LEVEL = {"daemon.lock", "control.sock", "catalog.chm", "counters", "http.token", "data", "incoming", "rings", "regions",
              "regions.sock"}
-OWN_FILES = {"manifest.json", "index", "lease", "pinned"}
+OWN_FILES = {"manifest.json", "index", "lease", "pinned", "shard"}
 INDEX_CRC_OFFSET = 120
 INDEX_MAGIC = b"LARDERIX"
 POLYNOMIAL = 0x82F63B78

@@ -104,7 +104,7 @@ def _is_fortran(array):
 
 def _file_of(name):
     first, _, rest = name.partition("/")
-    return ("@" if rest and first in ("index", "lease", "pinned", "manifest.json") else "") + name + ".npy"
+    return ("@" if rest and first in ("index", "lease", "pinned", "shard", "manifest.json") else "") + name + ".npy"
 
 
 def write_version(store, dataset, arrays, columns=None, packed=False, checksums=True):

@@ -6,6 +6,7 @@ import dev.larder.internal.error.Remedy;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,9 @@ public record ShardFile(ShardRows rows, String of) {
      */
     public static @Nullable ShardFile read(Path folder) {
         Path file = folder.resolve(StoreLayout.SHARD);
+        if (Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS)) {
+            return null; // arrays that an earlier build has called so
+        }
         try {
             if (Files.size(file) > MOST_BYTES) {
                 throw new IllegalArgumentException("it is too long");

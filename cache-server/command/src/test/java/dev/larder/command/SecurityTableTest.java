@@ -35,7 +35,7 @@ class SecurityTableTest {
                 assertThat(row[0]).as("a heading").contains("**");
             } else {
                 assertThat(named(row[COLUMNS - 1])).as(row[0]).isNotEmpty().allSatisfy(named -> {
-                    String[] test = named.split("#");
+                    String[] test = named.split("#", -1);
                     assertThat(tests.get(test[0])).as(named).isNotNull().contains(" void " + test[1] + "(");
                 });
             }

@@ -193,7 +193,10 @@ final class Leader implements AutoCloseable {
         }
         wholes = found;
         Message keep = Message.of(Message.Kind.KEEP).with("wholes", found);
-        group.forEach(member -> member.tell(keep));
+        group.forEach(member -> {
+            member.data(null); // it may have kept them before
+            member.tell(keep);
+        });
         awaitData(group, member -> member.data() != null && member.data().kind() == Message.Kind.KEPT);
         return stop != null ? stopped() : firstFailure();
     }
@@ -417,11 +420,14 @@ final class Leader implements AutoCloseable {
     }
 
     private Door.@Nullable Event next(Deadline deadline) throws InterruptedException {
-        returning.settle(
+        boolean isSettled = returning.settle(
                 this::objectionTo,
                 rival -> lose(rival, "its machine has come again, and it has said nothing since"),
                 this::seat,
                 this::refuse);
+        if (isSettled) {
+            return null; // whoever waits for members looks again
+        }
         long atMost = Math.min(Duration.ofHours(1).toNanos(), returning.nextNanos());
         return events.poll(Math.min(deadline.remainingNanos(), atMost), TimeUnit.NANOSECONDS);
     }

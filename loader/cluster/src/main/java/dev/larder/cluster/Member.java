@@ -85,9 +85,9 @@ final class Member {
         return data;
     }
 
-    void data(Message message) {
+    void data(@Nullable Message message) {
         data = message;
-        if (message.kind() == Message.Kind.LOADED && message.number("exitCode") == 0) {
+        if (message != null && message.kind() == Message.Kind.LOADED && message.number("exitCode") == 0) {
             loaded = message;
         }
     }

@@ -221,7 +221,6 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
         }
     }
 
-    /** Does what takes long in a thread of its own, and tells the leader what came of it. */
     /** What the leader asks of the data. */
     private interface DataTask {
         void run(NodeData data, Message answer);

@@ -35,7 +35,7 @@ import javax.crypto.spec.SecretKeySpec;
  */
 final class NodeLink implements AutoCloseable {
     /** Changes with what messages mean. */
-    static final int VERSION = 1;
+    static final int VERSION = 2;
 
     private static final byte[] MAGIC = "LARDRDZV".getBytes(StandardCharsets.US_ASCII);
     private static final String ALGORITHM = "HmacSHA256";

@@ -54,20 +54,25 @@ final class Returning {
      * @param lose told of who has been replaced
      * @param seat told of who takes its place
      * @param refuse told of who has to go, and why
+     * @return whether a member was lost or seated
      */
-    void settle(Objecting objections, Consumer<Member> lose, Consumer<Member> seat, BiConsumer<Member, String> refuse) {
+    boolean settle(
+            Objecting objections, Consumer<Member> lose, Consumer<Member> seat, BiConsumer<Member, String> refuse) {
+        boolean isSettled = false;
         for (Caller caller : List.copyOf(callers)) {
             Objection objection = objections.to(caller.member);
             Member rival = objection == null ? null : objection.rival();
             if (rival != null && System.nanoTime() - rival.heardNanos() > patienceNanos) {
+                isSettled = true;
                 lose.accept(rival); // and another look, as it may have had another rival too
             } else if (objection == null) {
-                callers.remove(caller);
+                isSettled = callers.remove(caller);
                 seat.accept(caller.member);
             } else if (rival == null || rival.heardNanos() - caller.sinceNanos > 0) {
                 callers.remove(caller);
                 refuse.accept(caller.member, objection.text());
             }
         }
+        return isSettled;
     }
 }

@@ -101,10 +101,7 @@ public final class LaunchData implements NodeData {
 
     /** Brings the data for the ranks of this machine alone. */
     public void load() {
-        Loaded loaded = load(list(), 0, 1);
-        if (isCut()) {
-            keep(agree(List.of(loaded.proof())));
-        }
+        Object unused = loadAndHold(new ShardRows(0, 1));
     }
 
     @Override
@@ -176,10 +173,23 @@ public final class LaunchData implements NodeData {
 
     /** Leases what was loaded, and then what an earlier round had no longer. */
     private synchronized Loaded hold(ShardRows shard) {
+        if (hasEnded) {
+            throw interrupted();
+        }
         Larder before = larder;
         Larder holder = Larder.connect(store);
         larder = holder;
         held.clear();
+        try {
+            return hold(holder, shard);
+        } finally {
+            if (before != null) {
+                before.close();
+            }
+        }
+    }
+
+    private Loaded hold(Larder holder, ShardRows shard) {
         Set<String> digests = new LinkedHashSet<>();
         List<String> proofs = new ArrayList<>();
         for (DataSource wanted : data) {
@@ -190,9 +200,6 @@ public final class LaunchData implements NodeData {
             } else {
                 proofs.addAll(ShardProof.of(dataset, shard));
             }
-        }
-        if (before != null) {
-            before.close();
         }
         return new Loaded(String.join("\n", digests), String.join("\n", new LinkedHashSet<>(proofs)));
     }

@@ -31,6 +31,7 @@ import org.jspecify.annotations.Nullable;
 final class ShardProof {
     private static final int COLUMNS = 8;
     private static final String NO_ROWS = "-";
+    private static final int STEP_BYTES = 64 << 20;
 
     private ShardProof() {}
 
@@ -49,8 +50,7 @@ final class ShardProof {
     }
 
     private static ShardRecord record(Dataset dataset, ShardRows shard) {
-        ShardRecord record = Manifest.readProvenance(dataset.stored().folder().resolve(StoreLayout.MANIFEST))
-                .shard();
+        ShardRecord record = Manifest.readShard(dataset.stored().folder().resolve(StoreLayout.MANIFEST));
         if (record == null || !record.file().rows().equals(shard)) {
             throw Failure.of(ErrorCode.REFUSED, "the daemon has not loaded the shard that it was asked for")
                     .with("dataset", dataset.name())
@@ -72,7 +72,7 @@ final class ShardProof {
         if (rows != null) {
             long all = rows.get(2);
             total = Long.toString(all);
-            int shared = Math.toIntExact((shard.firstOwn(all) - shard.first(all)) * view.rowByteSize());
+            long shared = (shard.firstOwn(all) - shard.first(all)) * view.rowByteSize();
             ownBytes -= shared;
             own = withoutShared(view, shared, own, ownBytes);
         }
@@ -93,12 +93,14 @@ final class ShardProof {
     }
 
     /** Takes rows out of a checksum that a node before has, too: fewer than there are nodes. */
-    private static int withoutShared(ArrayView view, int shared, int crc32c, long ownBytes) {
+    private static int withoutShared(ArrayView view, long shared, int crc32c, long ownBytes) {
         if (shared == 0) {
             return crc32c;
         }
         CRC32C crc = new CRC32C();
-        crc.update(view.dataBuffer(0, shared));
+        for (long at = 0; at < shared; at += STEP_BYTES) {
+            crc.update(view.dataBuffer(at, (int) Math.min(STEP_BYTES, shared - at)));
+        }
         return ownBytes == 0 ? 0 : Crc32cSum.withoutFirst(crc32c, (int) crc.getValue(), ownBytes);
     }
 

@@ -105,6 +105,7 @@ public final class SparkDriver implements RunningRanks {
         List<String> words = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
         words.addAll(List.of("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"));
+        words.addAll(List.of("-Dfile.encoding=UTF-8", "-Dsun.jnu.encoding=UTF-8")); // whatever the locale of the caller
         OPENED.forEach(name -> words.add("--add-opens=java.base/" + name + "=ALL-UNNAMED"));
         words.add("-Dlog4j2.configurationFile=larder-spark-log4j2.properties");
         words.addAll(List.of("-cp", joined(classPath), MAIN, "master=" + master));

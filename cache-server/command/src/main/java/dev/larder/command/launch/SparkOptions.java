@@ -16,6 +16,7 @@ import picocli.CommandLine.Spec;
 public final class SparkOptions {
     /** What a node is told by Spark's side, or is nobody's business there. */
     private static final Set<String> NOT_FOR_NODES = Set.of(
+            "--store",
             "--via",
             "--master",
             "--conf",

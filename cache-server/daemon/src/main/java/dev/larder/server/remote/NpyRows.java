@@ -25,7 +25,7 @@ final class NpyRows {
             boolean isCut = shape.length > 0
                     && shape[0] > 0
                     && (header.order() == Order.C || shape.length == 1)
-                    && header.dataOffset() < HEAD_BYTES
+                    && header.dataOffset() <= HEAD_BYTES
                     && header.dataOffset() + header.byteSize() == whole.byteSize();
             if (!isCut) {
                 return whole;

@@ -201,9 +201,11 @@ public final class StagedSources implements AutoCloseable {
             }
             byteSize = ByteSums.add(byteSize, bytes(kind));
             for (Target target : kind.targets) {
-                storedBytes = ByteSums.add(
-                        storedBytes,
-                        ByteSums.roundUp(ByteSums.add(target.offset(), target.byteSize()), PageSize.BYTES));
+                long pagesBytes = ByteSums.roundUp(ByteSums.add(target.offset(), target.byteSize()), PageSize.BYTES);
+                long besideBytes = target.start() == 0
+                        ? 0
+                        : NpyRows.HEAD_BYTES + PageSize.BYTES; // the head; rows begin within a page
+                storedBytes = ByteSums.add(storedBytes, ByteSums.add(pagesBytes, besideBytes));
             }
         }
         settings.scratch().setAside(storedBytes);
@@ -240,7 +242,8 @@ public final class StagedSources implements AutoCloseable {
     private void cut(Kind kind, ShardRows rows) {
         List<Target> heads = new ArrayList<>();
         for (Target target : kind.targets) {
-            if (target.path().toString().endsWith(".npy") && target.byteSize() > NpyRows.HEAD_BYTES) {
+            boolean hasRanges = kind.reader.objects().get(target.offer()).hasRanges();
+            if (hasRanges && target.path().toString().endsWith(".npy") && target.byteSize() > NpyRows.HEAD_BYTES) {
                 resize(target);
                 heads.add(new Target(target.offer(), target.path(), 0, NpyRows.HEAD_BYTES));
             }

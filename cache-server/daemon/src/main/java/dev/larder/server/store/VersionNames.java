@@ -215,13 +215,13 @@ final class VersionNames {
 
     void rewriteManifest(PublishedVersion version) {
         try {
-            replace(version.folder().resolve(StoreLayout.MANIFEST), writer -> Manifest.write(version, writer));
             ShardRecord shard = version.provenance().shard();
-            if (shard != null) {
+            if (shard != null) { // first, as the manifest is what a daemon compares
                 replace(
                         version.folder().resolve(StoreLayout.SHARD),
                         writer -> writer.write(shard.file().text()));
             }
+            replace(version.folder().resolve(StoreLayout.MANIFEST), writer -> Manifest.write(version, writer));
         } catch (NoSuchFileException gone) {
             LOG.debug("a version was removed before its manifest was replaced: {}", gone.getMessage());
         } catch (IOException e) {

@@ -12,7 +12,8 @@ public sealed interface Answer {
     record Offered(Offer offer) implements Answer {}
 
     /** One of the objects of a place; see {@link PlaceObject}. */
-    record Listed(int place, String name, boolean isAlone, long byteSize, long modifiedNanos, String tag)
+    record Listed(
+            int place, String name, boolean isAlone, long byteSize, long modifiedNanos, String tag, boolean hasRanges)
             implements Answer {}
 
     /** So many more bytes of the source were looked at, or of arrays written. */
@@ -49,6 +50,7 @@ public sealed interface Answer {
             out.writeLong(listed.byteSize);
             out.writeLong(listed.modifiedNanos);
             Wire.writeText(out, listed.tag);
+            out.writeBoolean(listed.hasRanges);
         } else if (this instanceof Progressed progressed) {
             out.writeByte('P');
             out.writeLong(progressed.bytes);
@@ -89,7 +91,8 @@ public sealed interface Answer {
                         in.readBoolean(),
                         in.readLong(),
                         in.readLong(),
-                        Wire.readText(in));
+                        Wire.readText(in),
+                        in.readBoolean());
             }
             case 'P' -> {
                 return new Progressed(in.readLong());

@@ -74,7 +74,8 @@ final class PlaceProgram {
                         object.isAlone(),
                         object.byteSize(),
                         object.modifiedNanos(),
-                        object.tag()));
+                        object.tag(),
+                        object.hasRanges()));
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }

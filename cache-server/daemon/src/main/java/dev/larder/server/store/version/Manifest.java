@@ -102,6 +102,16 @@ public final class Manifest {
         }
     }
 
+    /** Reads which rows a version has, of a store whose owner the caller trusts; null where it is whole. */
+    public static @Nullable ShardRecord readShard(Path file) {
+        try (Reader reader = Files.newBufferedReader(file)) {
+            Provenance provenance = GSON.fromJson(reader, Provenance.class);
+            return provenance.shard();
+        } catch (IOException | RuntimeException e) {
+            throw damaged("manifest is damaged", file, Remedy.reload(file.getParent()), e);
+        }
+    }
+
     /** Refuses what others put there: it could lead to any file that this process can open, or be a pipe. */
     public static void requireOwn(Path file) throws IOException {
         Map<String, Object> found = Files.readAttributes(file, "unix:uid,isRegularFile", LinkOption.NOFOLLOW_LINKS);

@@ -78,7 +78,7 @@ public final class HdfsReader implements PlaceReader {
                 if (entry.isFile()) {
                     String path = entry.getPath().toUri().getPath();
                     found.accept(object(entry, path.substring(prefix).replaceFirst("^/", ""), false));
-                } else {
+                } else if (entry.isDirectory()) {
                     folders.push(entry.getPath());
                 }
             }
