@@ -34,6 +34,12 @@ record GangPlan(
         implements Serializable {
     private static final long serialVersionUID = 1;
 
+    /** Leaves the secret out. */
+    @Override
+    public String toString() {
+        return "GangPlan[launch=" + launch + ", nodes=" + nodes + ", restarts=" + restarts + ", command=" + command + "]";
+    }
+
     /** Returns the command line of one node's launcher. */
     List<String> words(String larder, Seat seat, String endpoint, int attempt) {
         List<String> words = new ArrayList<>();

@@ -30,7 +30,7 @@ public final class LaunchMain {
     /** Before Spark's own, which ends the context. */
     private static final int HOOK_PRIORITY = 100;
 
-    private static final long HOOK_SECONDS = 90;
+    private static final long BEYOND_GRACE_SECONDS = 80;
 
     private final Map<String, String> single = new HashMap<>();
     private final List<String> options = new ArrayList<>();
@@ -61,7 +61,7 @@ public final class LaunchMain {
             end = new LaunchMain(List.of(arguments)).run(System.out, System.err);
         } catch (LarderException e) {
             end = new LaunchEnd(e.rawCode(), String.valueOf(e.getMessage()));
-        } catch (RuntimeException e) { // Spark has many
+        } catch (Exception | LinkageError e) { // Spark has many; another release has other classes
             end = new LaunchEnd(ErrorCode.UNEXPECTED.number(), "Spark failed: reason=" + e);
         }
         if (!end.message().isEmpty()) {
@@ -77,8 +77,9 @@ public final class LaunchMain {
         CountDownLatch over = new CountDownLatch(1);
         try (JavaSparkContext spark = new JavaSparkContext(conf(request))) {
             SparkLaunch launch = SparkLaunch.of(spark, request, (text, isError) -> (isError ? err : out).println(text));
+            long patience = request.grace().toSeconds() + BEYOND_GRACE_SECONDS;
             ShutdownHookManager.get()
-                    .addShutdownHook(() -> stop(launch, over), HOOK_PRIORITY, HOOK_SECONDS, TimeUnit.SECONDS);
+                    .addShutdownHook(() -> stop(launch, over, patience), HOOK_PRIORITY, patience, TimeUnit.SECONDS);
             try {
                 return launch.run();
             } finally {
@@ -87,10 +88,10 @@ public final class LaunchMain {
         }
     }
 
-    private static void stop(SparkLaunch launch, CountDownLatch over) {
+    private static void stop(SparkLaunch launch, CountDownLatch over, long seconds) {
         launch.stop();
         try {
-            boolean unused = over.await(HOOK_SECONDS, TimeUnit.SECONDS);
+            boolean unused = over.await(seconds, TimeUnit.SECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -145,7 +146,7 @@ public final class LaunchMain {
 
     private static void requireRelease() {
         String version = org.apache.spark.package$.MODULE$.SPARK_VERSION();
-        if (!version.startsWith("4.")) {
+        if (!version.startsWith("4.2.")) {
             throw Failure.of(ErrorCode.USAGE, "this release of Spark is not supported")
                     .with("release", version)
                     .with(

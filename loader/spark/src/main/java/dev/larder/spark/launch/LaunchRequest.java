@@ -75,6 +75,13 @@ public record LaunchRequest(
                 minNodes, maxNodes, restarts, options, command, program, store, folder, secret, meeting, join, grace);
     }
 
+    /** Leaves the secret out. */
+    @Override
+    public String toString() {
+        return "LaunchRequest[nodes=" + minNodes + ":" + maxNodes + ", maxRestarts=" + maxRestarts + ", options=" + options
+                + ", command=" + command + ", store=" + store + ", folder=" + folder + "]";
+    }
+
     /** Changes the store of each node. */
     public LaunchRequest withStore(String path) {
         return new LaunchRequest(

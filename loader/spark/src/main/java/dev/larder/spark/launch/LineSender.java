@@ -43,13 +43,17 @@ final class LineSender implements AutoCloseable {
                 }
                 lines.add(first);
                 waiting.drainTo(lines, MOST_AT_ONCE);
+                int count = lines.size();
                 long left = lost.getAndSet(0);
                 if (left > 0) {
                     lines.add(new LinesPlugin.Line(
                             "larder: " + left + " lines were left out here; the executor's output has them", true));
                 }
                 if (!LinesPlugin.send(launch, lines)) {
-                    return; // nobody takes them
+                    lost.addAndGet(count + left); // the executor's output has them
+                    if (isClosing) {
+                        return;
+                    }
                 }
                 lines.clear();
             }

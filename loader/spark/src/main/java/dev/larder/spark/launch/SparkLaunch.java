@@ -5,16 +5,17 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.time.Deadline;
 import java.security.SecureRandom;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.rdd.RDD;
@@ -57,7 +58,7 @@ public final class SparkLaunch {
         return new SparkLaunch(spark, request, output);
     }
 
-    private static String randomText(int length) {
+    static String randomText(int length) {
         byte[] bytes = new byte[length];
         new SecureRandom().nextBytes(bytes);
         return HexFormat.of().formatHex(bytes);
@@ -154,14 +155,15 @@ public final class SparkLaunch {
             this.ends = spark.sc().collectionAccumulator(group);
         }
 
-        /** Runs it; without an end where fewer nodes are to start. Returns how often it was started. */
+        /** Runs it; without an end where fewer nodes are to start. Returns how often it ran. */
         private int run() {
             spark.sc().addSparkListener(watch);
             try {
                 CompletableFuture<@Nullable Void> job = CompletableFuture.runAsync(this::submit, this::inThread);
                 String cause = follow(job);
                 end = cause.isEmpty() ? null : judge(cause);
-                return watch.attempts();
+                // one that was only submitted has cost nothing
+                return end == null ? watch.attempts() - 1 : watch.attempts();
             } finally {
                 spark.sc().removeSparkListener(watch);
             }
@@ -211,7 +213,7 @@ public final class SparkLaunch {
                 } catch (TimeoutException goesOn) {
                     String cause = causeToEnd();
                     boolean hasFailed = ended().stream().anyMatch(other -> other.exitCode() != 0);
-                    if (hasFailed && straggling == Deadline.none()) {
+                    if ((hasFailed || complete() >= 0) && straggling == Deadline.none()) {
                         straggling = Deadline.after(request.grace().plusSeconds(BEYOND_GRACE_SECONDS));
                     }
                     if (cause != null || straggling.isOver()) {
@@ -233,7 +235,8 @@ public final class SparkLaunch {
             if (isStopped) {
                 return "stopped";
             }
-            if (ended().size() == nodes && watch.attempts() > 0 && watch.waitsLongerThan(Duration.ZERO)) {
+            int complete = complete();
+            if (complete >= 0 && complete < watch.attempts() - 1) {
                 return "done"; // its executors went before their results were collected; nothing is to run twice
             }
             if (restarts + watch.attempts() > request.maxRestarts() + 1) {
@@ -245,9 +248,21 @@ public final class SparkLaunch {
             return watch.waitsLongerThan(request.meeting()) ? "waits" : null;
         }
 
-        /** Returns the ends of the last start of the gang. */
+        /** Returns the start of the gang that all nodes have ended by their own word; -1 where there is none. */
+        private int complete() {
+            Map<Integer, Long> counts = List.copyOf(ends.value()).stream()
+                    .collect(Collectors.groupingBy(NodeEnd::attempt, Collectors.counting()));
+            return counts.entrySet().stream()
+                    .filter(entry -> entry.getValue() == nodes)
+                    .mapToInt(Map.Entry::getKey)
+                    .min()
+                    .orElse(-1);
+        }
+
+        /** Returns the ends of the start that is complete, whatever Spark has started since; else those of the last one. */
         private List<NodeEnd> ended() {
-            int last = watch.attempts() - 1;
+            int complete = complete();
+            int last = complete >= 0 ? complete : watch.attempts() - 1;
             return List.copyOf(ends.value()).stream()
                     .filter(other -> other.attempt() == last)
                     .toList();

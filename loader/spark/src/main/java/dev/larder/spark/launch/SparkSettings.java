@@ -12,6 +12,7 @@ public final class SparkSettings {
     static final String ATTEMPTS = "spark.stage.maxConsecutiveAttempts";
 
     private static final String DYNAMIC = "spark.dynamicAllocation.enabled";
+    private static final String AUTHENTICATE = "spark.authenticate";
     private static final String PLUGINS = "spark.plugins";
     private static final String EXECUTOR_CORES = "spark.executor.cores";
     private static final Pattern LOCAL_CLUSTER =
@@ -38,6 +39,10 @@ public final class SparkSettings {
             conf.setIfMissing(EXECUTOR_CORES, local.group("cores"));
             conf.setIfMissing("spark.executor.memory", local.group("memory") + "m");
             conf.setIfMissing("spark.ui.enabled", "false");
+            if (!conf.contains(AUTHENTICATE)) { // executors get it by their environment
+                conf.set(AUTHENTICATE, "true");
+                conf.set("spark.authenticate.secret", SparkLaunch.randomText(32));
+            }
         }
         conf.setIfMissing(EXECUTOR_CORES, Integer.toString(ranks));
         int cores = Integer.parseInt(conf.get(EXECUTOR_CORES));

@@ -116,9 +116,11 @@ final class TaskNode {
 
     /** A line is in the executor's own output, too. */
     private void take(OutputLine line, @Nullable LineSender sender) {
-        if (line.isError() && (line.text().startsWith(OWN_WORDS) || !words.isEmpty())) {
+        if (line.isError()) {
             synchronized (words) {
-                words.add(line.text());
+                if (line.text().startsWith(OWN_WORDS) || !words.isEmpty()) {
+                    words.add(line.text());
+                }
                 if (words.size() > LAST_WORDS) {
                     words.remove();
                 }
@@ -180,7 +182,7 @@ final class TaskNode {
         int code = cause.exitCode();
         boolean isCutShort =
                 code == ErrorCode.DEADLINE.number() || (code > ExitCause.SIGNAL_BASE && !STOPS.contains(code));
-        if (isCutShort && !said.contains("a rank failed: ")) {
+        if (isCutShort && said.lines().noneMatch(TaskNode::isVerdict)) {
             throw Failure.of(ErrorCode.DEADLINE, "a node's launcher ended before its ranks")
                     .with("node", node)
                     .with("host", host(node))
@@ -189,6 +191,11 @@ final class TaskNode {
                     .exception();
         }
         return end(code, code == 0 ? "" : said);
+    }
+
+    /** Tells whether a line says that the ranks have failed for good; those that start again have not. */
+    private static boolean isVerdict(String line) {
+        return line.contains("a rank failed: ") && !line.contains("; restarting ");
     }
 
     private NodeEnd end(int exitCode, String message) {

@@ -2,13 +2,11 @@ package dev.larder.spark.source;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
-import java.util.Set;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.catalog.TableChange;
 import org.apache.spark.sql.connector.catalog.TableInfo;
-import org.apache.spark.sql.connector.catalog.TableWritePrivilege;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /** Has each folder as a table, by its path; keeps nothing. */
@@ -36,12 +34,7 @@ public final class FolderCatalog implements TableCatalog {
 
     @Override
     public Table loadTable(Identifier folder) {
-        return new FolderTable(folder.name(), false);
-    }
-
-    @Override
-    public Table loadTable(Identifier folder, Set<TableWritePrivilege> privileges) {
-        return new FolderTable(folder.name(), true); // it need not exist
+        return new FolderTable(folder.name());
     }
 
     @Override
@@ -51,7 +44,7 @@ public final class FolderCatalog implements TableCatalog {
                     .with("folder", folder.name())
                     .remedy("leave partitionBy out, or write a folder for each value");
         }
-        return new FolderTable(folder.name(), true);
+        return new FolderTable(folder.name());
     }
 
     @Override

@@ -13,16 +13,13 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 import org.jspecify.annotations.Nullable;
 
-/** One folder, to be read or written. */
+/** One folder, to be read or written. It has no columns where there is no dataset: Spark asks for them before it writes one, too. */
 final class FolderTable implements SupportsRead, SupportsWrite {
     private final String path;
-    private final boolean isToWrite;
     private @Nullable StructType schema;
 
-    /** {@code isToWrite} allows that there is nothing yet. */
-    FolderTable(String path, boolean isToWrite) {
+    FolderTable(String path) {
         this.path = path;
-        this.isToWrite = isToWrite;
     }
 
     @Override
@@ -36,7 +33,7 @@ final class FolderTable implements SupportsRead, SupportsWrite {
         StructType known = schema;
         if (known == null) {
             SavedFolder folder = SavedFolder.at(path);
-            Schema saved = isToWrite && folder.parts().isEmpty() ? new Schema(List.of()) : folder.schema();
+            Schema saved = folder.parts().isEmpty() ? new Schema(List.of()) : folder.schema();
             known = ArrowColumn.sparkSchema(saved);
             schema = known;
         }
@@ -54,6 +51,9 @@ final class FolderTable implements SupportsRead, SupportsWrite {
 
     @Override
     public ScanBuilder newScanBuilder(CaseInsensitiveStringMap options) {
+        if (SavedFolder.at(path).parts().isEmpty()) {
+            throw SavedFolder.at(path).noDataset();
+        }
         StructType read = schema();
         return () -> new FolderScan(path, read);
     }

@@ -51,6 +51,11 @@ final class FolderWrite implements SupportsTruncate, Write, BatchWrite {
     public Write build() {
         Schema schema = schema();
         SavedFolder folder = SavedFolder.at(path);
+        if (!isOverwriting && folder.parts().isEmpty() && folder.isOccupied()) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "files of others are in this folder, and no dataset")
+                    .with("folder", path)
+                    .remedy("name another folder, or remove what is there");
+        }
         if (!isOverwriting && !folder.parts().isEmpty()) {
             requireSame(folder.schema(), schema);
         }

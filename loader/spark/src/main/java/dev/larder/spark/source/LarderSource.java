@@ -46,12 +46,12 @@ public final class LarderSource implements DataSourceRegister, SupportsCatalogOp
 
     @Override
     public StructType inferSchema(CaseInsensitiveStringMap options) {
-        return new FolderTable(extractIdentifier(options).name(), false).schema();
+        return new FolderTable(extractIdentifier(options).name()).schema();
     }
 
     @Override
     public Table getTable(StructType schema, Transform[] partitioning, Map<String, String> properties) {
         return new FolderTable(
-                extractIdentifier(new CaseInsensitiveStringMap(properties)).name(), false);
+                extractIdentifier(new CaseInsensitiveStringMap(properties)).name());
     }
 }

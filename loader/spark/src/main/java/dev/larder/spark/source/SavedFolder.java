@@ -10,7 +10,10 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import org.apache.arrow.memory.RootAllocator;
@@ -18,9 +21,11 @@ import org.apache.arrow.vector.ipc.ArrowStreamReader;
 import org.apache.arrow.vector.types.pojo.Schema;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FileContext;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.LocalFileSystem;
+import org.apache.hadoop.fs.Options.Rename;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.SparkSession;
 
@@ -34,6 +39,7 @@ final class SavedFolder {
     static final String SUFFIX = ".arrow";
 
     private static final String STATE = "state.json";
+    private static final String NEW_STATE = ".state.json.new";
     private static final String INFO = "dataset_info.json";
     private static final String FILES = "_data_files";
     private static final String FILE = "filename";
@@ -88,10 +94,15 @@ final class SavedFolder {
     /** Tells whether something is there already that a new dataset must not mix with; what a write that died left is nothing. */
     boolean isOccupied() {
         try {
-            return files.exists(folder) && files.listStatus(folder).length > 0 && !isBegun();
+            return files.exists(folder) && hasEntries() && !isBegun();
         } catch (IOException e) {
             throw failed("cannot list a folder", folder, e);
         }
+    }
+
+    private boolean hasEntries() throws IOException {
+        return Arrays.stream(files.listStatus(folder))
+                .anyMatch(entry -> !entry.getPath().getName().equals(NEW_STATE));
     }
 
     /** Tells whether a first write has begun here that has not ended. */
@@ -104,6 +115,10 @@ final class SavedFolder {
         List<Part> parts = new ArrayList<>();
         try (FSDataInputStream in = files.open(file(STATE))) {
             JsonNode listed = JSON.readTree(in.readAllBytes()).path(FILES);
+            if (!listed.isArray()) {
+                throw failed(
+                        "cannot read what a folder lists", file(STATE), new IOException("it is cut short: no " + FILES));
+            }
             listed.forEach(part ->
                     parts.add(new Part(part.path(FILE).asText(), part.path(ROWS).asLong(-1))));
             return parts;
@@ -118,9 +133,7 @@ final class SavedFolder {
     Schema schema() {
         List<Part> parts = parts();
         if (parts.isEmpty()) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "no dataset is in this folder")
-                    .with("folder", folder)
-                    .remedy("name one that df.write.format(\"larder\") has written, or wait until it has");
+            throw noDataset();
         }
         Path first = file(parts.get(0).name());
         try (RootAllocator memory = new RootAllocator();
@@ -131,12 +144,18 @@ final class SavedFolder {
         }
     }
 
+    RuntimeException noDataset() {
+        return Failure.of(ErrorCode.BAD_INPUT, "no dataset is in this folder")
+                .with("folder", folder)
+                .remedy("name one that df.write.format(\"larder\") has written, or wait until it has");
+    }
+
     /** Says that a write has begun, where there is no dataset yet. */
     void begin() {
         try {
             files.mkdirs(folder);
             if (parts().isEmpty()) {
-                write(STATE, state(List.of(), ""));
+                replaceState(state(List.of(), ""));
             }
         } catch (IOException e) {
             throw failed("cannot write into a folder", folder, e);
@@ -149,17 +168,26 @@ final class SavedFolder {
             ObjectNode info = JSON.createObjectNode();
             List.of("citation", "description", "homepage", "license").forEach(key -> info.put(key, ""));
             write(INFO, info);
-            write(STATE, state(parts, fingerprint));
-            removeAllBut(Set.copyOf(parts.stream().map(Part::name).toList()), "");
+            replaceState(state(parts, fingerprint));
         } catch (IOException e) {
             throw failed("cannot finish a dataset", folder, e);
         }
+        try {
+            removeAllBut(names(parts), "");
+        } catch (IOException | RuntimeException e) {
+            return; // the dataset is whole; what could not be removed belongs to nothing, and the next write removes it
+        }
     }
 
-    /** Removes what a write has left, and the folder where nothing else is in it. */
+    private static Set<String> names(List<Part> parts) {
+        return Set.copyOf(parts.stream().map(Part::name).toList());
+    }
+
+    /** Removes what a write has left, but nothing that the dataset lists, and the folder where nothing else is in it. */
     void abort(String write) {
         try {
-            removeAllBut(Set.of(), write);
+            files.delete(file(NEW_STATE), false);
+            removeAllBut(names(parts()), write);
             if (isBegun()) {
                 files.delete(file(STATE), false);
                 if (files.listStatus(folder).length == 0) {
@@ -192,6 +220,27 @@ final class SavedFolder {
         state.put("_output_all_columns", false);
         state.putNull("_split");
         return state;
+    }
+
+    /** Replaces the list at once: by renaming where a file system renames, else by the put of an object store, which is whole or not. */
+    private void replaceState(ObjectNode json) throws IOException {
+        String kind = String.valueOf(files.getUri().getScheme());
+        boolean isLocal = kind.equals("file");
+        if (!isLocal && !kind.equals("hdfs") && !kind.equals("viewfs")) {
+            write(STATE, json);
+            return;
+        }
+        write(NEW_STATE, json);
+        if (isLocal) { // Hadoop's own renaming removes the old file first there
+            Files.move(
+                    java.nio.file.Path.of(file(NEW_STATE).toUri().getPath()),
+                    java.nio.file.Path.of(file(STATE).toUri().getPath()),
+                    StandardCopyOption.ATOMIC_MOVE,
+                    StandardCopyOption.REPLACE_EXISTING);
+        } else {
+            FileContext.getFileContext(files.getUri(), files.getConf())
+                    .rename(file(NEW_STATE), file(STATE), Rename.OVERWRITE);
+        }
     }
 
     private void write(String name, ObjectNode json) throws IOException {

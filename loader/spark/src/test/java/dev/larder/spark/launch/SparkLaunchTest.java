@@ -102,7 +102,7 @@ class SparkLaunchTest {
         Path source = Files.write(folder.resolve("a.npy"), npy(1 << 20));
         try (LarderProgram launch = launch(
                 List.of("--max-restarts=1", "--data=train=" + source, "--data-idle=5m"),
-                "echo pid $$; test -s $LARDER_STORE/data/train/1/a.npy; " + untilReleased())) {
+                "echo pid $$; test -s $LARDER_STORE/data/train/1/a.npy || exit 1; " + untilReleased())) {
             List<String> first = launch.await("pid (\\d+)", 4);
             List<ProcessHandle> executors = launch.below(EXECUTOR);
             assertThat(executors).as(launch::said).hasSize(2);

@@ -274,7 +274,7 @@ class FolderSourceTest {
         Files.writeString(folder.resolve("state.json"), "{\"_data_files\": []}");
         Files.writeString(folder.resolve("data-00000-of-00002-5-dead.arrow"), "half");
 
-        assertThatThrownBy(this::saved).hasMessageContaining("no dataset is in this folder");
+        assertThatThrownBy(() -> saved().collectAsList()).hasStackTraceContaining("no dataset is in this folder");
         numbers(4).write().format("larder").save(folder.toString());
 
         assertThat(column()).hasSize(4);
@@ -283,7 +283,32 @@ class FolderSourceTest {
 
     @Test
     void aFolderThatIsNotThereIsSaidSo() {
-        assertThatThrownBy(this::saved).hasMessageContaining("no dataset is in this folder: folder=file:" + folder);
+        assertThatThrownBy(() -> saved().collectAsList())
+                .hasStackTraceContaining("no dataset is in this folder: folder=file:" + folder);
+    }
+
+    @Test
+    void appendAndOverwriteMakeAFolderThatIsNotThere() {
+        numbers(4).write().format("larder").mode(SaveMode.Append).save(folder.toString());
+        assertThat(column()).hasSize(4);
+
+        folder = parent.resolve("other");
+        numbers(5).write().format("larder").mode(SaveMode.Overwrite).save(folder.toString());
+        assertThat(column()).hasSize(5);
+    }
+
+    @Test
+    void appendIsRefusedWhereOthersHaveFiles() throws IOException {
+        Files.createDirectories(folder);
+        Files.writeString(folder.resolve("notes.txt"), "mine");
+
+        assertThatThrownBy(() -> numbers(4)
+                        .write()
+                        .format("larder")
+                        .mode(SaveMode.Append)
+                        .save(folder.toString()))
+                .hasStackTraceContaining("files of others are in this folder");
+        assertThat(names()).containsExactly("notes.txt");
     }
 
     @Test

@@ -30,7 +30,7 @@ class LoadedFolderTest {
             spark.range(0, 100, 1, 4)
                     .selectExpr(
                             "id",
-                            "cast(id as float) / 2 as half",
+                            "cast(id / 2 as float) as half",
                             "id % 2 = 0 as even",
                             "if(id = 7, null, cast(id as int)) as holes",
                             "concat('row ', id) as text",
