@@ -173,7 +173,7 @@ final class TaskNode {
         if (cause instanceof ExitCause.NotStarted) {
             return end(
                     ErrorCode.USAGE.number(),
-                    "no larder command on a node: node=" + node + " host=" + host(node) + " program="
+                    "the command is not on a node: node=" + node + " host=" + host(node) + " program="
                             + larder + " reason=" + cause.text()
                             + "; install Larder on all nodes, and say where: --conf spark.executorEnv."
                             + COMMAND_VARIABLE
