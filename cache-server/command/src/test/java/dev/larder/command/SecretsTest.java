@@ -63,25 +63,6 @@ class SecretsTest {
     }
 
     @Test
-    void theSecretOfARunIsInTheEnvironmentAlone() throws IOException {
-        String[] launch = launch("--data=v=" + Samples.vector(folder, "v", 5000), "-n=1", "--", "sh", "-c", """
-                tr '\\0' ' ' </proc/$PPID/cmdline; tr '\\0' ' ' </proc/$$/cmdline; ls "$LARDER_STORE/data/v/1"
-                grep -rqF -- "$LARDER_RDZV_SECRET" "$LARDER_STORE/data" && exit 9
-                echo ranks know it: ${#LARDER_RDZV_SECRET}
-                """);
-        try (CommandProcess one = nodeWith(SECRET, launch);
-                CommandProcess two = nodeWith(SECRET, launch)) {
-            for (CommandProcess node : List.of(one, two)) {
-                assertThat(node.exitCode()).as(node.err()).isZero();
-                assertThat(node.out())
-                        .contains("manifest.json", "ranks know it: " + SECRET.length())
-                        .doesNotContain(SECRET);
-                assertThat(node.err()).contains("joined the run").doesNotContain(SECRET);
-            }
-        }
-    }
-
-    @Test
     void whoComesWithAnotherSecretLearnsNothingOfTheRightOneNorTellsItsOwn() throws IOException {
         String[] launch = launch("--rdzv-timeout", "4s", "--join-timeout", "3s", "-n=1", "--", "true");
         try (CommandProcess one = nodeWith(SECRET, launch);

@@ -12,10 +12,12 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Launches on a Spark cluster of two executors, with the program that people start, and kills what can be killed. */
+@Tag("slow")
 class SparkLaunchTest {
     private static final String EXECUTOR = "CoarseGrainedExecutorBackend";
 

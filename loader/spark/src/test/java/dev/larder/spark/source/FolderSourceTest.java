@@ -27,10 +27,12 @@ import org.apache.spark.sql.types.StructType;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Writes folders by Spark and reads them back. */
+@Tag("slow")
 class FolderSourceTest {
     private static final DataType FLOATS = DataTypes.createArrayType(DataTypes.FloatType);
 

@@ -9,10 +9,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.apache.spark.sql.SparkSession;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Loads what Spark wrote with the larder command, by way of {@code launch --data}, and looks at it with numpy. */
+@Tag("slow")
 class LoadedFolderTest {
     @TempDir
     Path folder;
