@@ -340,8 +340,11 @@ class FeedTest {
         assertThat(shown.get("datasets").toString()).isEqualTo("[\"v\"]");
         assertThat(shown.get("epoch").getAsLong()).isGreaterThanOrEqualTo(5);
         assertThat(shown.get("batchesPerSecond").getAsDouble()).isBetween(1.0, 60.0);
-        assertThat(daemon.ask("status").out()).contains("FEED", "1 (pid " + slow.pid() + " slow)");
-        assertThat(daemon.ask("top", "--once").out()).contains("FEED", "run1", "pid " + slow.pid() + " slow");
+        // It has caught up for a moment where the producer had to wait for a processor.
+        await().untilAsserted(() ->
+                assertThat(daemon.ask("status").out()).contains("FEED", "1 (pid " + slow.pid() + " slow)"));
+        await().untilAsserted(() ->
+                assertThat(daemon.ask("top", "--once").out()).contains("FEED", "run1", "pid " + slow.pid() + " slow"));
         assertThat(json("top", "--once", "--json").getAsJsonArray("feeds")).hasSize(1);
         JsonArray clients =
                 JsonParser.parseString(daemon.ask("clients", "--json").out()).getAsJsonArray();
