@@ -11,10 +11,11 @@ import sys
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 import numpy as np
 
-from test_larder import larder
+from test_larder import larder, room
 
 STORE = os.environ.get("LARDER_TEST_STORE")
 ROWS = 1000
@@ -112,6 +113,18 @@ class FeedTest(unittest.TestCase):
     def test_a_last_batch_that_is_shorter_can_be_left_out(self):
         with self.feed("label", batch=300, drop_last=True) as batches:
             self.assertEqual([batch.size for batch in batches], [300] * 3)
+
+    def test_a_feed_that_is_over_as_soon_as_its_consumer_sits_is_read_to_its_end(self):
+        ring = room("_ring")._Ring
+        begin = ring.begin
+
+        def begin_late(taken, at_newest):
+            first = begin(taken, at_newest)
+            wait_until(lambda: not os.path.exists(taken.folder))
+            return first
+
+        with mock.patch.object(ring, "begin", begin_late), self.feed("label", batch=ROWS // 2) as batches:
+            self.assertEqual([batch.size for batch in batches], [ROWS // 2] * 2)
 
     def test_what_is_wrong_is_the_error_of_the_command(self):
         with self.assertRaisesRegex(larder.NotFound, "no such array: dataset=pictures version=1 array=imag"):

@@ -189,11 +189,11 @@ def _sit(folder, name, timeout, next_epoch, while_waiting):
         if ring is not None:
             try:
                 full = not ring.take_seat()
-                if not full:
+                if not full and os.fstat(ring.lock).st_nlink:  # else the seat may be another ring's
+                    # From here on the producer may know of the seat, publish all that it has, and remove the ring.
                     first = ring.begin(next_epoch)
-                    if os.fstat(ring.lock).st_nlink:
-                        taken, ring = ring, None
-                        return taken, first
+                    taken, ring = ring, None
+                    return taken, first
             except FileNotFoundError:
                 pass  # the producer is removing the ring
             finally:

@@ -74,11 +74,10 @@ public final class SharedBatchesBuilder {
         SharedBatches attached = null;
         try {
             reader = RingReader.tryOpen(posix, folder);
-            if (reader != null) {
+            if (reader != null && reader.isLinked() && seat.isLinked()) { // else the files may be of two rings
+                // From here on the producer may know of the seat, publish all that it has, and remove the ring.
                 long first = begin(reader, seat);
-                if (reader.isLinked() && seat.isLinked()) { // else the files may be of two rings
-                    attached = new SharedBatches(reader, seat, first, atNextEpoch && first > 0, timeout);
-                }
+                attached = new SharedBatches(reader, seat, first, atNextEpoch && first > 0, timeout);
             }
             return attached;
         } finally {
