@@ -16,9 +16,11 @@ import io.jhdf.api.dataset.ChunkedDataset;
 import io.jhdf.api.dataset.ContiguousDataset;
 import io.jhdf.dataset.DatasetBase;
 import io.jhdf.exceptions.HdfFilterException;
+import io.jhdf.filter.PipelineFilterWithData;
 import io.jhdf.object.datatype.VariableLength;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -32,6 +34,11 @@ final class Hdf5Source implements OpenedSource {
     private static final String ELSE =
             "name the columns that are wanted with --columns, or leave the file out with --exclude";
     private static final int DEEPEST = 64;
+
+    /** The number that The HDF Group has given to LZF; the third of its values is the size of a chunk (h5py, lzf_filter.c). */
+    private static final int LZF = 32000;
+
+    private static final int LZF_CHUNK_BYTES = 2;
 
     private final ReadRequest request;
     private final ReadProgress progress;
@@ -177,10 +184,10 @@ final class Hdf5Source implements OpenedSource {
     }
 
     private static @Nullable Chunks chunksOf(Written array) throws BadSource {
-        if (array.dataset instanceof ChunkedDataset chunked) {
-            requireRoom(array, chunked);
-        }
         try {
+            if (array.dataset instanceof ChunkedDataset chunked) {
+                requireRoom(array, chunked);
+            }
             return array.dataset instanceof ChunkedDataset chunked && array.dataset.getSize() > 0
                     ? new Chunks(array.dataset, chunked)
                     : null;
@@ -203,6 +210,24 @@ final class Hdf5Source implements OpenedSource {
                     array.name,
                     "its chunks have " + bytes + " bytes each, more than " + most + " that the reader's heap allows",
                     "restart the daemon with a larger LARDER_READER_HEAP, or store it in smaller chunks");
+        }
+        for (PipelineFilterWithData filter : array.dataset.getFilters()) {
+            if (filter.getId() == LZF) {
+                requireUnpackedBytes(array, filter.getFilterData(), bytes);
+            }
+        }
+    }
+
+    /** Refuses LZF that says another size than that of a chunk: the library believes it, and takes so much memory. */
+    private static void requireUnpackedBytes(Written array, int[] filterData, long bytes) throws BadSource {
+        if (filterData.length <= LZF_CHUNK_BYTES || filterData[LZF_CHUNK_BYTES] != bytes) {
+            throw new BadSource(
+                    array.file,
+                    BadSource.NOWHERE,
+                    array.name,
+                    "its LZF filter unpacks to another size than that of a chunk, " + bytes + " bytes: "
+                            + Arrays.toString(filterData),
+                    "get the file again, or leave it out with --exclude");
         }
     }
 

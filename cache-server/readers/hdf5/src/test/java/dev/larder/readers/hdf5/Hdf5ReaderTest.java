@@ -27,6 +27,9 @@ class Hdf5ReaderTest {
     /** Where the index of a dataset says how long one of its chunks is. */
     private static final int LENGTH_OF_A_CHUNK = 40_920;
 
+    /** Where its LZF filter says how long a chunk is unpacked. */
+    private static final int LENGTH_OF_LZF = 71_904;
+
     @TempDir
     Path folder;
 
@@ -99,6 +102,17 @@ class Hdf5ReaderTest {
         assertThatThrownBy(() -> ReadArrays.of(new Hdf5Reader(), file))
                 .isInstanceOf(BadSource.class)
                 .hasMessageContaining("it cannot be read (Failed to read chunk");
+    }
+
+    @Test
+    void lzfThatUnpacksToAnotherSizeThanItsChunkIsRefusedAndTakesNoMemory() throws IOException {
+        byte[] damaged = Files.readAllBytes(GOLDEN.resolve("arrays.h5"));
+        damaged[LENGTH_OF_LZF + 3] = 100;
+        Path file = Files.write(folder.resolve("x.h5"), damaged);
+
+        assertThatThrownBy(() -> ReadArrays.of(new Hdf5Reader(), file, "layouts/lzf"))
+                .isInstanceOf(BadSource.class)
+                .hasMessageContaining("its LZF filter unpacks to another size than that of a chunk, 15360 bytes");
     }
 
     /** A damaged file gives other numbers, or a refusal. */
