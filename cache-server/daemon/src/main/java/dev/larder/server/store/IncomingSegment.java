@@ -7,8 +7,6 @@ import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.posix.BulkIo;
 import dev.larder.internal.posix.PageSize;
 import dev.larder.internal.posix.Posix;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
@@ -166,8 +164,8 @@ public final class IncomingSegment implements AutoCloseable {
     private static long freeBytes(Path path) {
         try {
             Path folder = path.getParent();
-            return folder == null ? 0 : Files.getFileStore(folder).getUsableSpace();
-        } catch (IOException e) {
+            return folder == null ? 0 : Posix.system().space(folder).freeBytes();
+        } catch (LarderException e) {
             return 0;
         }
     }

@@ -85,7 +85,12 @@ final class FolderGuard {
     }
 
     private static void requireData(Path path) throws IOException {
-        String type = Files.getFileStore(path).type();
+        String type;
+        try {
+            type = Files.getFileStore(path).type();
+        } catch (IOException e) {
+            return; // as in a chroot whose root is no mount point
+        }
         if (WITHOUT_DATA.contains(type)) {
             throw new FileSystemException(
                     path.toString(), null, "it lies on a file system of type " + type + ", which has no data");

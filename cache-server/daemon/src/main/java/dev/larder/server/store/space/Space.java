@@ -5,6 +5,7 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.posix.MemoryGroup;
 import dev.larder.internal.posix.PageSize;
+import dev.larder.internal.posix.Posix;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -185,17 +186,9 @@ public final class Space {
 
     /** Returns what mount and cgroup leave at this moment. */
     long freeBytes() {
-        try {
-            long mount = Files.getFileStore(root).getUsableSpace();
-            return Math.min(
-                    mount, MemoryGroup.leastFreeBytes(machine, ownGrowthBytes()).orElse(Long.MAX_VALUE));
-        } catch (IOException e) {
-            throw Failure.of(ErrorCode.UNEXPECTED, "cannot tell how much space the store has")
-                    .with("store", root)
-                    .with("reason", e)
-                    .cause(e)
-                    .exception();
-        }
+        long mount = Posix.system().space(root).freeBytes();
+        return Math.min(
+                mount, MemoryGroup.leastFreeBytes(machine, ownGrowthBytes()).orElse(Long.MAX_VALUE));
     }
 
     /**
