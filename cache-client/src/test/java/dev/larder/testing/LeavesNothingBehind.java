@@ -47,8 +47,12 @@ public final class LeavesNothingBehind
     /** The configuration parameter that says how long what is on its way out is waited for. */
     static final String PATIENCE_SECONDS = "larder.leaves.patience.seconds";
 
+    /** The configuration parameter that says how threads begin which a test's class ends, not the test: a library's pools, with commas. */
+    private static final String THREADS_OF_CLASSES = "larder.leaves.threads.of.classes";
+
     private static final int USUAL_PATIENCE_SECONDS = 30;
     private static final String PROCESS = "process ";
+    private static final String THREAD = "thread ";
     private static final String MAPPING = "mapping ";
 
     /** Goes only when the garbage of a daemon is collected; that is done once, at the end of the class. */
@@ -76,6 +80,7 @@ public final class LeavesNothingBehind
             "surefire-",
             "Notification Thread",
             "Java2D Disposer", // of ImageIO
+            "org.apache.hadoop.fs.FileSystem$Statistics",
             "awaitility");
 
     /** Returns how names in {@code /dev/shm} begin, by which {@code ops/test} knows what its own run has left there. */
@@ -160,13 +165,14 @@ public final class LeavesNothingBehind
         long patienceNs = TimeUnit.SECONDS.toNanos(context.getConfigurationParameter(PATIENCE_SECONDS, Integer::valueOf)
                 .orElse(USUAL_PATIENCE_SECONDS));
         long begin = System.nanoTime();
-        Set<String> left = newTraces(before, everywhere);
+        List<String> ignored = everywhere ? List.of() : threadsOfClasses(context);
+        Set<String> left = newTraces(before, everywhere, ignored);
         while (!left.isEmpty() && System.nanoTime() - begin < patienceNs) {
             if (left.stream().allMatch(trace -> trace.startsWith(MAPPING))) {
                 System.gc(); // a mapping that is closed goes when nobody can reach it any more
             }
             LockSupport.parkNanos(RETRY_NANOS);
-            left = newTraces(before, everywhere);
+            left = newTraces(before, everywhere, ignored);
         }
         if (!left.isEmpty()) {
             throw new AssertionError(context.getDisplayName() + " left behind:\n  "
@@ -174,9 +180,18 @@ public final class LeavesNothingBehind
         }
     }
 
-    private static Set<String> newTraces(Traces before, boolean everywhere) {
+    private static List<String> threadsOfClasses(ExtensionContext context) {
+        return context.getConfigurationParameter(THREADS_OF_CLASSES)
+                .map(names -> Arrays.stream(names.split(",", -1))
+                        .map(name -> THREAD + name)
+                        .toList())
+                .orElse(List.of());
+    }
+
+    private static Set<String> newTraces(Traces before, boolean everywhere, List<String> ignored) {
         Set<String> left = traces(everywhere);
         left.removeAll(before.found());
+        left.removeIf(trace -> ignored.stream().anyMatch(trace::startsWith));
         return left;
     }
 
@@ -187,7 +202,7 @@ public final class LeavesNothingBehind
             String name = thread.getName();
             mayHaveChildren |= name.startsWith(CHILD_WAITER);
             if (LASTING_THREADS.stream().noneMatch(name::startsWith)) {
-                traces.add("thread " + name + " #" + thread.getId());
+                traces.add(THREAD + name + " #" + thread.getId());
             }
         }
         if (mayHaveChildren) {

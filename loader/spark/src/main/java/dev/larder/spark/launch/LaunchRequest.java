@@ -78,8 +78,8 @@ public record LaunchRequest(
     /** Leaves the secret out. */
     @Override
     public String toString() {
-        return "LaunchRequest[nodes=" + minNodes + ":" + maxNodes + ", maxRestarts=" + maxRestarts + ", options=" + options
-                + ", command=" + command + ", store=" + store + ", folder=" + folder + "]";
+        return "LaunchRequest[nodes=" + minNodes + ":" + maxNodes + ", maxRestarts=" + maxRestarts + ", options="
+                + options + ", command=" + command + ", store=" + store + ", folder=" + folder + "]";
     }
 
     /** Changes the store of each node. */

@@ -117,7 +117,9 @@ final class SavedFolder {
             JsonNode listed = JSON.readTree(in.readAllBytes()).path(FILES);
             if (!listed.isArray()) {
                 throw failed(
-                        "cannot read what a folder lists", file(STATE), new IOException("it is cut short: no " + FILES));
+                        "cannot read what a folder lists",
+                        file(STATE),
+                        new IOException("it is cut short: no " + FILES));
             }
             listed.forEach(part ->
                     parts.add(new Part(part.path(FILE).asText(), part.path(ROWS).asLong(-1))));

@@ -65,6 +65,14 @@ public final class LarderProgram implements AutoCloseable {
         return start(folder, store, words);
     }
 
+    /** Stops a daemon that a launch which failed had started, and that would wait for another. */
+    public static void stopDaemon(Path folder, Path store) {
+        try (LarderProgram stop = start(folder, store, List.of("stop"))) {
+            assertThat(stop.exitCode()).as(stop::said).isZero();
+        }
+        assertThat(store).doesNotExist();
+    }
+
     long pid() {
         return process.pid();
     }
@@ -94,6 +102,7 @@ public final class LarderProgram implements AutoCloseable {
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
+        assertThat(said()).doesNotContain("was never closed");
         return process.exitValue();
     }
 

@@ -63,10 +63,12 @@ class LoadedFolderTest {
         assertThat(python(train, "pass")).contains("it lists no data files");
     }
 
+    /** Runs what looks at a dataset, and stops the daemon, which after a failure would wait for another try. */
     private String python(Path source, String code) {
+        Path store = LeavesNothingBehind.newStore();
         try (LarderProgram launch = LarderProgram.start(
                 folder,
-                LeavesNothingBehind.newStore(),
+                store,
                 List.of(
                         "launch",
                         "--data=train=" + source,
@@ -77,7 +79,9 @@ class LoadedFolderTest {
                         "python3",
                         "-c",
                         code))) {
-            Object unused = launch.exitCode();
+            if (launch.exitCode() != 0) {
+                LarderProgram.stopDaemon(folder, store);
+            }
             return launch.said();
         }
     }
