@@ -522,6 +522,7 @@ final class Leader implements AutoCloseable {
     private static String signal(StopKind kind) {
         return switch (kind) {
             case INTERRUPT -> "INT";
+            case HANG_UP -> "HUP";
             case TERMINATE -> "TERM";
             case KILL -> "KILL";
         };

@@ -84,6 +84,11 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
     }
 
     @Override
+    public void hangUp() {
+        ask(StopKind.HANG_UP);
+    }
+
+    @Override
     public void terminate() {
         ask(StopKind.TERMINATE);
     }

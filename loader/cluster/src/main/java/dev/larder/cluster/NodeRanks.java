@@ -208,7 +208,7 @@ final class NodeRanks implements AutoCloseable {
     /** Asks the ranks to end for the leader's sake; false where they end already. */
     synchronized boolean halt(StopKind kind) {
         Launcher running = launcher;
-        boolean isNeeded = running != null && !running.onEnd().isDone() && !(isFailing && kind == StopKind.TERMINATE);
+        boolean isNeeded = running != null && !running.onEnd().isDone() && !(isFailing && kind.isAskedByFailure());
         if (running != null && isNeeded) {
             kind.ask(running);
         }

@@ -10,6 +10,12 @@ enum StopKind {
             ranks.interrupt();
         }
     },
+    HANG_UP(129) {
+        @Override
+        void ask(RunningRanks ranks) {
+            ranks.hangUp();
+        }
+    },
     TERMINATE(143) {
         @Override
         void ask(RunningRanks ranks) {
@@ -27,6 +33,11 @@ enum StopKind {
 
     StopKind(int exitCode) {
         this.exitCode = exitCode;
+    }
+
+    /** Tells whether ranks that end already have been asked as much. */
+    boolean isAskedByFailure() {
+        return this == TERMINATE || this == HANG_UP;
     }
 
     /** Returns the exit code of a run that somebody stopped so. */

@@ -335,6 +335,23 @@ class NodeLaunchTest {
     }
 
     @Test
+    void aHangUpAtOneNodeIsTheExitCodeOfAllSoThatNoneStopsItsDaemon() {
+        nodes.of("2:2", 1, SLEEPS);
+        Node leader = nodes.start(0);
+        Node other = nodes.start(1);
+        awaitLines(other, 1, "up");
+        awaitLines(leader, 1, "up");
+
+        other.launch().hangUp();
+
+        assertThat(leader.join())
+                .satisfies(end -> assertThat(end.exitCode()).isEqualTo(129))
+                .satisfies(end -> assertThat(end.message()).contains("by=SIGHUP at node 1"));
+        assertThat(other.join().exitCode()).isEqualTo(129);
+        assertThatNothingRuns(leader, other);
+    }
+
+    @Test
     void whatDoesNotBelongIsRefusedByNameBeforeARankStarts() {
         nodes.of("3:3", 1, "echo up");
         Node leader = nodes.start(0);

@@ -107,6 +107,8 @@ public final class LaunchSignals {
             running.kill();
         } else if (exitCode.get() == INTERRUPTED) {
             running.interrupt();
+        } else if (exitCode.get() == HUNG_UP) {
+            running.hangUp();
         } else {
             running.terminate();
         }

@@ -161,6 +161,11 @@ public final class ChildProcess implements AutoCloseable {
         }
     }
 
+    /** Sends its process group a signal that the JDK cannot send, named without SIG. */
+    public void signal(String name) {
+        GroupSignal.send(this, name);
+    }
+
     private void killIfLeft() {
         if (!ending.isDone()) {
             family.kill();

@@ -8,6 +8,11 @@ public interface RunningRanks {
     /** Asks all ranks to end by SIGTERM, and kills what is left after the grace. */
     void terminate();
 
+    /** Asks all ranks to end by SIGTERM for whom nobody has stopped the run (SIGHUP): it may start again elsewhere or later. */
+    default void hangUp() {
+        terminate();
+    }
+
     /** Kills all ranks at once. */
     void kill();
 }

@@ -34,10 +34,14 @@ record GangPlan(
         implements Serializable {
     private static final long serialVersionUID = 1;
 
+    /** What tasks are told where people stop a launch, and nothing is to start again. */
+    static final String STOPPED = "larder: people have stopped the launch";
+
     /** Leaves the secret out. */
     @Override
     public String toString() {
-        return "GangPlan[launch=" + launch + ", nodes=" + nodes + ", restarts=" + restarts + ", command=" + command + "]";
+        return "GangPlan[launch=" + launch + ", nodes=" + nodes + ", restarts=" + restarts + ", command=" + command
+                + "]";
     }
 
     /** Returns the command line of one node's launcher. */

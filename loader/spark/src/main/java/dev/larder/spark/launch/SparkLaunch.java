@@ -217,7 +217,7 @@ public final class SparkLaunch {
                         straggling = Deadline.after(request.grace().plusSeconds(BEYOND_GRACE_SECONDS));
                     }
                     if (cause != null || straggling.isOver()) {
-                        spark.sc().cancelJobGroup(group);
+                        spark.sc().cancelJobGroup(group, isStopped ? GangPlan.STOPPED : "the launch is over");
                         boolean unused = watch.awaitNone(request.grace().plusSeconds(BEYOND_GRACE_SECONDS));
                         return cause == null ? "one node has ended, and others do not" : cause;
                     }

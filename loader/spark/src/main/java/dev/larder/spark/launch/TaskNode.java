@@ -158,7 +158,9 @@ final class TaskNode {
             if (!isAsked && context.isInterrupted()) {
                 isAsked = true;
                 asked = System.nanoTime();
-                ProcessHandle.of(launcher.pid()).ifPresent(ProcessHandle::destroy); // it ends its ranks in order
+                boolean isOver = context.getKillReason().exists(reason -> reason.contains(GangPlan.STOPPED));
+                launcher.signal(
+                        isOver ? "TERM" : "HUP"); // it ends its ranks; after HUP its daemon stays for another gang
             }
         }
     }
