@@ -177,12 +177,14 @@ public final class LaunchData implements NodeData {
             throw interrupted();
         }
         Larder before = larder;
+        List<Dataset> heldBefore = List.copyOf(held.values());
         Larder holder = Larder.connect(store);
         larder = holder;
         held.clear();
         try {
             return hold(holder, shard);
         } finally {
+            heldBefore.forEach(Dataset::close); // nothing else refers to them any more, not even their connection
             if (before != null) {
                 before.close();
             }
@@ -318,6 +320,7 @@ public final class LaunchData implements NodeData {
      */
     public synchronized void end(boolean isInOrder) {
         hasEnded = true;
+        held.values().forEach(Dataset::close);
         Larder holder = larder;
         if (holder != null) {
             holder.close();
