@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -68,9 +69,72 @@ class ReleaseTest(unittest.TestCase):
     def test_what_is_missing_is_said_and_nothing_counts_as_checked(self):
         states = {row["check"]: row["state"] for row in self.checks.all()}
 
-        for name in ("artifacts", "command", "wheels", "components", "sums"):
+        for name in ("artifacts", "dependencies", "command", "wheels", "components", "sums"):
             self.assertEqual(states[name], "failed", name)
         self.assertEqual(states["debian"], "skipped")
+
+    def repository(self, version="0.1.0-SNAPSHOT", heading="## [0.1.0] - 2026-11-23\n\n### Upgrading\n"):
+        """Makes a repository of one commit, and has the checks look at it."""
+        root = self.out / "repository"
+        (root / "ops/docs").mkdir(parents=True)
+        (root / "pom.xml").write_text(f"<project>\n  <version>{version}</version>\n</project>\n")
+        (root / "ops/docs/CHANGELOG.md").write_text(f"# Changes\n\n{heading}")
+        for words in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "All"]):
+            subprocess.run(["git", *words], cwd=root, check=True)
+        patched = unittest.mock.patch.object(release, "ROOT", root)
+        patched.start()
+        self.addCleanup(patched.stop)
+        return root
+
+    def before(self):
+        return {row["check"]: (row["state"], row["said"]) for row in self.checks.before()}
+
+    def test_a_clean_tree_with_its_version_may_be_released(self):
+        self.repository()
+
+        self.assertEqual({state for state, _ in self.before().values()}, {"ok"})
+
+    def test_a_change_that_is_not_committed_is_named(self):
+        root = self.repository()
+        (root / "pom.xml").write_text((root / "pom.xml").read_text() + "\n")
+        (root / "new").write_text("")
+
+        self.assertEqual(self.before()["clean"], ("failed", "not committed, so not in the release: pom.xml, new; commit or stash it"))
+
+    def test_a_version_that_the_pom_does_not_lead_to_or_that_has_a_tag_is_refused(self):
+        root = self.repository(version="0.2.0-SNAPSHOT")
+        self.assertIn("pom.xml leads to 0.2.0", self.before()["number"][1])
+
+        self.checks.version = "0.2.0-rc.1"
+        self.assertEqual(self.before()["number"][0], "ok")
+        subprocess.run(["git", "tag", "v0.2.0-rc.1"], cwd=root, check=True)
+        self.assertIn("has a tag", self.before()["number"][1])
+
+    def test_a_change_log_without_the_version_or_without_its_upgrade_is_refused(self):
+        root = self.repository(heading="## [Unreleased]: 0.1.0\n\n### Upgrading\n")
+        self.assertIn("no heading '## [0.1.0] - YYYY-MM-DD'", self.before()["changes"][1])
+
+        (root / "ops/docs/CHANGELOG.md").write_text("## [0.1.0] - 2026-11-23\n\n### Added\n\n## [0.0.9] - 2026-01-01\n\n### Upgrading\n")
+        self.assertIn("no '### Upgrading'", self.before()["changes"][1])
+
+    def test_a_library_of_ours_that_is_needed_and_not_published_is_found(self):
+        need = '<dependency><groupId>dev.larder</groupId><artifactId>{}</artifactId>{}</dependency>'
+        pom = '<project xmlns="http://maven.apache.org/POM/4.0.0"><dependencies>{}</dependencies></project>'
+        self.write("maven/dev/larder/b/0.1.0/b-0.1.0.pom", pom.format(need.format("only-for-tests", "<scope>test</scope>")))
+        of_a = self.write("maven/dev/larder/a/0.1.0/a-0.1.0.pom", pom.format(need.format("b", "")))
+        self.assertEqual(self.checks.dependencies(), "2 poms")
+        of_a.write_text(pom.format(need.format("c", "")))
+
+        with self.assertRaisesRegex(release.Failed, "a needs c"):
+            self.checks.dependencies()
+
+    def test_nothing_is_built_where_something_stands_in_the_way(self):
+        ended = subprocess.run([PROGRAM, "--version", "7.0.0", "--json", "--out", str(self.out / "none")], capture_output=True, text=True)
+
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("pom.xml leads to", json.loads(ended.stdout)["checks"][0]["said"])
+        self.assertIn("nothing has been built", ended.stderr)
+        self.assertFalse((self.out / "none").exists())
 
     def test_a_bad_version_and_a_folder_without_a_release_are_refused(self):
         for words, code in ((["--version", "1"], 2), (["--again", "--out", str(self.out / "none")], 1)):
