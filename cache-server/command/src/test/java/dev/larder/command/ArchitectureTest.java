@@ -88,7 +88,7 @@ class ArchitectureTest {
                         "dev.larder.command",
                         "dev.larder.loader",
                         "dev.larder.loader.device",
-                        "dev.larder.loader.cuda",
+                        "dev.larder.loader.internal.cuda",
                         "dev.larder.loader.cuda.device",
                         "dev.larder.loader.opencl",
                         "dev.larder.launch.process",
@@ -217,7 +217,7 @@ class ArchitectureTest {
                 .that()
                 .resideOutsideOfPackages(
                         "dev.larder.internal.posix",
-                        "dev.larder.loader.cuda",
+                        "dev.larder.loader.internal.cuda",
                         "dev.larder.loader.cuda.device",
                         "dev.larder.loader.internal.image",
                         "dev.larder.loader.opencl")
@@ -271,9 +271,19 @@ class ArchitectureTest {
         noClasses()
                 .that()
                 .resideOutsideOfPackages(
-                        "dev.larder.loader", "dev.larder.loader.sample", "dev.larder.loader.internal..")
+                        "dev.larder.loader",
+                        "dev.larder.loader.sample",
+                        "dev.larder.loader.internal..",
+                        "dev.larder.loader.cuda.device")
                 .should()
                 .dependOnClassesThat(resideInAPackage("dev.larder.loader.internal.."))
+                .check(CLASSES);
+        noClasses()
+                .that()
+                .resideInAPackage("dev.larder.loader.cuda.device")
+                .should()
+                .dependOnClassesThat(resideInAPackage("dev.larder.loader.internal..")
+                        .and(not(resideInAPackage("dev.larder.loader.internal.cuda"))))
                 .check(CLASSES);
     }
 

@@ -4,7 +4,7 @@ import dev.larder.cluster.Objections.Objection;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.time.Deadline;
-import dev.larder.launch.process.MasterPort;
+import dev.larder.launch.internal.MasterPort;
 import java.net.InetAddress;
 import java.security.SecureRandom;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package dev.larder.cluster;
 
-import dev.larder.launch.process.MasterPort;
+import dev.larder.launch.internal.MasterPort;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -30,6 +30,7 @@ class ArchitectureTest {
     private static final Map<String, List<String>> USES = Map.of(
             "sample", List.of(),
             "image", List.of(),
+            "cuda", List.of(),
             "transform", List.of("sample", "image"),
             "slot", List.of("transform"),
             "field", List.of("sample", "slot", "image", "transform"),
@@ -72,7 +73,7 @@ class ArchitectureTest {
                 .check(CLASSES);
         noClasses()
                 .that()
-                .resideInAnyPackage(API + ".sample..", API + ".transform..", API + ".device..", API + ".cuda..")
+                .resideInAnyPackage(API + ".sample..", API + ".transform..", API + ".device..")
                 .should()
                 .dependOnClassesThat(resideInAnyPackage(API, API + ".fanout", API + ".internal..")
                         .and(not(resideInAPackage(ROOMS + "sample"))))

@@ -3,6 +3,7 @@ package dev.larder.launch.process;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.launch.internal.MasterPort;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.larder.error.LarderException;
+import dev.larder.launch.internal.MasterPort;
 import dev.larder.launch.process.ExitCause.Ended;
 import dev.larder.launch.process.ExitCause.Exited;
 import dev.larder.launch.process.ExitCause.NotStarted;

@@ -1,6 +1,6 @@
 package dev.larder.loader.cuda.device;
 
-import dev.larder.loader.cuda.LibCuda;
+import dev.larder.loader.internal.cuda.LibCuda;
 import java.util.Arrays;
 
 /**

@@ -1,7 +1,7 @@
 package dev.larder.loader.cuda.device;
 
-import dev.larder.loader.cuda.LibCuda;
 import dev.larder.loader.device.Fence;
+import dev.larder.loader.internal.cuda.LibCuda;
 import org.jspecify.annotations.Nullable;
 
 /** An event that was recorded: one of the session's, which goes back to it, or one of the consumer's. */

@@ -3,8 +3,8 @@ package dev.larder.loader.cuda.device;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
-import dev.larder.loader.cuda.CudaCalls;
-import dev.larder.loader.cuda.LibCuda;
+import dev.larder.loader.internal.cuda.CudaCalls;
+import dev.larder.loader.internal.cuda.LibCuda;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 

@@ -1,9 +1,9 @@
 package dev.larder.loader.cuda.device;
 
-import dev.larder.loader.cuda.LibCuda;
 import dev.larder.loader.device.DeviceKernel;
 import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.KernelSource;
+import dev.larder.loader.internal.cuda.LibCuda;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

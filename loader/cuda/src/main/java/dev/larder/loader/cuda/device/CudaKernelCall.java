@@ -3,8 +3,8 @@ package dev.larder.loader.cuda.device;
 import com.sun.jna.Memory;
 import com.sun.jna.Native;
 import com.sun.jna.Pointer;
-import dev.larder.loader.cuda.LibCuda;
 import dev.larder.loader.device.DeviceKernel;
+import dev.larder.loader.internal.cuda.LibCuda;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,7 @@
 package dev.larder.loader.cuda.device;
 
-import dev.larder.loader.cuda.LibCuda;
 import dev.larder.loader.device.DeviceMemory;
+import dev.larder.loader.internal.cuda.LibCuda;
 import java.nio.ByteBuffer;
 import org.agrona.BufferUtil;
 import org.jspecify.annotations.Nullable;

@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
-import dev.larder.loader.cuda.LibCuda;
 import dev.larder.loader.device.KernelSource;
+import dev.larder.loader.internal.cuda.LibCuda;
 import java.util.HashMap;
 import java.util.Map;
 

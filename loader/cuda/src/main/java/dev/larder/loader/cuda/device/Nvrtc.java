@@ -11,7 +11,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.posix.Posix;
-import dev.larder.loader.cuda.LibCuda;
+import dev.larder.loader.internal.cuda.LibCuda;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -3,7 +3,7 @@
  *
  * <p>{@link dev.larder.loader.cuda.device.CudaDevice} is for those who call CUDA themselves too, {@link
  * dev.larder.loader.cuda.device.Dlpack} for frameworks. The only package that calls {@code libnvrtc}; the driver's functions are
- * declared in {@code dev.larder.loader.cuda}.
+ * declared in {@code dev.larder.loader.internal.cuda}.
  */
 @NullMarked
 package dev.larder.loader.cuda.device;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.sun.jna.Function;
 import com.sun.jna.NativeLibrary;
 import dev.larder.internal.posix.Posix;
-import dev.larder.loader.cuda.CudaLibrary;
+import dev.larder.loader.internal.cuda.CudaLibrary;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;

@@ -3,8 +3,8 @@ package dev.larder.loader.cuda.device;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.larder.loader.cuda.CudaLibrary;
 import dev.larder.loader.device.Pictures;
+import dev.larder.loader.internal.cuda.CudaLibrary;
 import dev.larder.testing.ChildJvm;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -1,4 +1,4 @@
-package dev.larder.loader.cuda;
+package dev.larder.loader.internal.cuda;
 
 import dev.larder.internal.error.Logs;
 import dev.larder.loader.device.HostAllocator;

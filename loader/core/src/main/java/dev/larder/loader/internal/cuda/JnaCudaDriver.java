@@ -1,4 +1,4 @@
-package dev.larder.loader.cuda;
+package dev.larder.loader.internal.cuda;
 
 import com.sun.jna.NativeLibrary;
 import dev.larder.internal.posix.Posix;

@@ -1,4 +1,4 @@
-package dev.larder.loader.cuda;
+package dev.larder.loader.internal.cuda;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;

@@ -1,4 +1,4 @@
-package dev.larder.launch.process;
+package dev.larder.launch.internal;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
@@ -25,7 +25,7 @@ public final class MasterPort implements AutoCloseable {
     }
 
     /** Takes the port that was asked for, 0 for a free one. */
-    static MasterPort take(int wanted) {
+    public static MasterPort take(int wanted) {
         return take(wanted, loopback());
     }
 

@@ -1,4 +1,4 @@
-package dev.larder.loader.cuda;
+package dev.larder.loader.internal.cuda;
 
 import java.util.ArrayList;
 import java.util.List;

@@ -1,4 +1,4 @@
-package dev.larder.loader.cuda;
+package dev.larder.loader.internal.cuda;
 
 import com.sun.jna.Library;
 import com.sun.jna.Native;

@@ -1,4 +1,4 @@
-package dev.larder.loader.cuda;
+package dev.larder.loader.internal.cuda;
 
 /** The calls of the CUDA driver that are in use. Each returns the driver's result, 0 for success; some need a current context. */
 interface CudaDriver {
