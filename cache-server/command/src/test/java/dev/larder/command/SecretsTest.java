@@ -1,6 +1,7 @@
 package dev.larder.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
@@ -60,6 +61,75 @@ class SecretsTest {
         } finally {
             connection.disconnect();
         }
+    }
+
+    @Test
+    void theSecretOfARunIsInTheEnvironmentOfLaunchersAndRanksAlone() throws IOException {
+        Path secretFile = Files.writeString(folder.resolve("secret"), SECRET);
+        assertThat(secretFile.toFile().setReadable(false, false)
+                        && secretFile.toFile().setReadable(true, true))
+                .isTrue();
+        String[] launch = launch(
+                "--data=v=" + Samples.vector(folder, "v", 5000),
+                "--log-dir=" + folder.resolve("logs"),
+                "-n=1",
+                "--",
+                "sh",
+                "-c",
+                "cd '" + folder + "'; echo here; touch up-$RANK; until [ -e go ]; do sleep 0.05; done");
+        String[] launchByFile = Stream.concat(
+                        Stream.of("launch", "--rdzv-secret-file=" + secretFile),
+                        Stream.of(launch).skip(1))
+                .toArray(String[]::new);
+        try (CommandProcess one = nodeWith(SECRET, launch);
+                CommandProcess two = nodeWith("", launchByFile)) {
+            List<CommandProcess> nodes = List.of(one, two);
+            awaitRanksOf(nodes);
+
+            assertThat(processesWith("environ"))
+                    .as("two ranks, and the launcher that was told so")
+                    .hasSizeGreaterThanOrEqualTo(3);
+            assertThat(processesWith("cmdline")).isEmpty();
+            assertThat(filesWith(folder, SECRET)).containsExactly(secretFile);
+            assertThat(filesWith(folder.resolve("logs"), "here")).hasSize(2);
+            for (CommandProcess node : nodes) {
+                assertThat(node.store().resolve("data/v/1/manifest.json")).exists();
+                assertThat(filesWith(node.store(), SECRET)).isEmpty();
+            }
+            Files.createFile(folder.resolve("go"));
+            for (CommandProcess node : nodes) {
+                assertThat(node.exitCode()).as(node.err()).isZero();
+                assertThat(node.out() + node.err()).contains("larder: ").doesNotContain(SECRET);
+            }
+        }
+    }
+
+    private void awaitRanksOf(List<CommandProcess> nodes) {
+        await("ranks").until(() -> areUp() || nodes.stream().anyMatch(node -> !isAlive(node)));
+        nodes.forEach(node -> assertThat(isAlive(node)).as(node.err()).isTrue());
+    }
+
+    private boolean areUp() {
+        return Files.exists(folder.resolve("up-0")) && Files.exists(folder.resolve("up-1"));
+    }
+
+    private static boolean isAlive(CommandProcess node) {
+        return ProcessHandle.of(node.pid()).map(ProcessHandle::isAlive).orElse(false);
+    }
+
+    /** Lists processes of this user in whose environment or arguments the secret stands. */
+    private static List<Long> processesWith(String file) {
+        return ProcessHandle.allProcesses()
+                .map(ProcessHandle::pid)
+                .filter(pid -> {
+                    try {
+                        return Files.readString(Path.of("/proc/" + pid, file), StandardCharsets.ISO_8859_1)
+                                .contains(SECRET);
+                    } catch (IOException endedOrOfAnother) {
+                        return false;
+                    }
+                })
+                .toList();
     }
 
     @Test
