@@ -17,7 +17,6 @@ CLAIMS = (
     ("day.step.plain-java", "{what}: **{value:.2f} s**; {peer_value:.1f} s where {peer}"),
     ("day.step.plain-python", "{what}: **{value:.2f} s**; {peer_value:.1f} s where {peer}"),
     ("day.memory.plain-python", "{what}: **{value:.1f} GiB**; {peer_value:.1f} GiB where {peer}"),
-    ("gather.784", "{what}: **{ratio:.1f}×** the speed of {peer}"),
     ("ingest.large", "{what}: {value:.1f} GB/s, **{ratio:.1f}×** the speed of {peer}"),
     ("ingest.small", "{what}: **{ratio:.1f}×** the speed of {peer}"),
     ("loader.alone.djl", "{what}: **{ratio:.1f}×** the speed of {peer}"),
