@@ -1,5 +1,7 @@
 package dev.larder.cluster;
 
+import dev.larder.distributed.rendezvous.Handshake;
+import dev.larder.distributed.rendezvous.Handshake.Side;
 import dev.larder.distributed.rendezvous.RunSecret;
 import dev.larder.internal.time.Deadline;
 import java.io.BufferedOutputStream;
@@ -26,8 +28,8 @@ import javax.crypto.spec.SecretKeySpec;
  * <pre>
  *  node    magic (8) | version (4) | nonce (32)
  *  leader  magic (8) | version (4) | nonce (32)
- *  node    proof of "node", both nonces (32)
- *  leader  1 and the proof of "leader", both nonces (32); or 0
+ *  node    the guest's proof of the Handshake over both nonces (32)
+ *  leader  1 and the host's proof (32); or 0
  *  then    length (4) | message | code by the sender's key of the connection, of the count of messages before and the message (16)
  * </pre>
  *
@@ -35,8 +37,9 @@ import javax.crypto.spec.SecretKeySpec;
  */
 final class NodeLink implements AutoCloseable {
     /** Changes with what messages mean. */
-    static final int VERSION = 2;
+    static final int VERSION = 3;
 
+    private static final String NAME = "larder nodes";
     private static final byte[] MAGIC = "LARDRDZV".getBytes(StandardCharsets.US_ASCII);
     private static final String ALGORITHM = "HmacSHA256";
     private static final int CODE_LENGTH = 16;
@@ -71,52 +74,45 @@ final class NodeLink implements AutoCloseable {
 
     /** Proves to a leader that this is a node of its run, and has it prove the like. */
     static NodeLink toLeader(Socket socket, RunSecret secret, Duration silence) throws IOException {
-        Handshake streams = Handshake.on(socket);
+        Streams streams = Streams.on(socket);
         byte[] mine = RunSecret.nonce();
         greet(streams.out, mine);
-        byte[] theirs = streams.greeting();
-        streams.out.write(secret.proof("node", mine, theirs));
+        Handshake handshake = new Handshake(secret, NAME, mine, streams.greeting());
+        streams.out.write(handshake.proof(Side.GUEST));
         streams.out.flush();
-        if (streams.take(1)[0] != 1 || !secret.proves(streams.take(RunSecret.PROOF_BYTES), "leader", mine, theirs)) {
+        if (streams.take(1)[0] != 1 || !handshake.proves(streams.take(RunSecret.PROOF_BYTES), Side.HOST)) {
             throw new StrangerException("it has another secret");
         }
         socket.setSoTimeout((int) silence.toMillis());
         return new NodeLink(
-                socket,
-                streams.in,
-                streams.out,
-                mac(secret.proof("from node", mine, theirs)),
-                mac(secret.proof("from leader", mine, theirs)));
+                socket, streams.in, streams.out, mac(handshake.key(Side.GUEST)), mac(handshake.key(Side.HOST)));
     }
 
     /** Has a caller prove that it is a node of this run, and proves the like. */
     static NodeLink toNode(Socket socket, RunSecret secret, Duration silence) throws IOException {
-        Handshake streams = Handshake.on(socket);
+        Streams streams = Streams.on(socket);
         byte[] theirs = streams.greeting();
         byte[] mine = RunSecret.nonce();
         greet(streams.out, mine);
-        if (!secret.proves(streams.take(RunSecret.PROOF_BYTES), "node", theirs, mine)) {
+        Handshake handshake = new Handshake(secret, NAME, theirs, mine);
+        if (!handshake.proves(streams.take(RunSecret.PROOF_BYTES), Side.GUEST)) {
             streams.out.write(0);
             streams.out.flush();
             throw new StrangerException("it has another secret");
         }
         streams.out.write(1);
-        streams.out.write(secret.proof("leader", theirs, mine));
+        streams.out.write(handshake.proof(Side.HOST));
         streams.out.flush();
         socket.setSoTimeout((int) silence.toMillis());
         return new NodeLink(
-                socket,
-                streams.in,
-                streams.out,
-                mac(secret.proof("from leader", theirs, mine)),
-                mac(secret.proof("from node", theirs, mine)));
+                socket, streams.in, streams.out, mac(handshake.key(Side.HOST)), mac(handshake.key(Side.GUEST)));
     }
 
     /** What comes before the messages: it has a deadline as a whole, so that nobody holds a place by a byte now and then. */
-    private record Handshake(Socket socket, DataInputStream in, DataOutputStream out, Deadline deadline) {
-        private static Handshake on(Socket socket) throws IOException {
+    private record Streams(Socket socket, DataInputStream in, DataOutputStream out, Deadline deadline) {
+        private static Streams on(Socket socket) throws IOException {
             socket.setTcpNoDelay(true);
-            return new Handshake(
+            return new Streams(
                     socket,
                     new DataInputStream(socket.getInputStream()),
                     new DataOutputStream(new BufferedOutputStream(socket.getOutputStream())),

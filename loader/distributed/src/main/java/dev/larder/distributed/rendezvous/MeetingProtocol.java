@@ -1,5 +1,6 @@
 package dev.larder.distributed.rendezvous;
 
+import dev.larder.distributed.rendezvous.Handshake.Side;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -18,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *           | magic  | version | rank  | world size | (unused) | pid | job digest | nonce |
  *
  *   proof   0        8         40            44
- *           | magic  | HMAC    | card length | card, UTF-8 |     HMAC over both nonces, the hello and the card
+ *           | magic  | HMAC    | card length | card, UTF-8 |     of Handshake: the hello, the challenge and the card
  *
  *   answer  0        8         12      16       20
  *           | magic  | version | kind  | length | text, UTF-8, length bytes |
@@ -31,12 +32,11 @@ final class MeetingProtocol {
     static final int ANSWER_HEADER_LENGTH = 20;
     static final int MAX_TEXT_LENGTH = 4096;
 
-    static final int VERSION = 2;
+    static final int VERSION = 3;
     private static final long HELLO_MAGIC = magic("larderHI");
     private static final long PROOF_MAGIC = magic("larderPR");
     private static final long ANSWER_MAGIC = magic("larderOK");
-    private static final String RANK_ROLE = "larder rank";
-    private static final String HOST_ROLE = "larder rank 0";
+    private static final String NAME = "larder ranks";
 
     private MeetingProtocol() {}
 
@@ -121,15 +121,20 @@ final class MeetingProtocol {
                 Arrays.equals(digest, digest(reader)));
     }
 
+    /** Returns how a rank and rank 0 prove that they know the secret. */
+    static Handshake handshake(RunSecret secret, byte[] hello, byte[] challenge) {
+        return new Handshake(secret, NAME, hello, challenge);
+    }
+
     /** Proves to rank 0 that this rank knows the secret, and hands it the card. */
-    static ByteBuffer proof(RankSeat seat, byte[] hello, String challenge) {
+    static ByteBuffer proof(RankSeat seat, Handshake handshake) {
         byte[] card = seat.card().getBytes(StandardCharsets.UTF_8);
         if (card.length > MAX_CARD_LENGTH) {
             throw new IllegalArgumentException("card of " + card.length + " bytes: " + seat.card());
         }
         return allocate(PROOF_HEADER_LENGTH + card.length)
                 .putLong(PROOF_MAGIC)
-                .put(seat.secret().proof(RANK_ROLE, HexFormat.of().parseHex(challenge), hello, card))
+                .put(handshake.proof(Side.GUEST, card))
                 .putInt(card.length)
                 .put(card)
                 .flip();
@@ -151,34 +156,34 @@ final class MeetingProtocol {
     }
 
     /** Returns the card of a rank that has proved that it knows the secret; null where it has not. */
-    static @Nullable String provedCard(RunSecret secret, ByteBuffer proof, byte[] hello, byte[] challenge) {
+    static @Nullable String provedCard(Handshake handshake, ByteBuffer proof) {
         byte[] tag = new byte[RunSecret.PROOF_BYTES];
         proof.get(Long.BYTES, tag);
         byte[] card = new byte[proof.getInt(PROOF_HEADER_LENGTH - Integer.BYTES)];
         proof.get(PROOF_HEADER_LENGTH, card);
-        return secret.proves(tag, RANK_ROLE, challenge, hello, card) ? new String(card, StandardCharsets.UTF_8) : null;
+        return handshake.proves(tag, Side.GUEST, card) ? new String(card, StandardCharsets.UTF_8) : null;
     }
 
     /** What all know once they have met; cards are those of all ranks, in their order, or none. */
     record Met(String key, List<String> cards) {}
 
     /** Writes that all have met, with rank 0's proof to a rank that it knows the secret too. */
-    static String met(RunSecret secret, Met met, byte[] hello, byte[] challenge) {
+    static String met(Handshake handshake, Met met) {
         String text = met.key() + "\n" + String.join("\n", met.cards());
-        byte[] proof = secret.proof(HOST_ROLE, hello, challenge, text.getBytes(StandardCharsets.UTF_8));
+        byte[] proof = handshake.proof(Side.HOST, text.getBytes(StandardCharsets.UTF_8));
         return HexFormat.of().formatHex(proof) + "\n" + text;
     }
 
     /** Reads {@link #met}; null where whoever wrote it does not know the secret. */
-    static @Nullable Met decodeMet(RunSecret secret, String text, byte[] hello, String challenge) {
+    static @Nullable Met decodeMet(Handshake handshake, String text) {
         int end = 2 * RunSecret.PROOF_BYTES;
-        if (text.length() <= end || text.charAt(end) != '\n' || !isHex(text.substring(0, end)) || !isHex(challenge)) {
+        if (text.length() <= end || text.charAt(end) != '\n' || !isHex(text.substring(0, end))) {
             return null;
         }
         String rest = text.substring(end + 1);
         byte[] proof = HexFormat.of().parseHex(text.substring(0, end));
         byte[] bytes = rest.getBytes(StandardCharsets.UTF_8);
-        if (!secret.proves(proof, HOST_ROLE, hello, HexFormat.of().parseHex(challenge), bytes)) {
+        if (!handshake.proves(proof, Side.HOST, bytes)) {
             return null;
         }
         List<String> lines = List.of(rest.split("\n", -1));

@@ -14,6 +14,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
+import java.util.HexFormat;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +32,7 @@ final class TcpClient {
     private final Selector selector;
     private final ByteBuffer read;
     private final byte[] hello;
-    private String challenge = "";
+    private @Nullable Handshake handshake;
     private @Nullable SocketChannel kept;
     private String missing = "0";
     private String state = "nothing listens there";
@@ -89,7 +90,7 @@ final class TcpClient {
 
     /** Hands the connection over to whoever closes it then. */
     private <T> T used(Answer answer, Use<T> use) throws IOException {
-        Met met = MeetingProtocol.decodeMet(seat.secret(), answer.text(), hello, challenge);
+        Met met = handshake == null ? null : MeetingProtocol.decodeMet(handshake, answer.text());
         SocketChannel channel = Objects.requireNonNull(kept);
         if (met == null) {
             channel.close();
@@ -199,8 +200,10 @@ final class TcpClient {
                         if (!MeetingProtocol.isChallenge(answer.text())) {
                             throw new NotOursException();
                         }
-                        challenge = answer.text();
-                        channel.write(MeetingProtocol.proof(seat, hello, challenge));
+                        Handshake begun = MeetingProtocol.handshake(
+                                seat.secret(), hello, HexFormat.of().parseHex(answer.text()));
+                        handshake = begun;
+                        channel.write(MeetingProtocol.proof(seat, begun));
                     }
                     default -> {
                         return answer;

@@ -163,7 +163,7 @@ final class TcpHost implements AutoCloseable {
 
     private void tellThatAllHaveMet(Met met) {
         for (Caller caller : List.copyOf(ranks.values())) {
-            String text = MeetingProtocol.met(seat.secret(), met, caller.helloBytes(), caller.challenge);
+            String text = MeetingProtocol.met(handshake(caller), met);
             tell(caller, Kind.MET, text, MeetingProtocol.textLimit(seat));
         }
     }
@@ -248,8 +248,12 @@ final class TcpHost implements AutoCloseable {
         }
     }
 
+    private Handshake handshake(Caller caller) {
+        return MeetingProtocol.handshake(seat.secret(), caller.helloBytes(), caller.challenge);
+    }
+
     private void seat(Caller caller, Hello hello) {
-        String card = MeetingProtocol.provedCard(seat.secret(), caller.proof, caller.helloBytes(), caller.challenge);
+        String card = MeetingProtocol.provedCard(handshake(caller), caller.proof);
         String objection = card == null ? OTHER_SECRET : objection(hello);
         if (objection != null) {
             lastRefusal = "rank " + hello.rank() + " of pid " + hello.pid() + ": " + objection;

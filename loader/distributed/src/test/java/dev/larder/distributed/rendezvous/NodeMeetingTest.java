@@ -110,12 +110,12 @@ class NodeMeetingTest {
             Future<NodeLinks> right = goTo(host.port(), seat(1, 2, SECRET));
             assertThat(links(right).cards()).isEqualTo(links(zero).cards());
         }
-        String met = MeetingProtocol.met(SECRET, new MeetingProtocol.Met("key", List.of()), new byte[80], new byte[32]);
+        Handshake right = MeetingProtocol.handshake(SECRET, new byte[80], new byte[32]);
+        String met = MeetingProtocol.met(right, new MeetingProtocol.Met("key", List.of()));
         RunSecret other = RunSecret.of("another secret of this length");
-        assertThat(MeetingProtocol.decodeMet(other, met, new byte[80], "00".repeat(32)))
+        assertThat(MeetingProtocol.decodeMet(MeetingProtocol.handshake(other, new byte[80], new byte[32]), met))
                 .isNull();
-        assertThat(MeetingProtocol.decodeMet(SECRET, met, new byte[80], "00".repeat(32)))
-                .isNotNull();
+        assertThat(MeetingProtocol.decodeMet(right, met)).isNotNull();
     }
 
     @Test
