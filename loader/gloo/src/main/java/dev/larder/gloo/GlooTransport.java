@@ -33,6 +33,7 @@ public final class GlooTransport implements GroupTransport {
     @Override
     public Opening open(Seat seat) {
         try {
+            GlooLibraries.load(seat.timeout());
             return new GlooOpening(seat, seat.node() == 0 ? store(seat.host(), 0, true, seat) : null);
         } catch (LinkageError e) {
             throw Failure.of(ErrorCode.UNEXPECTED, "the libraries of Gloo cannot be loaded")
