@@ -11,6 +11,7 @@ import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Shard;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
+import dev.larder.testing.Rounds;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
@@ -29,7 +30,6 @@ import org.junit.jupiter.api.Timeout;
 class AnyOrderTest {
     private static final int ROWS = 83;
 
-    private final long seed = Long.getLong("larder.seed", System.nanoTime());
     private final Shelf shelf = Shelf.ofSamples(ROWS, 4);
 
     @AfterEach
@@ -54,9 +54,10 @@ class AnyOrderTest {
 
     @Test
     void nothingIsLostOrVisitedTwiceHoweverOftenItIsResumedInWhateverOrderOnAnyNumberOfRanks() {
-        System.err.println("seed=" + seed);
+        Rounds rounds = Rounds.of("epochs resumed in any order", 60);
+        long seed = rounds.seed();
         int overtaken = 0;
-        for (int round = 0; round < 200; round++) {
+        for (int round = 0; round < rounds.count(); round++) {
             Random random = new Random(seed + round);
             boolean inBatches = random.nextInt(3) == 0;
             Lengths lengths = Lengths.of(random.ints(ROWS, 1, 9).toArray());

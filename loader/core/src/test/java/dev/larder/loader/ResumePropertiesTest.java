@@ -12,6 +12,7 @@ import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Shard;
 import dev.larder.loader.sample.Shard.Tail;
 import dev.larder.loader.sample.TokenBudget;
+import dev.larder.testing.Rounds;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -31,12 +32,13 @@ import org.junit.jupiter.api.Test;
  */
 class ResumePropertiesTest {
     private static final int ROWS = 61;
-    private static final int CASES = 3000; // of each kind
+    private static final int CASES = 1000; // of each kind
     private static final int MAX_WORLD = 8;
 
     private static Shelf shelf;
 
-    private final long seed = Long.getLong("larder.seed", System.nanoTime());
+    private final Rounds rounds = Rounds.of("resumed epochs", CASES);
+    private final long seed = rounds.seed();
 
     @BeforeAll
     static void open() {
@@ -55,8 +57,7 @@ class ResumePropertiesTest {
 
     @Test
     void samplesThatCountAreTheGlobalOrderOnceHoweverOftenAnEpochIsResumed() {
-        System.err.println("seed=" + seed);
-        for (int round = 0; round < CASES; round++) {
+        for (int round = 0; round < rounds.count(); round++) {
             Random random = new Random(seed + round);
             Sampler sampler = sampler(random);
             Tail tail = tail(random);
@@ -81,8 +82,7 @@ class ResumePropertiesTest {
     @Tag("slow")
     @Test
     void wholeBatchesThatCountAreTheGlobalOrderOnceHoweverOftenAnEpochIsResumed() {
-        System.err.println("seed=" + seed);
-        for (int round = 0; round < CASES; round++) {
+        for (int round = 0; round < rounds.count(); round++) {
             Random random = new Random(seed + round);
             BatchSampler sampler = batchSampler(random);
             Tail tail = tail(random);

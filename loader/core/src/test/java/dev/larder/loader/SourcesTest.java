@@ -18,6 +18,7 @@ import dev.larder.loader.sample.Shard;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.FixtureArray;
+import dev.larder.testing.Rounds;
 import dev.larder.testing.StoreFixture;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -41,7 +42,6 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(120)
 class SourcesTest {
-    private final long seed = Long.getLong("larder.seed", System.nanoTime());
     private final StoreFixture store = StoreFixture.create();
     private final Larder larder;
     private final Dataset a;
@@ -361,8 +361,9 @@ class SourcesTest {
 
     @Test
     void severalDatasetsAreStoppedAndResumedAsOneOnAnyNumberOfRanks() {
-        System.err.println("seed=" + seed);
-        for (int round = 0; round < 200; round++) {
+        Rounds rounds = Rounds.of("several datasets resumed", 60);
+        long seed = rounds.seed();
+        for (int round = 0; round < rounds.count(); round++) {
             Random random = new Random(seed + round);
             Source source = switch (random.nextInt(5)) {
                 case 0 -> Sources.concat(a, b, c);

@@ -115,7 +115,7 @@ class LoadPlanTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"100000, 20000", "100000, 1000000", "9078, 500", "1000000, 100"})
+    @CsvSource({"100000, 20000", "100000, 1000000", "9078, 500", "300000, 100"})
     void aHundredThousandArraysNeedAFewDozenFiles(int arrays, long bytes) {
         LoadPlan plan = LoadPlan.of(bytes(arrays, bytes), USUAL);
 

@@ -41,6 +41,7 @@ class UnpackedTextTest {
         made.close();
     }
 
+    @Tag("slow")
     @ParameterizedTest
     @EnumSource(value = LoadOptions.As.class, names = "STRINGS")
     void aSmallFileThatUnpacksToMoreThanTheCapacityIsRefusedWhileItIsUnpacked(LoadOptions.As as) throws IOException {
