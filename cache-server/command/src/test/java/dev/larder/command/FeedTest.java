@@ -355,10 +355,9 @@ class FeedTest {
         assertThat(json("status", "--json").getAsJsonArray("feeds")).isEmpty();
     }
 
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
+    @Test
+    void whatIsWrongIsSaidWithWhatIsRight() {
+        for (String row : List.of(
                 "--arrays w|4|no such array: dataset=v version=1 array=w",
                 "--arrays v --transform w=flip|4|no such array to transform: dataset=v array=w; did you mean v? --arrays names v",
                 "--arrays v --transform v=flop|2|no such step: array=v step=flop; did you mean flip?",
@@ -371,14 +370,14 @@ class FeedTest {
                 "--arrays v --epochs 3..1|2|the last epoch is before the first: '3..1'",
                 "--arrays v --epochs x|2|not epochs: 'x' (epochs are 0..9, 3 or 3..)",
                 "--arrays v --on-slow wait|2|invalid value for option '--on-slow'",
-                "--batch 1|2|missing required option: '--arrays=ARRAY'"
-            })
-    void whatIsWrongIsSaidWithWhatIsRight(String options, int code, String message) {
-        Answer feed = daemon.ask(("feed run1 v " + options).split(" "));
+                "--batch 1|2|missing required option: '--arrays=ARRAY'")) {
+            String[] parts = row.split("\\|", -1);
+            Answer feed = daemon.ask(("feed run1 v " + parts[0]).split(" ", -1));
 
-        assertThat(feed.code()).as(feed.err()).isEqualTo(code);
-        assertThat(feed.err()).contains(message);
-        assertThat(ring()).doesNotExist();
+            assertThat(feed.code()).as(row + feed.err()).isEqualTo(Integer.parseInt(parts[1]));
+            assertThat(feed.err()).contains(parts[2]);
+            assertThat(ring()).doesNotExist();
+        }
     }
 
     @Test
