@@ -68,46 +68,6 @@ class InstalledArchiveTest {
         }
     }
 
-    /** The Java of the archive has only the modules that the daemon asks for: readers have to do with these. */
-    @Tag("slow")
-    @Test
-    void readersThatAreUnpackedBesideReadTheirFormats() throws IOException {
-        Path golden = Path.of(System.getProperty("larder.root", "../.."), "cache-server/readers");
-        try (Installed installed = Installed.unpack(WITH_JAVA, temporary.resolve("readers"))) {
-            Path archive = Path.of(System.getProperty("larder.target", "target"))
-                    .resolve(System.getProperty("larder.archive.readers", "none"));
-            List<String> unpack = List.of(
-                    "tar",
-                    "-xzf",
-                    archive.toString(),
-                    "--strip-components=1",
-                    "-C",
-                    installed.root().toString());
-            assertThat(Installed.run(Map.of(), unpack).code()).isZero();
-
-            assertThat(installed.larder("readers").out())
-                    .containsPattern("hdf5 +hdf5 +ready")
-                    .containsPattern("packed +packed +ready")
-                    .containsPattern("tfrecord +tfrecord +ready");
-            assertThat(installed.larder(
-                            "serve",
-                            "--detach",
-                            "--load",
-                            "h="
-                                    + golden.resolve("hdf5/src/test/resources/golden/arrays.h5")
-                                            .toAbsolutePath(),
-                            "--load",
-                            "t="
-                                    + golden.resolve("tfrecord/src/test/resources/golden/table")
-                                            .toAbsolutePath()))
-                    .satisfies(ended -> assertThat(ended.code()).as(ended.err()).isZero());
-            assertThat(installed.larder("ls", "--json").out()).contains("\"h/layouts/lzf\"", "\"t/image/label\"");
-
-            assertThat(installed.larder("stop").code()).isZero();
-            assertThat(installed.store()).doesNotExist();
-        }
-    }
-
     private static String python(Installed installed) {
         String folder = installed.root().resolve("python").toString();
         Map<String, String> environment =

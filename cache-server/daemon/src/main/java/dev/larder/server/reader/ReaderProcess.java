@@ -56,6 +56,8 @@ final class ReaderProcess implements AutoCloseable {
     private static final long WORDS_MS = 500;
 
     private final ReaderSpec spec;
+    private final Path folder;
+    private final ReaderClasses classes;
     private final String heap;
     private final String token = UUID.randomUUID().toString();
     private final BlockingQueue<Said> said = new LinkedBlockingQueue<>(MOST_WAITING);
@@ -71,9 +73,11 @@ final class ReaderProcess implements AutoCloseable {
     /** What came next from the reader: an answer, or why there is none any more. */
     record Said(@Nullable Answer answer, @Nullable IOException broken) {}
 
-    private ReaderProcess(ReaderSpec spec, String heap) {
+    private ReaderProcess(ReaderSpec spec, Path folder, String heap, ReaderClasses classes) {
         this.spec = spec;
+        this.folder = folder;
         this.heap = heap;
+        this.classes = classes;
     }
 
     /**
@@ -83,19 +87,21 @@ final class ReaderProcess implements AutoCloseable {
      */
     static ReaderProcess start(Readers.Known reader, Path folder, String heap, int workers) {
         Readers.Known.Startable startable = reader.requireStartable();
-        ReaderProcess process = new ReaderProcess(reader.spec(), heap);
-        List<String> words = process.words(startable, folder, workers);
+        String classPath = classPath(reader.spec(), startable.folder());
+        ReaderClasses classes = ReaderClasses.of(reader.spec(), startable.java(), classPath);
+        ReaderProcess process = new ReaderProcess(reader.spec(), folder, heap, classes);
+        List<String> words = process.words(startable.java(), classPath, workers);
         // The kernel kills the process when the thread that started it ends: this one stays with it.
-        Thread thread = new Thread(() -> process.run(words, folder), "larder-reader");
+        Thread thread = new Thread(() -> process.run(words), "larder-reader");
         thread.setDaemon(true);
         thread.start();
         process.awaitStart();
         return process;
     }
 
-    private List<String> words(Readers.Known.Startable startable, Path folder, int workers) {
+    private List<String> words(Path java, String classPath, int workers) {
         List<String> words = new ArrayList<>(List.of(tool("env"), "--default-signal", tool("setsid"), tool("setpriv")));
-        words.addAll(List.of("--pdeathsig", "KILL", "--", startable.java().toString()));
+        words.addAll(List.of("--pdeathsig", "KILL", "--", java.toString()));
         words.addAll(List.of(
                 "-Xmx" + heap,
                 "-XX:+ExitOnOutOfMemoryError",
@@ -106,12 +112,13 @@ final class ReaderProcess implements AutoCloseable {
                 workers > 1 ? "-XX:+UseParallelGC" : "-XX:+UseSerialGC",
                 "-Djava.io.tmpdir=" + folder,
                 "-Dslf4j.internal.verbosity=ERROR"));
+        words.addAll(classes.flags(folder));
         words.addAll(spec.flags());
-        words.addAll(List.of("-cp", classPath(startable.folder()), ReaderProgram.class.getName()));
+        words.addAll(List.of("-cp", classPath, ReaderProgram.class.getName()));
         return words;
     }
 
-    private String classPath(Path folder) {
+    private static String classPath(ReaderSpec spec, Path folder) {
         List<String> entries = new ArrayList<>();
         entries.add(CodeSources.of(FormatReader.class).toString());
         entries.addAll(spec.classPath());
@@ -120,7 +127,11 @@ final class ReaderProcess implements AutoCloseable {
             jars.forEach(jar -> found.add(jar.toAbsolutePath().toString()));
             found.stream().sorted().forEach(entries::add);
         } catch (IOException e) {
-            throw failure("cannot list the jars of a reader", e).remedy("check the folder " + folder);
+            throw Failure.of(ErrorCode.UNEXPECTED, "cannot list the jars of a reader")
+                    .with("kind", spec.kind())
+                    .with("reason", e)
+                    .cause(e)
+                    .remedy("check the folder " + folder);
         }
         String foreign = ForeignJars.classPath(spec);
         if (!foreign.isEmpty()) {
@@ -142,7 +153,7 @@ final class ReaderProcess implements AutoCloseable {
                 .remedy("install util-linux and coreutils");
     }
 
-    private void run(List<String> words, Path folder) {
+    private void run(List<String> words) {
         try {
             ProcessBuilder builder = new ProcessBuilder(words).directory(folder.toFile());
             Map<String, String> environment = builder.environment();
@@ -358,6 +369,7 @@ final class ReaderProcess implements AutoCloseable {
             running.destroyForcibly();
             allDead = ReaderFamily.kill(running.pid(), token);
             awaitEnd();
+            classes.learn(folder);
         }
         ReaderGuardian guarding = guardian;
         if (guarding != null) {

@@ -1,0 +1,168 @@
+package dev.larder.server.reader;
+
+import java.io.File;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import java.util.zip.CRC32;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The archive of classes by which readers of one kind start quickly. It lies beside that of the daemon's own classes, and is made from what the
+ * first reader loaded, in the background, once that has ended. A daemon without an archive makes none. Without it all works, only slower:
+ * nothing fails because of it.
+ */
+final class ReaderClasses {
+    private static final Logger LOG = LoggerFactory.getLogger(ReaderClasses.class);
+    private static final String DAEMONS_ARCHIVE = "-XX:SharedArchiveFile=";
+    private static final String LIST = "classes.list";
+    private static final long DUMP_SECONDS = 60;
+
+    /** What this daemon has made, or tried to make. */
+    private static final Set<Path> TRIED = ConcurrentHashMap.newKeySet();
+
+    private final ReaderSpec spec;
+    private final Path java;
+    private final String classPath;
+    private final @Nullable Path archive;
+
+    private ReaderClasses(ReaderSpec spec, Path java, String classPath, @Nullable Path archive) {
+        this.spec = spec;
+        this.java = java;
+        this.classPath = classPath;
+        this.archive = archive;
+    }
+
+    /** Names the archive of readers that a Java runs with a class path, whether it is there or not. */
+    static ReaderClasses of(ReaderSpec spec, Path java, String classPath) {
+        String daemons = ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(flag -> flag.startsWith(DAEMONS_ARCHIVE))
+                .map(flag -> flag.substring(DAEMONS_ARCHIVE.length()))
+                .findFirst()
+                .orElse("");
+        Path folder = Path.of(daemons).toAbsolutePath().getParent();
+        // A JDK archives no classes of folders.
+        boolean isJarsOnly = Stream.of(classPath.split(":", -1)).noneMatch(entry -> Files.isDirectory(Path.of(entry)));
+        if (daemons.isEmpty() || folder == null || !isJarsOnly) {
+            return new ReaderClasses(spec, java, classPath, null);
+        }
+        try {
+            String key = String.format("%08x", key(java, classPath, spec.flags()));
+            return new ReaderClasses(
+                    spec, java, classPath, folder.resolve("reader-" + spec.kind() + "-" + key + ".jsa"));
+        } catch (IOException e) {
+            return new ReaderClasses(spec, java, classPath, null); // whoever starts the reader is told
+        }
+    }
+
+    /** An archive is good for one Java, and for one class path of unchanged jars. */
+    private static long key(Path java, String classPath, List<String> flags) throws IOException {
+        StringBuilder text = new StringBuilder().append(flags);
+        for (String file : (java.toRealPath() + ":" + classPath).split(":", -1)) {
+            BasicFileAttributes attributes = Files.readAttributes(Path.of(file), BasicFileAttributes.class);
+            text.append('\n').append(file).append(' ').append(attributes.size());
+            text.append(' ').append(attributes.lastModifiedTime().toMillis());
+        }
+        CRC32 sum = new CRC32();
+        sum.update(text.toString().getBytes(StandardCharsets.UTF_8));
+        return sum.getValue();
+    }
+
+    /** Returns what a reader is told that runs in a folder: to use the archive, or to write down there what it loads. */
+    List<String> flags(Path folder) {
+        if (archive == null) {
+            return List.of();
+        } else if (Files.isReadable(archive)) {
+            return List.of("-Xshare:auto", "-Xlog:disable", DAEMONS_ARCHIVE + archive);
+        } else if (TRIED.contains(archive) || !Files.isWritable(archive.resolveSibling(""))) {
+            return List.of();
+        }
+        return List.of("-Xlog:disable", "-XX:DumpLoadedClassList=" + folder.resolve(LIST));
+    }
+
+    /** Makes the archive, in the background, from what a reader has written down that has ended. */
+    void learn(Path folder) {
+        Path list = folder.resolve(LIST);
+        if (archive == null || !Files.isReadable(list) || !TRIED.add(archive)) {
+            return;
+        }
+        Path known = beside(archive, ".list");
+        try {
+            Files.writeString(known, wholeLines(Files.readString(list)));
+        } catch (IOException e) {
+            LOG.debug("no archive of a reader's classes: kind={} reason={}", spec.kind(), e.toString());
+            return;
+        }
+        // The kernel kills the process when the thread that started it ends: this one stays with it.
+        Thread thread = new Thread(() -> make(archive, known), "larder-reader-classes");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** Names a file of this process; the launcher removes, after a while, what a killed daemon has left of such. */
+    private static Path beside(Path archive, String suffix) {
+        return archive.resolveSibling("." + ProcessHandle.current().pid() + "-" + archive.getFileName() + suffix);
+    }
+
+    /** A reader that was killed has not written its last line to the end; a JDK may crash on half of one. */
+    private static String wholeLines(String list) {
+        return list.substring(0, list.lastIndexOf('\n') + 1);
+    }
+
+    private void make(Path archive, Path known) {
+        Path fresh = beside(archive, "");
+        known.toFile().deleteOnExit(); // should the daemon end first
+        fresh.toFile().deleteOnExit();
+        try {
+            Process process = dump(known, fresh);
+            boolean ended = process.waitFor(DUMP_SECONDS, TimeUnit.SECONDS);
+            if (!ended) {
+                process.destroyForcibly().waitFor();
+            }
+            if (ended && process.exitValue() == 0 && Files.isRegularFile(fresh)) {
+                Files.move(fresh, archive, StandardCopyOption.ATOMIC_MOVE);
+            }
+        } catch (IOException | RuntimeException e) {
+            LOG.debug("no archive of a reader's classes: kind={} reason={}", spec.kind(), e.toString());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            remove(known);
+            remove(fresh);
+        }
+    }
+
+    private Process dump(Path known, Path fresh) throws IOException {
+        List<String> words = new ArrayList<>(List.of(ReaderProcess.tool("nice"), "-n", "19"));
+        words.addAll(List.of(ReaderProcess.tool("setpriv"), "--pdeathsig", "KILL", "--", java.toString()));
+        words.addAll(spec.flags());
+        words.addAll(List.of("-Xmx512m", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-XX:ErrorFile=/dev/null"));
+        words.addAll(List.of("-XX:-CreateCoredumpOnCrash", "-Xlog:disable", "-Xshare:dump"));
+        words.addAll(List.of("-XX:SharedClassListFile=" + known, DAEMONS_ARCHIVE + fresh, "-cp", classPath));
+        ProcessBuilder builder = new ProcessBuilder(words).redirectErrorStream(true);
+        builder.environment().clear();
+        return builder.redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
+                .start();
+    }
+
+    private void remove(Path file) {
+        try {
+            Files.deleteIfExists(file);
+        } catch (IOException e) {
+            LOG.debug("a temporary file was not removed: file={} reason={}", file, e.toString());
+        }
+    }
+}
