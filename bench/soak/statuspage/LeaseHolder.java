@@ -1,3 +1,4 @@
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -5,6 +6,10 @@ import java.util.Map;
 
 /** A process that holds a version. */
 final class LeaseHolder implements AutoCloseable {
+    /** Holds the lease that the environment names. */
+    static final String PROGRAM =
+            "import fcntl,os,time;f=open(os.environ['LEASE']);fcntl.flock(f,fcntl.LOCK_SH);print('held',flush=True);time.sleep(999)";
+
     private final Path folder;
     private final Path lease;
     private Process process;
@@ -20,9 +25,7 @@ final class LeaseHolder implements AutoCloseable {
 
     void start(Map<String, String> variables) throws Exception {
         Path program = folder.resolve("train.py");
-        Files.writeString(
-                program,
-                "import fcntl,os,time;f=open(os.environ['LEASE']);fcntl.flock(f,fcntl.LOCK_SH);print('held',flush=True);time.sleep(999)");
+        Files.writeString(program, PROGRAM);
         // by the name that a user types: where Python lies is of no interest in a picture
         ProcessBuilder builder = new ProcessBuilder(
                 "bash", "-c", "exec -a python3 \"$(python3 -c 'import sys; print(sys.executable)')\" \"$@\"", "bash",
@@ -31,6 +34,13 @@ final class LeaseHolder implements AutoCloseable {
         builder.environment().put("LEASE", lease.toString());
         process = builder.start();
         Expect.require(process.inputReader().readLine().equals("held"), "no lease");
+    }
+
+    /** Starts a command whose processes hold a lease by the program above. */
+    static Process command(Path lease, String... words) throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(words);
+        builder.environment().put("LEASE", lease.toString());
+        return builder.redirectOutput(ProcessBuilder.Redirect.DISCARD).redirectError(ProcessBuilder.Redirect.DISCARD).start();
     }
 
     Instant kill() throws Exception {

@@ -70,6 +70,7 @@ public final class StatusPageTrial {
         check("what the page shows is what --json says", this::equalsJson);
         check("images of a folder are shown", this::images);
         check("a load moves, and a holder that is killed goes within 2 s", this::moves);
+        check("launches and grids are shown while they run", this::runs);
         check("names are text", this::hostileNames);
         check("tokens and hosts", this::strangers);
         check("the end of the daemon, and its return", this::endAndReturn);
@@ -281,6 +282,28 @@ public final class StatusPageTrial {
             Instant killed = reader.kill();
             Expect.await("the row of a killed holder goes", Duration.ofSeconds(2), () -> tab.rows("#holders").isEmpty());
             System.out.println("        it went after " + Duration.between(killed, Instant.now()).toMillis() + " ms");
+            tab.requireNoComplaints();
+        }
+    }
+
+    private void runs() throws Exception {
+        Path hold = Files.writeString(folder.resolve("hold.py"), LeaseHolder.PROGRAM);
+        try (Served daemon = serve();
+                BrowserTab tab = open(daemon.page)) {
+            daemon.ask("load", "small=" + npy("runs.npy", "|u1", "(1000,)", 1000));
+            Path lease = daemon.store.resolve("data/small/1/lease");
+            Expect.await("no runs", Expect.PATIENCE, () -> tab.isHidden("#launches") && tab.isHidden("#grids"));
+            Process launch = LeaseHolder.command(lease, larder, "launch", "-n", "3", "--", "python3", hold.toString());
+            Process grid = LeaseHolder.command(
+                    lease, larder, "grid", "--devices", "2", "--out", folder.resolve("search").toString(), "x=1,2,3", "--", "python3", hold.toString());
+            Expect.await("three ranks", Expect.PATIENCE, () -> tab.text("#launches tbody").contains("0–2 of 3"));
+            Expect.await("two jobs", Expect.PATIENCE, () -> tab.text("#grids tbody").contains("1–2"));
+            Expect.requireEqual(tab.rows("#grids").get(0).subList(0, 3), List.of("search", "1–2", "small"), "the grid's row");
+            tab.shoot(shots.resolve("runs.png"), 1300, 900);
+            launch.destroy();
+            grid.destroy();
+            Expect.await("no runs again", Expect.PATIENCE, () -> tab.isHidden("#launches") && tab.isHidden("#grids"));
+            Expect.require(launch.waitFor(30, TimeUnit.SECONDS) && grid.waitFor(30, TimeUnit.SECONDS), "a run does not end");
             tab.requireNoComplaints();
         }
     }

@@ -316,6 +316,43 @@ function showHolders(now) {
   ]);
 }
 
+// Writes numbers as ranges: 0–3, 6.
+function ranges(numbers) {
+  const parts = [];
+  for (const n of [...new Set(numbers)].sort((a, b) => a - b)) {
+    const last = parts.at(-1);
+    if (last && last[1] === n - 1) last[1] = n;
+    else parts.push([n, n]);
+  }
+  return parts.map(([first, last]) => first === last ? first : first + "–" + last).join(", ");
+}
+
+// Gathers the holders that are ranks of a launch, or jobs of a grid. Launches without a name are told apart by their size alone.
+function runsOf(now, kind) {
+  const runs = new Map();
+  for (const row of now.holders) {
+    if (row.run?.kind !== kind) continue;
+    const key = row.run.name + "\n" + row.run.size;
+    if (!runs.has(key)) runs.set(key, { key, name: row.run.name, size: row.run.size, numbers: [], pids: [], users: new Set(), holds: new Set() });
+    const run = runs.get(key);
+    run.numbers.push(row.run.number);
+    run.pids.push(row.pid);
+    run.users.add(row.user);
+    row.datasets.concat(row.feeds.map((feed) => feed + " (feed)")).forEach((name) => run.holds.add(name));
+  }
+  return [...runs.values()].map((run) => ({ ...run, users: [...run.users], holds: [...run.holds].sort() }));
+}
+
+function showRuns(now) {
+  for (const [id, kind] of [["launches", "launch"], ["grids", "grid"]]) {
+    const runs = runsOf(now, kind);
+    sync(table(id, runs, runs.length), runs, (run) => run.key, (run) => [
+      td(run.name || "without a name", run.name ? "name" : "text"), td(ranges(run.numbers) + (run.size ? " of " + run.size : ""), "nowrap"), td(run.holds.join(", "), "name"),
+      td(run.users.join(", "), "less"), td(run.pids.join(", "), "less text"),
+    ]);
+  }
+}
+
 function showFeeds(now) {
   sync(table("feeds", now.feeds, now.feeds.length), now.feeds, (feed) => feed.name, (feed) => [
     td(feed.name, "name"), td(feed.pid, "nowrap"), td(feed.datasets.join(", "), "less"), td(feed.epoch === null ? "" : feed.epoch, "n"), td(count(feed.batches), "n"),
@@ -350,7 +387,7 @@ function trouble(text) {
 function show(now) {
   document.querySelector("main").hidden = false;
   remember(now);
-  [showFacts, showSpace, showCharts, showLoads, showDatasets, showHolders, showFeeds, showErrors, showFindings].forEach((part) => part(now));
+  [showFacts, showSpace, showCharts, showLoads, showDatasets, showHolders, showRuns, showFeeds, showErrors, showFindings].forEach((part) => part(now));
   view.last = now;
 }
 

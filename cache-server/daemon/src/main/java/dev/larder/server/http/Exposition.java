@@ -24,30 +24,42 @@ import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** Says what is exposed. {@code ops/docs/METRICS.md} lists it; a test compares the two. */
+/** Says what is exposed. The table of {@code ops/docs/METRICS.md} is written from it; a test compares the two. */
 public final class Exposition implements HttpResource {
     private static final ExpositionFormats FORMATS = ExpositionFormats.init();
     private static final double MICROS_PER_SECOND = 1e6;
 
     private static final List<Family> FAMILIES = List.of(
             gauge("larder_capacity_bytes", "What the store may hold.", Counter.CAPACITY_BYTES),
-            gauge("larder_resident_bytes", "What current versions occupy.", Counter.RESIDENT_BYTES),
-            gauge("larder_leased_bytes", "What versions occupy that somebody leases; sampled.", Counter.LEASED_BYTES),
+            gauge(
+                    "larder_resident_bytes",
+                    "What current versions occupy (blocks, not lengths of files).",
+                    Counter.RESIDENT_BYTES),
+            gauge(
+                    "larder_leased_bytes",
+                    "What leased versions occupy, current or retired; sampled.",
+                    Counter.LEASED_BYTES),
             gauge("larder_pinned_bytes", "What pinned versions occupy.", Counter.PINNED_BYTES),
-            gauge("larder_retired_bytes", "What versions occupy that only wait for readers.", Counter.RETIRED_BYTES),
+            gauge(
+                    "larder_retired_bytes",
+                    "What versions occupy that only wait for their last reader.",
+                    Counter.RETIRED_BYTES),
             gauge("larder_datasets", "Datasets with a current version.", Counter.DATASETS),
             gauge("larder_arrays", "Arrays of current versions.", Counter.ARRAYS),
-            gauge("larder_clients", "Processes that hold leases; sampled.", Counter.CLIENTS),
+            gauge(
+                    "larder_clients",
+                    "Processes that hold leases, as far as the daemon's pid namespace shows them; sampled.",
+                    Counter.CLIENTS),
             gauge("larder_connections", "Open connections to the control socket.", Counter.CONNECTIONS),
-            gauge("larder_loading", "Loads and builds under way.", Counter.LOADING),
-            gauge("larder_waiting", "Clients that wait for a dataset or for their turn to build it.", Counter.WAITING),
+            gauge("larder_loading", "Running loads and builds.", Counter.LOADING),
+            gauge("larder_waiting", "Clients that wait for a dataset, or for their turn to build it.", Counter.WAITING),
             total(
                     "larder_sampled_opens",
-                    "Processes newly seen to read a version; opens between two looks are missed.",
+                    "Processes newly seen to lease a version; opens between two looks are missed.",
                     Counter.SAMPLED_OPENS),
             totals(
                     "larder_asks",
-                    "Questions to the daemon for a dataset; opening a resident one asks nobody.",
+                    "Requests to the daemon for a dataset; opening a resident one asks nobody.",
                     "outcome",
                     new Series("hit", Counter.ASK_HITS),
                     new Series("miss", Counter.ASK_MISSES),
@@ -57,18 +69,18 @@ public final class Exposition implements HttpResource {
                     new Series("left", Counter.ASKS_LEFT)),
             totals(
                     "larder_loads",
-                    "Loads from sources that have ended.",
+                    "Loads from sources that have ended; done also if nothing had changed.",
                     "outcome",
                     new Series("done", Counter.LOADS),
                     new Series("failed", Counter.LOAD_FAILURES)),
             totals(
                     "larder_builds",
-                    "Datasets built by clients.",
+                    "Datasets built by clients; failed also if the builder left.",
                     "outcome",
                     new Series("done", Counter.BUILDS),
                     new Series("failed", Counter.BUILD_FAILURES)),
-            total("larder_evictions", "Versions removed to make room or on request.", Counter.EVICTIONS),
-            total("larder_space_refusals", "Requests refused for lack of space.", Counter.SPACE_REFUSALS),
+            total("larder_evictions", "Versions removed to make room, or on request.", Counter.EVICTIONS),
+            total("larder_space_refusals", "Requests that were refused for lack of space.", Counter.SPACE_REFUSALS),
             total("larder_requests", "Requests of any kind.", Counter.REQUESTS),
             total("larder_protocol_errors", "Connections that broke the protocol.", Counter.PROTOCOL_ERRORS));
 
@@ -113,7 +125,7 @@ public final class Exposition implements HttpResource {
                 .toArray();
         return HistogramSnapshot.builder()
                 .name("larder_wait_seconds")
-                .help("How long clients waited for what was not resident when they asked.")
+                .help("How long clients waited for datasets that were not resident, whatever the outcome.")
                 .dataPoint(HistogramDataPointSnapshot.builder()
                         .classicHistogramBuckets(ClassicHistogramBuckets.of(limits, counts))
                         .sum(counters.value(Counter.WAIT_MICROS) / MICROS_PER_SECOND)
@@ -132,9 +144,8 @@ public final class Exposition implements HttpResource {
     }
 
     private static GaugeSnapshot clients(List<VersionUse> uses) {
-        GaugeSnapshot.Builder snapshot = GaugeSnapshot.builder()
-                .name("larder_version_clients")
-                .help("Processes that hold a lease on a version; sampled.");
+        GaugeSnapshot.Builder snapshot =
+                GaugeSnapshot.builder().name("larder_version_clients").help("Processes that lease a version; sampled.");
         uses.forEach(use -> snapshot.dataPoint(GaugeDataPointSnapshot.builder()
                 .labels(labels(use))
                 .value(use.pids().size())

@@ -1,5 +1,7 @@
 package dev.larder.server.http;
 
+import static java.util.stream.Collectors.joining;
+import static java.util.stream.Collectors.toCollection;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.server.metrics.Counter;
@@ -15,11 +17,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
@@ -27,9 +27,9 @@ class ExpositionTest {
     private static final Path METRICS = Path.of("../../ops/docs/METRICS.md");
     private static final Path ALERTS = Path.of("../../ops/prometheus/larder.rules.yaml");
     private static final Path DASHBOARD = Path.of("../../ops/prometheus/larder.dashboard.json");
-    private static final Pattern TYPE = Pattern.compile("(?m)^# TYPE (\\S+) (\\S+)$");
+    private static final Pattern FAMILY = Pattern.compile("(?m)^# HELP (\\S+) (.*)\\.\\n# TYPE \\S+ (\\S+)$");
+    private static final Pattern TABLE = Pattern.compile("\\|---\\|---\\|---\\|---\\|\\n((?:\\|.*\\n)+)");
     private static final Pattern LABEL = Pattern.compile("([a-z]+)=\"");
-    private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z_]+)` \\| ([a-z]+) \\|([^|]*)\\|");
 
     private final Counters counters = Counters.unshared();
     private final Exposition exposition = new Exposition(
@@ -45,19 +45,42 @@ class ExpositionTest {
         return text.toString(StandardCharsets.UTF_8);
     }
 
+    /** Writes the table with {@code -Dlarder.docs=write}. */
     @Test
-    void whatIsExposedIsWhatIsDocumented() throws IOException {
-        Map<String, String> exposed = new TreeMap<>();
+    void theDocumentedTableIsThatOfTheFamilies() throws IOException {
+        String page = Files.readString(METRICS);
+        Matcher table = TABLE.matcher(page);
+        assertThat(table.find()).isTrue();
+        String rows = table();
+
+        if ("write".equals(System.getProperty("larder.docs"))) {
+            Files.writeString(METRICS, page.substring(0, table.start(1)) + rows + page.substring(table.end(1)));
+        } else {
+            assertThat(table.group(1))
+                    .as("run this test with -Dlarder.docs=write")
+                    .isEqualTo(rows);
+        }
+        assertThat(rows.lines()).hasSizeGreaterThan(20);
+    }
+
+    private String table() throws IOException {
         String text = text();
-        TYPE.matcher(text).results().forEach(type -> exposed.put(type.group(1), type.group(2) + labels(text, type)));
-
-        Map<String, String> documented = new TreeMap<>();
-        ROW.matcher(Files.readString(METRICS))
+        return FAMILY.matcher(text)
                 .results()
-                .forEach(row -> documented.put(
-                        row.group(1), row.group(2) + names(row.group(3), Pattern.compile("`([a-z]+)`"))));
+                .map(family -> "| `" + family.group(1) + "` | " + family.group(3) + " | "
+                        + labels(text, family.group(1)).stream()
+                                .map(label -> "`" + label + "` ")
+                                .collect(joining())
+                        + "| " + family.group(2).replace("|", "\\|") + " |\n")
+                .collect(joining());
+    }
 
-        assertThat(exposed).hasSizeGreaterThan(20).isEqualTo(documented);
+    private static Set<String> labels(String text, String name) {
+        Pattern series = Pattern.compile("(?m)^" + name + "\\{(.*)} ");
+        return series.matcher(text)
+                .results()
+                .flatMap(line -> names(line.group(1), LABEL).stream())
+                .collect(toCollection(TreeSet::new));
     }
 
     @Test
@@ -86,13 +109,6 @@ class ExpositionTest {
                     .results()
                     .forEach(series -> assertThat(text).contains(series.group(1) + "{" + series.group(2) + "}"));
         }
-    }
-
-    private static Set<String> labels(String text, MatchResult type) {
-        Pattern series = Pattern.compile("(?m)^" + type.group(1) + "\\{(.*)} ");
-        Set<String> labels = new TreeSet<>();
-        series.matcher(text).results().forEach(line -> labels.addAll(names(line.group(1), LABEL)));
-        return labels;
     }
 
     private static Set<String> names(String text, Pattern name) {
