@@ -2,6 +2,7 @@ package dev.larder.distribution;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
@@ -17,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -71,23 +73,8 @@ class InstalledReadersTest {
         Path array = temporary.resolve("a.npy");
         Installed.writeArray(array);
         CountDownLatch mayAnswer = new CountDownLatch(1);
-        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        server.setExecutor(Executors.newCachedThreadPool());
-        server.createContext("/", exchange -> {
-            try (exchange) {
-                if (exchange.getRequestURI().getPath().startsWith("/late")) {
-                    assertThat(mayAnswer.await(60, TimeUnit.SECONDS)).isTrue();
-                }
-                exchange.sendResponseHeaders(200, Files.size(array));
-                if (!exchange.getRequestMethod().equals("HEAD")) {
-                    Files.copy(array, exchange.getResponseBody());
-                }
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        });
-        server.start();
-        String place = "http://127.0.0.1:" + server.getAddress().getPort();
+        HttpServer server = serverOf(array, mayAnswer);
+        String place = place(server);
         try {
             serve("--load", "first=" + place + "/a.npy");
             await().atMost(Duration.ofSeconds(60))
@@ -110,6 +97,59 @@ class InstalledReadersTest {
             mayAnswer.countDown();
             server.stop(0);
         }
+    }
+
+    @Test
+    void aTableThatLiesElsewhereIsWhatItIsHere() throws IOException {
+        assumeTrue(
+                Pattern.compile("parquet +parquet +ready")
+                        .matcher(installed.larder("readers").out())
+                        .find(),
+                "no JDK of 21 or later in /usr/lib/jvm");
+        Path table = GOLDEN.resolve("parquet/src/test/resources/golden/plain.parquet");
+        HttpServer server = serverOf(table, new CountDownLatch(0));
+        try {
+            serve("--load", "here=" + table, "--load", "there=" + place(server) + "/plain.parquet");
+
+            List<Path> files = Pattern.compile("\"path\": \"([^\"]+/data/here/[^\"]+)\"")
+                    .matcher(installed.larder("ls", "--json").out())
+                    .results()
+                    .map(found -> Path.of(found.group(1)))
+                    .distinct()
+                    .toList();
+            assertThat(files).hasSizeGreaterThan(3);
+            for (Path file : files) {
+                assertThat(Path.of(file.toString().replace("/data/here/", "/data/there/")))
+                        .hasSameBinaryContentAs(file);
+            }
+        } finally {
+            server.stop(0);
+        }
+    }
+
+    /** Answers every request with a file; those whose path begins with {@code /late} when they may be. */
+    private static HttpServer serverOf(Path file, CountDownLatch mayAnswer) throws IOException {
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.setExecutor(Executors.newCachedThreadPool());
+        server.createContext("/", exchange -> {
+            try (exchange) {
+                if (exchange.getRequestURI().getPath().startsWith("/late")) {
+                    assertThat(mayAnswer.await(60, TimeUnit.SECONDS)).isTrue();
+                }
+                exchange.sendResponseHeaders(200, Files.size(file));
+                if (!exchange.getRequestMethod().equals("HEAD")) {
+                    Files.copy(file, exchange.getResponseBody());
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        server.start();
+        return server;
+    }
+
+    private static String place(HttpServer server) {
+        return "http://127.0.0.1:" + server.getAddress().getPort();
     }
 
     private void serve(String... words) {
