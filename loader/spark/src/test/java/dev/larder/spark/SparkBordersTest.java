@@ -41,6 +41,7 @@ class SparkBordersTest {
                         .and(not(resideInAnyPackage(
                                 "dev.larder.spark..",
                                 "dev.larder.launch.process",
+                                "dev.larder.launch.internal",
                                 "dev.larder.distributed.rendezvous",
                                 "dev.larder.internal..",
                                 "dev.larder.error"))))
