@@ -29,7 +29,8 @@ TABLES = {
     "handles": ("| | elements |", "| handing over between two processes |"),
     "fan-out": ("| bytes of a batch | processes that read it |", "| read | batches/s | least |",),
     "one-copy": ("| N trainers |", "| N forked Python readers |"),
-    "day": ("| from Enter to the first training step, s |", "| grid of 8 runs, one short epoch each |", "| what happened |"),
+    "day": ("| from Enter to the first training step, s |", "| grid of 8 runs, one short epoch each |", "| what happened |",
+            "| eight Python runs at once, 3 epochs, 128 MiB, behind a server that sends 50 MB/s |", "| eight Python runs at once, 3 epochs, 128 MiB, in PNG files"),
     "startup": ("| | checkout | archive |",),
 }
 # A chart, and words of its legend or axes.
@@ -169,7 +170,7 @@ class WholeReportTest(unittest.TestCase):
         unknown = {"day.memory.plain-python", "collectives.gloo"}
         self.assertEqual(lines.count("\n| "), 1 + len(claims.CLAIMS) - len(unknown))
         self.assertNotIn("Gloo", lines)
-        self.assertIn('| gather 256 random rows of 784 B, one thread: **2.0×** the speed of numpy\'s fastest call, take(out=, mode="clip") | `ops/bench --arrays` |', lines)
+        self.assertIn("| load 1,000 small files: **2.0×** the speed of np.save(np.load()) in as many processes | `ops/bench --columns` |", lines)
 
 
 @unittest.skipUnless(PYTHON, "needs matplotlib")
@@ -255,11 +256,18 @@ class FiguresTest(unittest.TestCase):
             "ingest.small": 2.0, "ingest.large": 2.5, "ingest.never.plain": 0.9, "loader.alone.djl": 2.5,
             "growth.arrays": 0.5, "growth.clients": 0.25, "collectives.gloo": 5.0, "collectives.copy": 1.0, "handles.polled": 5.0, "handles.blocked": 50.0,
             "fan-out.read.784.1": 0.25, "fan-out.feed": 0.75, "loader.first-second": 0.5, "fan-out.read.3072.4": 0.0625, "one-copy.java.plain": 15.968, "one-copy.fork": 4.0, "day.grid.plain-java": 1.25,
-            "day.memory.plain-java": 8.0,
+            "day.memory.plain-java": 8.0, "day.remote.all.plain": 3.5, "day.remote.all.disk": 0.75, "day.images.again.samples": 1.0, "day.images.all.script": 1.25,
         }
         for key, ratio in expected.items():
             with self.subTest(key):
                 self.assertAlmostEqual(found[key].ratio, ratio, 3)
+
+    def test_a_report_of_before_there_were_slow_sources_has_its_other_figures(self):
+        os.remove(os.path.join(self.folder.path, "day", "sources.jsonl"))
+        found, wrong = self.folder.figures()
+        self.assertEqual(wrong, {})
+        self.assertIn("day.grid.plain-java", found)
+        self.assertNotIn("day.remote.all.plain", found)
 
     def test_values_without_a_peer_have_no_ratio(self):
         found, _ = self.folder.figures()

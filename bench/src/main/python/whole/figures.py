@@ -22,6 +22,14 @@ import handles_report
 import ingest_report
 import torch_peer
 
+RUN_WAYS = {
+    ("remote", "plain"): "each run fetches for itself",
+    ("remote", "disk"): "a script that fetches to the disk, then np.load(mmap_mode=\"r\")",
+    ("remote", "script"): "a script that fetches to /dev/shm, then np.load(mmap_mode=\"r\")",
+    ("images", "plain"): "each run opens the files, every epoch",
+    ("images", "samples"): "each run keeps what it has opened, as MONAI's CacheDataset does",
+    ("images", "script"): "a script with np.save of all files in /dev/shm",
+}
 RESUMED_ROWS = 100_000_000
 STARTS = {"first": "first command after unpacking", "ls": "larder ls", "ready": "larder serve --detach"}
 PACKAGES = {"checkout": "checkout", "archive": "archive without Java", "with-java": "archive with Java"}
@@ -329,6 +337,24 @@ def day(folder):
             f"day.memory.{peer}", f"peak memory of a grid of runs at once, {language}", grids[ours]["peakOwnBytes"] / (1 << 30), "GiB", True,
             peer=f"{label} ({grids[peer]['atOnce']} at once)", peer_value=grids[peer]["peakOwnBytes"] / (1 << 30),
         )
+    yield from day_sources(folder)
+
+
+def day_sources(folder):
+    """Eight runs over a slow server and over many small files; nothing where a report has no such rows."""
+    rows = lines(folder, "sources.jsonl") if os.path.exists(os.path.join(folder, "sources.jsonl")) else []
+    for kind, what in (("remote", "an array behind a server of 50 MB/s"), ("images", "a folder of many small images")):
+        by_way = {}
+        for row in rows:
+            if row["kind"] == kind:
+                by_way.setdefault(row["way"], []).append(row)
+        ours = by_way.pop("larder", [])
+        for way, peers in by_way.items():
+            for key, of, name in (("seconds", f"{ours[0]['runs']} Python runs over {what}, from nothing", "all"),
+                                  ("againSeconds", f"{ours[0]['runs']} more Python runs over {what}", "again")):
+                values, peer_values = ([row[key] for row in side] for side in (ours, peers))
+                yield Figure(f"day.{kind}.{name}.{way}", of, statistics.median(values), "s", True, peer=RUN_WAYS[kind, way],
+                             peer_value=statistics.median(peer_values), spread=widest(spread(values), spread(peer_values)))
 
 
 def startup(folder):
