@@ -10,6 +10,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -20,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The archive of classes by which readers of one kind start quickly. It lies beside that of the daemon's own classes, and is made from what the
- * first reader loaded, in the background, once that has ended. A daemon without an archive makes none. Without it all works, only slower:
+ * The archive of classes by which readers of one kind start quickly. It lies beside that of the daemon's own classes, or in the user's cache
+ * where that folder is not ours to write to, and is made from what the first reader loaded, in the background, once that has ended. A daemon without an archive makes none. Without it all works, only slower:
  * nothing fails because of it.
  */
 final class ReaderClasses {
@@ -60,11 +61,21 @@ final class ReaderClasses {
         }
         try {
             String key = String.format("%08x", key(java, classPath, spec.flags()));
+            String name = "reader-" + spec.kind() + "-" + key + ".jsa";
+            boolean isOurs = Files.isWritable(folder) || Files.isReadable(folder.resolve(name));
             return new ReaderClasses(
-                    spec, java, classPath, folder.resolve("reader-" + spec.kind() + "-" + key + ".jsa"));
+                    spec, java, classPath, (isOurs ? folder : cache(System.getenv(), folder)).resolve(name));
         } catch (IOException e) {
             return new ReaderClasses(spec, java, classPath, null); // whoever starts the reader is told
         }
+    }
+
+    /** Names the user's cache, as the launcher does: an absolute path, or else the folder that is given. */
+    static Path cache(Map<String, String> environment, Path otherwise) {
+        String home = environment.getOrDefault("HOME", "");
+        String cache = environment.getOrDefault("XDG_CACHE_HOME", "");
+        String folder = (cache.isEmpty() ? home + "/.cache" : cache) + "/larder";
+        return folder.startsWith("/") && !(cache.isEmpty() && home.isEmpty()) ? Path.of(folder) : otherwise;
     }
 
     /** An archive is good for one Java, and for one class path of unchanged jars. */
@@ -86,10 +97,20 @@ final class ReaderClasses {
             return List.of();
         } else if (Files.isReadable(archive)) {
             return List.of("-Xshare:auto", "-Xlog:disable", DAEMONS_ARCHIVE + archive);
-        } else if (TRIED.contains(archive) || !Files.isWritable(archive.resolveSibling(""))) {
+        } else if (TRIED.contains(archive) || !hasFolder(archive)) {
             return List.of();
         }
         return List.of("-Xlog:disable", "-XX:DumpLoadedClassList=" + folder.resolve(LIST));
+    }
+
+    private static boolean hasFolder(Path archive) {
+        Path folder = archive.resolveSibling("");
+        try {
+            Files.createDirectories(folder);
+        } catch (IOException e) {
+            return false;
+        }
+        return Files.isWritable(folder);
     }
 
     /** Makes the archive, in the background, from what a reader has written down that has ended. */
