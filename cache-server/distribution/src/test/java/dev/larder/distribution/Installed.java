@@ -197,9 +197,24 @@ record Installed(Path root, Path home, Path path, Path store) implements AutoClo
     /** Requires the one archive of classes in a folder to hold ours; one of the JDK's own classes alone is smaller. */
     static void requireOurClasses(Path folder) {
         assertThat(files(folder))
+                .as(() -> whyNone(folder))
                 .filteredOn(name -> name.endsWith(".jsa"))
                 .singleElement()
                 .satisfies(name ->
                         assertThat(folder.resolve(name).toFile().length()).isGreaterThan(16L << 20));
+    }
+
+    private static String whyNone(Path folder) {
+        StringBuilder why = new StringBuilder("what the launcher wrote down where it could not make one:");
+        for (String name : files(folder)) {
+            if (name.startsWith("done-")) {
+                try {
+                    why.append('\n').append(Files.readString(folder.resolve(name)));
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }
+        }
+        return why.toString();
     }
 }
