@@ -166,6 +166,12 @@ class FeedTest(unittest.TestCase):
                     pass
         self.assertEqual(failed.exception.code, 130)
 
+    def test_a_feed_that_ends_well_before_anybody_sits_is_an_error(self):
+        feeds = room("_feed")
+        process = feeds._FeedProcess(["sh", "-c", "echo ended"])
+        with self.assertRaisesRegex(larder.CommandFailed, "the feed ended before this process had a seat: pid="):
+            feeds.Feed(STORE, "ended", 60, True, process)
+
     def test_whoever_leaves_the_loop_ends_the_feed(self):
         with self.feed(epochs=None) as batches:
             next(batches)

@@ -125,6 +125,7 @@ class _FeedProcess:
     def require_running(self):
         if self.command.poll() is not None:
             self.raise_error(None)
+            raise CommandFailed(_message("the feed ended before this process had a seat", "start it again", pid=self.command.pid))
 
     def raise_error(self, cause):
         """Raise what the feed said at its end; it is over, or about to be."""

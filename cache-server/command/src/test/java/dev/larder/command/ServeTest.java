@@ -121,6 +121,8 @@ class ServeTest {
         try (CommandProcess first = CommandProcess.serveOn(store, "--keep", "--load", "v=" + source)) {
             assertThat(first.signal("TERM").exitCode()).isZero();
             assertThat(first.out()).contains("The store is kept.");
+            assertThat(store.resolve("control.sock")).doesNotExist();
+            assertThat(store.resolve("regions.sock")).doesNotExist();
         }
         try (CommandProcess second = CommandProcess.serveOn(store)) {
             assertThat(second.ask("ls").out()).contains("v/v");

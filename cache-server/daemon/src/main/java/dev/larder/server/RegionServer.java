@@ -139,14 +139,19 @@ final class RegionServer implements AutoCloseable {
         }
     }
 
-    /** Ends within a second and a half; the socket file goes with the store. Idempotent. */
+    /** Ends within a second and a half, and removes the socket; before the store's lock is given up. Idempotent. */
     @Override
     public void close() {
         closed.countDown();
         try {
             thread.join(LONGEST_CALL.plusMillis(500).toMillis());
+            if (!thread.isAlive() && isInPlace.getAsBoolean()) {
+                Files.deleteIfExists(socket);
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        } catch (IOException e) {
+            Guarded.tell(e, onFailure);
         }
     }
 }
