@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the figures of loads of Arrow files beside those of .npy files with the same data, and of small files, as Markdown tables.
+"""Prints the figures of loads beside those of what they are compared with, as Markdown tables.
 
 usage: sources_report.py SOURCES.jsonl
 """
@@ -8,11 +8,19 @@ import statistics
 import sys
 
 # What is loaded, its name among the figures, and what it is compared with.
-ROWS = (
+ARROW = (
     ("float32 rows of 4 KiB, one batch", "one-batch-arrow", "rows-npy"),
     ("the same, batches of 1,000 rows in two shards", "rows-arrow", "rows-npy"),
     ("16 columns of float64, batches of 1,000 rows (8 kB a column) in two shards", "table-arrow", "table-npy"),
     ("texts of 100 bytes, batches of 1,000 rows in two shards", "texts-arrow", "texts-npy"),
+)
+
+# The same with the peer's name, and the load whose time is that of starting alone.
+OTHERS = (
+    ("JPEG files of 8 to 10 kB, --as images", "files-images", "a loop that reads file by file", "files-images-loop", None),
+    ("Parquet, a table of 18 columns", "parquet", "pyarrow's read_table and to_numpy", "parquet-peer", None),
+    ("the same, without the reader's start", "parquet", "pyarrow's read_table and to_numpy", "parquet-peer", "start-parquet"),
+    ("8 objects of a bucket", "bucket", "curl, 16 connections, to files of tmpfs", "bucket-peer", None),
 )
 
 
@@ -21,17 +29,20 @@ def main():
         runs = {run["name"]: run for run in map(json.loads, file)}
     print("| source | MiB | .npy, GB/s | Arrow, GB/s | ratio, median of rounds |")
     print("|---|--:|--:|--:|--:|")
-    for words, name, peer in ROWS:
+    for words, name, peer in ARROW:
         arrow, npy = runs[name], runs[peer]
         speeds = [run["bytes"] / statistics.median(run["seconds"]) / 1e9 for run in (npy, arrow)]
         ratio = statistics.median(a / b for a, b in zip(npy["seconds"], arrow["seconds"]))
         print(f"| {words} | {arrow['bytes'] >> 20:,} | {speeds[0]:.2f} | {speeds[1]:.2f} | {ratio:.2f} |")
-    images, loop = runs["files-images"], runs["files-images-loop"]
-    ratio = statistics.median(a / b for a, b in zip(loop["seconds"], images["seconds"]))
-    print("\n| source | MiB | a loop that reads file by file, s | --as images, s | ratio, median of rounds |")
-    print("|---|--:|--:|--:|--:|")
-    seconds = [statistics.median(run["seconds"]) for run in (loop, images)]
-    print(f"| JPEG files of 8 to 10 kB | {images['bytes'] >> 20:,} | {seconds[0]:.2f} | {seconds[1]:.2f} | {ratio:.2f} |")
+    print("\n| source | MiB | load, s | beside it | s | ratio, median of rounds |")
+    print("|---|--:|--:|---|--:|--:|")
+    for words, name, peer_words, peer, start in OTHERS:
+        loads, others = runs[name]["seconds"], runs[peer]["seconds"]
+        if start:
+            loads = [taken - alone for taken, alone in zip(loads, runs[start]["seconds"])]
+        ratio = statistics.median(other / load for other, load in zip(others, loads))
+        seconds = [statistics.median(each) for each in (loads, others)]
+        print(f"| {words} | {runs[name]['bytes'] >> 20:,} | {seconds[0]:.2f} | {peer_words} | {seconds[1]:.2f} | {ratio:.2f} |")
 
 
 if __name__ == "__main__":

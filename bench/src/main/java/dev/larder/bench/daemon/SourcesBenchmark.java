@@ -7,6 +7,7 @@ import dev.larder.internal.protocol.LoadOptions.As;
 import dev.larder.internal.protocol.LoadRequest;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,52 +18,103 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Times what a running daemon takes to load sources of several kinds, in turns; and beside it, for folders of images, what a loop takes
- * that reads one file after the other. Prints one JSON object for each.
+ * Times what a running daemon takes to load sources of several kinds, in turns with what they are compared with: other sources, commands,
+ * and for folders of images a loop that reads one file after the other. Prints one JSON object for each.
  */
 final class SourcesBenchmark {
     /** Ends the names of folders that are loaded as images. */
     private static final String IMAGES = "-images";
 
-    private SourcesBenchmark() {}
+    private static final String LOOP = "-loop";
 
-    /** Takes the store; how many rounds; how many threads; and sources as {@code NAME=PATH}. */
+    /** Stands between the name of a peer and its command. */
+    private static final String PEER = ":=";
+
+    private final ControlClient daemon;
+    private final int threads;
+    private final Map<String, List<Double>> seconds = new LinkedHashMap<>();
+    private final Map<String, Long> bytes = new LinkedHashMap<>();
+
+    private SourcesBenchmark(ControlClient daemon, int threads) {
+        this.daemon = daemon;
+        this.threads = threads;
+    }
+
+    /**
+     * Takes the store; how many rounds; how many threads; and, in the order of a round, sources as {@code NAME=PATH}, peers as {@code
+     * NAME:=COMMAND}, where the command prints its seconds.
+     */
     public static void main(String[] arguments) throws IOException {
-        ControlClient daemon = ControlClient.at(Path.of(arguments[0]));
+        SourcesBenchmark benchmark =
+                new SourcesBenchmark(ControlClient.at(Path.of(arguments[0])), Integer.parseInt(arguments[2]));
         int rounds = Integer.parseInt(arguments[1]);
-        int threads = Integer.parseInt(arguments[2]);
-        Map<String, List<Double>> seconds = new LinkedHashMap<>();
-        Map<String, Long> bytes = new LinkedHashMap<>();
+        List<String> subjects = List.of(arguments).subList(3, arguments.length);
         for (int round = -1;
                 round < rounds;
                 round++) { // the first is not counted: memory never touched, code not compiled
-            for (String source : List.of(arguments).subList(3, arguments.length)) {
-                String name = source.substring(0, source.indexOf('='));
-                String path = source.substring(name.length() + 1);
-                LoadOptions options = LoadOptions.none().withAs(name.endsWith(IMAGES) ? As.IMAGES : As.ARRAYS);
-                LoadRequest request = new LoadRequest(List.of(new LoadRequest.Source(name, path)), options, threads);
-                long start = System.nanoTime();
-                daemon.load(request, progress -> {});
-                double taken = (System.nanoTime() - start) / 1e9;
-                bytes.put(
-                        name,
-                        daemon.list(name + "/", false).stream()
-                                .mapToLong(ArrayRow::bytes)
-                                .sum());
-                daemon.evict(name);
-                double loop = name.endsWith(IMAGES) ? readOneByOne(Path.of(path)) : 0;
-                if (round >= 0) {
-                    seconds.computeIfAbsent(name, key -> new ArrayList<>()).add(taken);
-                }
-                if (round >= 0 && loop > 0) {
-                    seconds.computeIfAbsent(name + "-loop", key -> new ArrayList<>())
-                            .add(loop);
-                    bytes.put(name + "-loop", bytes.get(name));
-                }
+            for (String subject : subjects) {
+                benchmark.measure(subject, round >= 0);
             }
         }
-        seconds.forEach((name, taken) -> System.out.printf(
-                Locale.ROOT, "{\"name\": \"%s\", \"bytes\": %d, \"seconds\": %s}%n", name, bytes.get(name), taken));
+        benchmark.seconds.forEach((name, taken) -> System.out.printf(
+                Locale.ROOT,
+                "{\"name\": \"%s\", \"bytes\": %d, \"seconds\": %s}%n",
+                name,
+                benchmark.bytes.getOrDefault(name, 0L),
+                taken));
+    }
+
+    private void measure(String subject, boolean isCounted) throws IOException {
+        int peer = subject.indexOf(PEER);
+        int source = subject.indexOf('=');
+        if (peer >= 0 && peer < source) {
+            note(subject.substring(0, peer), run(subject.substring(peer + PEER.length())), isCounted);
+            return;
+        }
+        String name = subject.substring(0, source);
+        String path = subject.substring(source + 1);
+        boolean isImages = name.endsWith(IMAGES);
+        note(name, load(name, path, isImages ? As.IMAGES : As.ARRAYS), isCounted);
+        if (isImages) {
+            note(name + LOOP, readOneByOne(Path.of(path)), isCounted);
+        }
+    }
+
+    private void note(String name, double taken, boolean isCounted) {
+        if (isCounted) {
+            seconds.computeIfAbsent(name, key -> new ArrayList<>()).add(taken);
+        }
+    }
+
+    private double load(String name, String path, As as) {
+        LoadRequest request = new LoadRequest(
+                List.of(new LoadRequest.Source(name, path)), LoadOptions.none().withAs(as), threads);
+        long start = System.nanoTime();
+        daemon.load(request, progress -> {});
+        double taken = secondsSince(start);
+        bytes.put(
+                name,
+                daemon.list(name + "/", false).stream()
+                        .mapToLong(ArrayRow::bytes)
+                        .sum());
+        daemon.evict(name);
+        return taken;
+    }
+
+    private static double run(String command) throws IOException {
+        Process process = new ProcessBuilder("bash", "-c", command)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+        try {
+            if (process.waitFor() != 0) {
+                throw new IOException("a peer failed: command=" + command);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        }
+        return Double.parseDouble(said);
     }
 
     /** Reads the files of a folder, sorted, into one buffer; returns the seconds, with those of finding the files. */
@@ -80,6 +132,10 @@ final class SourcesBenchmark {
         for (Path file : files) {
             all.put(Files.readAllBytes(file));
         }
+        return secondsSince(start);
+    }
+
+    private static double secondsSince(long start) {
         return (System.nanoTime() - start) / 1e9;
     }
 }

@@ -21,6 +21,9 @@ final class PlaceProgram {
         /** Tells the daemon. */
         void tell(Answer answer) throws IOException;
 
+        /** Tells it of an object; together with others where many are found. */
+        void list(Answer.Listed object) throws IOException;
+
         /** Tells of all progress, and that targets are filled. */
         void finish() throws IOException;
     }
@@ -68,7 +71,7 @@ final class PlaceProgram {
         synchronized (objects) {
             objects.add(object);
             try {
-                listener.tell(new Answer.Listed(
+                listener.list(new Answer.Listed(
                         place,
                         object.name(),
                         object.isAlone(),

@@ -22,10 +22,14 @@ public final class ReaderProgram {
     /** So often, where bytes come slowly. */
     private static final long STEP_NS = 1_000_000_000;
 
+    /** So often the daemon hears of what was listed, as a write for each of very many objects costs more than listing them. */
+    private static final long LISTED_NS = 100_000_000;
+
     private final DataInputStream in;
     private final DataOutputStream out;
     private final AtomicLong untold = new AtomicLong();
     private volatile long toldNs = System.nanoTime();
+    private long flushedNs = System.nanoTime();
 
     private ReaderProgram(DataInputStream in, DataOutputStream out) {
         this.in = in;
@@ -96,6 +100,11 @@ public final class ReaderProgram {
         }
 
         @Override
+        public void list(Answer.Listed object) throws IOException {
+            ReaderProgram.this.list(object);
+        }
+
+        @Override
         public void finish() throws IOException {
             ReaderProgram.this.finish();
         }
@@ -131,8 +140,20 @@ public final class ReaderProgram {
         new Answer.Offered(offer).write(out);
     }
 
+    private synchronized void list(Answer.Listed object) throws IOException {
+        object.write(out);
+        if (System.nanoTime() - flushedNs > LISTED_NS) {
+            flush();
+        }
+    }
+
     private synchronized void tell(Answer answer) throws IOException {
         answer.write(out);
+        flush();
+    }
+
+    private void flush() throws IOException {
         out.flush();
+        flushedNs = System.nanoTime();
     }
 }
