@@ -98,7 +98,7 @@ final class PlaceFetch {
         }
 
         void run() throws IOException {
-            byte[] buffer = new byte[BUFFER_BYTES];
+            byte[] buffer = new byte[(int) Math.min(BUFFER_BYTES, end - at)];
             while (at < end) {
                 requireNoFailure();
                 try (FileChannel file = FileChannel.open(target.path(), StandardOpenOption.WRITE)) {
