@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -66,7 +67,7 @@ public final class HugePages {
             return;
         }
         try {
-            populate(io, address, length);
+            populate(io, address, length, () -> true);
             posix.reserve(descriptor, offset, byteSize);
         } catch (LarderException e) {
             io.discard(address, length);
@@ -76,12 +77,46 @@ public final class HugePages {
         }
     }
 
-    private static void populate(BulkIo io, long address, long length) {
+    private static boolean populate(BulkIo io, long address, long length, BooleanSupplier mayGoOn) {
         int refusals = 0;
-        for (long at = 0; at < length && refusals < MOST_REFUSALS; at += PageSize.HUGE_BYTES) {
+        for (long at = 0; at < length; at += PageSize.HUGE_BYTES) {
+            if (!mayGoOn.getAsBoolean()) {
+                return false;
+            }
             if (!io.populateHuge(address + at)) {
                 refusals++;
             }
+            if (refusals == MOST_REFUSALS) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Gives the 2 MiB pieces of a file their memory in huge pages, while others write to it: what they have written stays. Reserves
+     * nothing else. The file has its length, and the descriptor is open for reading and writing.
+     *
+     * @param mayGoOn asked before each piece
+     * @return false where it ended early: told to, or refused several pieces, or where there is no more room
+     */
+    public static boolean prepare(Posix posix, int descriptor, long byteSize, BooleanSupplier mayGoOn) {
+        BulkIo io = BulkIo.system();
+        long length = byteSize & -PageSize.HUGE_BYTES;
+        if (length == 0) {
+            return true;
+        } else if (!io.canPopulate()) {
+            return false;
+        }
+        try {
+            long address = io.mapWritable(descriptor, 0, length);
+            try {
+                return populate(io, address, length, mayGoOn);
+            } finally {
+                posix.unmap(address, length);
+            }
+        } catch (LarderException noRoomOrNoMoreMappings) {
+            return false;
         }
     }
 

@@ -22,6 +22,8 @@ import dev.larder.internal.protocol.Progress;
 import dev.larder.internal.protocol.RegionRow;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.ChildJvm;
+import dev.larder.testing.Folders;
+import dev.larder.testing.LeavesNothingBehind;
 import dev.larder.testing.TinyTmpfs;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -116,6 +118,39 @@ class HugePagesTest {
             assertThat(HugePages.mappedBytes(List.of(address))).isEqualTo(4 * MIB);
             Posix.system().unmap(address, bytes);
             Posix.system().close(descriptor);
+        }
+    }
+
+    @Test
+    void whatIsWrittenWhileAFileIsPreparedStays() throws IOException {
+        requireHugePages();
+        int length = 32 * MIB + 7;
+        ByteBuffer bytes = ByteBuffer.allocate(length);
+        new Random(SEED).nextBytes(bytes.array());
+        Path path = LeavesNothingBehind.newFolder().resolve("file");
+        try (FileChannel file = FileChannel.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            file.write(ByteBuffer.allocate(1), length - 1); // so that it has its length
+            CompletableFuture<Boolean> isWhole = CompletableFuture.supplyAsync(() -> prepare(path, length));
+
+            while (bytes.hasRemaining()) {
+                file.write(bytes.limit(Math.min(length, bytes.position() + MIB / 3)));
+                bytes.limit(length);
+            }
+
+            assertThat(isWhole.join()).isTrue();
+            assertThat(Files.readAllBytes(path)).isEqualTo(bytes.array());
+        } finally {
+            Folders.remove(path.resolveSibling(""));
+        }
+    }
+
+    private static boolean prepare(Path file, long length) {
+        Posix posix = Posix.system();
+        int descriptor = posix.openForWriting(file);
+        try {
+            return HugePages.prepare(posix, descriptor, length, () -> true);
+        } finally {
+            posix.close(descriptor);
         }
     }
 

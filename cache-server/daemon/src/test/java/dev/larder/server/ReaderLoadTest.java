@@ -80,6 +80,7 @@ class ReaderLoadTest {
     void close() {
         served.close();
         properties().forEach(property -> System.clearProperty(property.get(0)));
+        System.clearProperty("larder.reader.java");
         assertThat(readersAlive()).isEmpty();
     }
 

@@ -2,6 +2,8 @@ package dev.larder.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.awaitility.Awaitility.await;
 
 import com.github.luben.zstd.ZstdOutputStreamNoFinalizer;
 import dev.larder.client.Dataset;
@@ -9,6 +11,7 @@ import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.ShardRows;
+import dev.larder.internal.posix.HugePages;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadRequest;
@@ -182,6 +185,19 @@ class RemoteLoadTest {
             assertThat(dataset.array("large").getInt(LARGE_BYTES - 1)).isEqualTo((LARGE_BYTES - 1) % 251);
             assertThat(dataset.array("below/small").getInt(2)).isEqualTo(8);
         }
+    }
+
+    @Test
+    void whatIsFetchedIsWrittenToHugePages() throws IOException {
+        assumeThat(HugePages.areGiven()).isTrue();
+        served.startWithoutCollapse();
+        putFolder();
+        web.pauseMs = 300; // long enough for the pages to be ahead
+
+        load(web.address("/d/"));
+
+        await().untilAsserted(
+                        () -> assertThat(served.control().status().hugeBytes()).isEqualTo(LARGE_BYTES));
     }
 
     @ParameterizedTest

@@ -6,6 +6,7 @@ import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.BulkIo;
+import dev.larder.internal.posix.HugePages;
 import dev.larder.internal.posix.PageSize;
 import dev.larder.internal.posix.Posix;
 import dev.larder.npy.NpyHeader;
@@ -26,7 +27,6 @@ import org.slf4j.LoggerFactory;
 final class ReaderFolder implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ReaderFolder.class);
     private static final int WRITABLE = 0600;
-    private static final long RESERVE_STEP_BYTES = 64L << 20;
 
     /** What a reader may keep in temporary files, such as libraries that it unpacks. */
     private static final long MOST_TEMPORARY_BYTES = 64L << 20;
@@ -69,9 +69,7 @@ final class ReaderFolder implements AutoCloseable {
         int descriptor = posix.openOrCreate(file(offer), WRITABLE);
         try {
             BulkIo.system().resize(descriptor, byteSize);
-            for (long at = 0; at < byteSize; at += RESERVE_STEP_BYTES) {
-                posix.reserve(descriptor, at, Math.min(RESERVE_STEP_BYTES, byteSize - at));
-            }
+            HugePages.reserve(posix, descriptor, 0, byteSize);
         } catch (LarderException e) {
             throw e.code() == ErrorCode.NO_SPACE ? full(byteSize, e) : e;
         } finally {
@@ -87,7 +85,7 @@ final class ReaderFolder implements AutoCloseable {
                     .cause(e)
                     .exception();
         }
-        expectedBytes += ByteSums.roundUp(byteSize, RESERVE_STEP_BYTES / 32); // huge pages take more
+        expectedBytes += ByteSums.roundUp(byteSize, PageSize.HUGE_BYTES);
         return new Target(offer, file(offer), headBytes, header.byteSize());
     }
 

@@ -33,8 +33,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Files that a reader has looked at, and will write the arrays of when they are wanted: all at once, each into a file that this daemon makes,
- * reserves and never maps. Ends the reader when it is closed, or when it misbehaves. Thread-safe.
+ * Files that a reader has looked at, and will write the arrays of when they are wanted: all at once, each into a file that this daemon makes
+ * and reserves, and no longer maps by then. Ends the reader when it is closed, or when it misbehaves. Thread-safe.
  */
 public final class ReaderSource implements AutoCloseable {
     private static final Pattern NOT_ALLOWED = Pattern.compile("[^\\p{L}\\p{Nd}+._=/-]+");
@@ -48,6 +48,7 @@ public final class ReaderSource implements AutoCloseable {
     private final Offers offers;
     private @Nullable Talking talking;
     private boolean isDelivered;
+    private @Nullable RuntimeException failure;
     private boolean closed;
 
     /** A process that lives, and the conversation with it. */
@@ -250,10 +251,17 @@ public final class ReaderSource implements AutoCloseable {
         return settings;
     }
 
-    /** Has everything written that no file has, once; then the reader ends, so that nobody can write any more. */
+    /**
+     * Has everything written that no file has, once; then the reader ends, so that nobody can write any more. Of several threads that ask,
+     * each hears of the same failure.
+     */
     Path deliver(int index, LongConsumer beforeWriting, LongConsumer onBytes) {
         lock.lock();
         try {
+            RuntimeException known = failure;
+            if (known != null) {
+                throw known;
+            }
             if (closed) {
                 throw new IllegalStateException("source is closed");
             }
@@ -263,7 +271,11 @@ public final class ReaderSource implements AutoCloseable {
                 isDelivered = true;
             }
             return folder.file(index);
-        } catch (RuntimeException | Error e) {
+        } catch (RuntimeException e) {
+            failure = e;
+            close();
+            throw e;
+        } catch (Error e) {
             close();
             throw e;
         } finally {

@@ -264,9 +264,11 @@ public final class StagedSources implements AutoCloseable {
     /** Fetches it; nobody can write to the files after. */
     public void fetch(LongConsumer onBytes) {
         for (Kind kind : kinds) {
-            kind.targets.stream().filter(target -> target.start() == 0).forEach(StagedSources::resize);
+            List<Target> whole =
+                    kind.targets.stream().filter(target -> target.start() == 0).toList();
+            whole.forEach(StagedSources::resize);
             if (!kind.targets.isEmpty()) {
-                kind.reader.fetch(kind.targets, bytes(kind), onBytes);
+                PagesAhead.during(whole, () -> kind.reader.fetch(kind.targets, bytes(kind), onBytes));
             }
         }
         places.values().forEach(place -> place.shifted().forEach(NpyAlignment::complete));
