@@ -82,6 +82,9 @@ public interface BulkIo {
         return collapse(address, PageSize.HUGE_BYTES);
     }
 
+    /** Tells whether a stretch of a file, which lies in it, has no memory yet. Moves the descriptor's position. */
+    boolean isHole(int descriptor, long offset, long byteSize);
+
     /**
      * Gives the memory of a stretch of a shared writable mapping back to its file system: it is a hole of zeros from then on. False
      * where the kernel refuses.

@@ -67,7 +67,7 @@ public final class HugePages {
             return;
         }
         try {
-            populate(io, address, length, () -> true);
+            populate(io, address, length);
             posix.reserve(descriptor, offset, byteSize);
         } catch (LarderException e) {
             io.discard(address, length);
@@ -77,25 +77,18 @@ public final class HugePages {
         }
     }
 
-    private static boolean populate(BulkIo io, long address, long length, BooleanSupplier mayGoOn) {
+    private static void populate(BulkIo io, long address, long length) {
         int refusals = 0;
-        for (long at = 0; at < length; at += PageSize.HUGE_BYTES) {
-            if (!mayGoOn.getAsBoolean()) {
-                return false;
-            }
+        for (long at = 0; at < length && refusals < MOST_REFUSALS; at += PageSize.HUGE_BYTES) {
             if (!io.populateHuge(address + at)) {
                 refusals++;
             }
-            if (refusals == MOST_REFUSALS) {
-                return false;
-            }
         }
-        return true;
     }
 
     /**
-     * Gives the 2 MiB pieces of a file their memory in huge pages, while others write to it: what they have written stays. Reserves
-     * nothing else. The file has its length, and the descriptor is open for reading and writing.
+     * Gives the 2 MiB pieces of a file that are holes their memory in huge pages, while others write to it: what they write stays, and
+     * pieces where they have begun are left to them. The file has its length, and the descriptor is open for reading and writing.
      *
      * @param mayGoOn asked before each piece
      * @return false where it ended early: told to, or refused several pieces, or where there is no more room
@@ -111,13 +104,29 @@ public final class HugePages {
         try {
             long address = io.mapWritable(descriptor, 0, length);
             try {
-                return populate(io, address, length, mayGoOn);
+                return prepare(io, descriptor, address, length, mayGoOn);
             } finally {
                 posix.unmap(address, length);
             }
         } catch (LarderException noRoomOrNoMoreMappings) {
             return false;
         }
+    }
+
+    private static boolean prepare(BulkIo io, int descriptor, long address, long length, BooleanSupplier mayGoOn) {
+        int refusals = 0;
+        for (long at = 0; at < length; at += PageSize.HUGE_BYTES) {
+            if (!mayGoOn.getAsBoolean()) {
+                return false;
+            }
+            if (io.isHole(descriptor, at, PageSize.HUGE_BYTES) && !io.populateHuge(address + at)) {
+                refusals++;
+            }
+            if (refusals == MOST_REFUSALS) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /**

@@ -178,6 +178,13 @@ final class JnaBulkIo implements BulkIo {
         return true;
     }
 
+    /** Fails where there is nothing but holes to the end. */
+    @Override
+    public boolean isHole(int descriptor, long offset, long byteSize) {
+        long data = LibC.lseek(descriptor, offset, LibC.SEEK_DATA);
+        return data < 0 || data >= offset + byteSize;
+    }
+
     @Override
     public boolean discard(long address, long byteSize) {
         return LibC.madvise(address, byteSize, LibC.MADV_REMOVE) == 0;

@@ -37,6 +37,8 @@ final class LibC {
     static final int MADV_POPULATE_WRITE = 23;
     static final int MADV_COLLAPSE = 25;
 
+    static final int SEEK_DATA = 3;
+
     static final long MPOL_INTERLEAVE = 3;
 
     static final int AT_FDCWD = -100;
@@ -106,6 +108,8 @@ final class LibC {
     static native int madvise(long address, long length, int advice);
 
     static native int ftruncate(int descriptor, long length);
+
+    static native long lseek(int descriptor, long offset, int whence);
 
     static native int fsync(int descriptor);
 
