@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 4)
@@ -24,6 +25,10 @@ BYTES = 1 << 20
 
 def script(name, *words):
     return subprocess.run([sys.executable, os.path.join(SCRIPTS, name), *words], capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+def script_text(text):
+    return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True, timeout=60).stdout
 
 
 class FolderCase(unittest.TestCase):
@@ -95,6 +100,36 @@ class ChildrenTest(FolderCase):
                     self.assertIsNone(child.process.poll())
 
         self.assertGreaterEqual(peak.own, 64 << 20)
+
+    def test_the_peak_has_what_a_program_of_a_program_took_and_files_without_a_name(self):
+        nameless = "import tempfile; file = tempfile.TemporaryFile(dir='/dev/shm'); file.write(b'1' * (32 << 20)); file.flush()"
+        inner = f"data = bytearray(b'1') * (32 << 20); {nameless}; print('full', flush=True); input()"
+        program = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {inner!r}])"
+        with children.PeakMemory(self.folder) as peak:
+            with children.Child([sys.executable, "-c", program]) as child:
+                peak.pids.add(child.pid)
+                child.line()
+                deadline = time.monotonic() + 60
+                while peak.own < 64 << 20:
+                    self.assertLess(time.monotonic(), deadline)
+                    time.sleep(0.01)
+                child.process.stdin.write(b"\n")
+
+    def test_nothing_is_left_of_programs_whose_parent_was_killed(self):
+        said = script_text(f"""
+import os, signal, subprocess, sys
+sys.path.insert(0, {SCRIPTS!r})
+import children
+children.adopt_orphans()
+program = "import subprocess; subprocess.run(['sh', '-c', 'echo $$; exec tail -f /dev/null'], start_new_session=True)"
+with children.Child([sys.executable, "-c", program]) as child:
+    left = int(child.line())
+    child.signal(signal.SIGKILL)
+print(children.below([os.getpid()]) == [left])
+children.end_orphans()
+print(os.path.exists(f"/proc/{{left}}"))
+""")
+        self.assertEqual(said.split(), ["True", "False"])
 
     def test_a_program_that_ends_or_says_nothing_is_told_from_one_that_answers(self):
         with children.Child([sys.executable, "-c", "print('sum 5')"]) as child:
