@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 import unittest
+import zlib
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 4)
 SCRIPTS = os.path.join(ROOT, "bench", "src", "main", "python")
@@ -70,6 +71,53 @@ class TrainersTest(FolderCase):
         for name in "images.npy", "labels.npy":
             with open(os.path.join(self.data, name), "rb") as one, open(os.path.join(again, name), "rb") as other:
                 self.assertEqual(one.read(), other.read())
+
+
+@unittest.skipUnless(numpy, "needs numpy")
+class SourceRunsTest(FolderCase):
+    """What source_run.py reads with numpy alone."""
+
+    def setUp(self):
+        super().setUp()
+        self.images, self.rows = os.path.join(self.folder, "images"), os.path.join(self.folder, "rows.npy")
+        self.store = os.path.join(self.folder, "store")
+        numpy.save(self.rows, numpy.random.default_rng(1).integers(0, 256, (600, 16), numpy.uint8))
+        for name, content in (("a/1.png", b"one"), ("b/2.png", b"two"), ("b/3.png", b"three")):
+            os.makedirs(os.path.dirname(os.path.join(self.images, name)), exist_ok=True)
+            with open(os.path.join(self.images, name), "wb") as file:
+                file.write(content)
+
+    def sum(self, way, kind, source):
+        cache = self.store if way == "larder" else os.path.join(self.folder, f"cache-{kind}")
+        step, epochs = script("source_run.py", way, kind, source, cache, "7", "2").splitlines()
+        self.assertEqual(step, "step 0")
+        return int(epochs.removeprefix("epochs "))
+
+    def test_all_ways_read_every_row_once_an_epoch(self):
+        import make_store
+
+        array = numpy.load(self.rows)
+        make_store.write_version(self.store, "remote", {"rows": array})
+        expected = 2 * int(array.view(numpy.int64).sum()) % (1 << 64)
+        for way in "plain", "script", "script", "larder":
+            with self.subTest(way):
+                self.assertEqual(self.sum(way, "remote", "file://" + self.rows), expected)
+
+    def test_all_ways_read_every_file_once_an_epoch(self):
+        expected = 2 * sum(map(zlib.crc32, (b"one", b"two", b"three")))
+        for way in "plain", "samples", "script", "script":
+            with self.subTest(way):
+                self.assertEqual(self.sum(way, "images", self.images), expected)
+
+    def test_a_sum_is_the_same_in_any_order_of_rows(self):
+        import source_run
+
+        random = numpy.random.default_rng(1)
+        columns = {"features": random.standard_normal((600, 3), numpy.float32), "group": random.integers(0, 9, 600)}
+        one, other = (sum(source_run.sums("parquet", source_run.Table(columns), seed, 1)) for seed in (1, 2))
+
+        self.assertEqual(one, other)
+        self.assertEqual(one, int(columns["features"].view(numpy.int32).sum(dtype=numpy.int64) + columns["group"].sum()))
 
 
 class ChildrenTest(FolderCase):
