@@ -1,5 +1,7 @@
 """Programs that a benchmark starts, and what they take of the machine's memory; nothing but the standard library."""
 import contextlib
+import ctypes
+import itertools
 import os
 import select
 import signal
@@ -103,15 +105,17 @@ def interruptible():
     def interrupt(number, _):
         for each in signals:
             signal.signal(each, signal.SIG_IGN)
-        raise KeyboardInterrupt(number)
+        received.append(number)
+        raise KeyboardInterrupt
 
+    received = []
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     for each in signals:
         signal.signal(each, interrupt)
     try:
         yield
-    except KeyboardInterrupt as interrupted:
-        number = signal.Signals(interrupted.args[0])
+    except KeyboardInterrupt:
+        number = signal.Signals(received[0])
         print(f"interrupted: {number.name}", file=sys.stderr)
         sys.exit(128 + number)
 
@@ -166,13 +170,70 @@ def stored(folder):
     return sum(file.st_blocks for file in files(folder)) * 512
 
 
+def below(pids):
+    """Returns the ids of all processes that these have started, and those have."""
+    started = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{pid}/stat") as file:
+            started.setdefault(int(file.read().rpartition(")")[2].split()[1]), []).append(int(pid))
+    found, left = [], list(pids)
+    while left:
+        left = [child for pid in left for child in started.get(pid, ())]
+        found += left
+    return found
+
+
+def adopt_orphans():
+    """Lets programs become children of this process when that which started them ends, so that none is lost."""
+    subreaper = 36
+    if ctypes.CDLL(None, use_errno=True).prctl(subreaper, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "PR_SET_CHILD_SUBREAPER")
+
+
+def end_orphans():
+    """Kills all that runs below this process; it is for when nothing is to."""
+    while left := below([os.getpid()]):
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        for pid in left:
+            with contextlib.suppress(ChildProcessError):  # not ours yet
+                os.waitpid(pid, 0)
+
+
+def nameless_files(pids):
+    """Returns paths by which to look at files in memory that programs have open, but nobody finds any more; each file once."""
+    found = {}
+    for pid in pids:
+        folder = f"/proc/{pid}/fd"
+        with contextlib.suppress(OSError):
+            for number in os.listdir(folder):
+                path = os.path.join(folder, number)
+                with contextlib.suppress(FileNotFoundError):
+                    name = os.readlink(path)
+                    if name.startswith(("/dev/shm/", "/memfd:")) and name.endswith(" (deleted)"):
+                        file = os.stat(path)
+                        found.setdefault((file.st_dev, file.st_ino), path)
+    return list(found.values())
+
+
+def allocated(path):
+    """Returns how much memory a file takes; 0 where it is gone."""
+    try:
+        return os.stat(path).st_blocks * 512
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+
+
 class PeakMemory:
     """Samples, every few milliseconds, what the machine's available memory falls by, and what programs and files take.
 
-    The first counts whatever else runs; the second is RssAnon of the programs named, and the bytes below a folder.
+    The first counts whatever else runs; the second is RssAnon of the programs named and of all that they have started, and the
+    bytes of files below a folder and of those in memory that the programs have made nameless.
     """
 
     INTERVAL_S = 0.02
+    LOOKS_EVERY = 12  # samples, for other programs and files
 
     def __init__(self, folder):
         self.folder = folder
@@ -191,6 +252,13 @@ class PeakMemory:
         self.thread.join(PATIENCE_S)
 
     def _sample(self):
-        while not self.done.wait(self.INTERVAL_S):
+        started, nameless = [], []
+        for count in itertools.count():
+            if self.done.wait(self.INTERVAL_S):
+                return
+            pids = list(self.pids)
+            if count % self.LOOKS_EVERY == 0:
+                started = below(pids)
+                nameless = nameless_files({*pids, *started})
             self.drop = max(self.drop, self.before - available())
-            self.own = max(self.own, sum(map(anonymous_bytes, list(self.pids))) + stored(self.folder))
+            self.own = max(self.own, sum(map(anonymous_bytes, {*pids, *started})) + stored(self.folder) + sum(map(allocated, nameless)))

@@ -1,178 +1,160 @@
 #!/usr/bin/env python3
-"""Times eight training runs at once, in Python, over data behind a slow network and over a folder of many small image files.
+"""Times eight training runs at once, in Python, over data behind a slow network, a folder of many small images, and a table of Parquet.
 
 usage: day_sources.py quick|short|long WORK PLACE ROWS    measures; PLACE is an empty folder of /dev/shm
        day_sources.py table ROWS                          prints what was measured as Markdown
 
 The server is one of this machine that sends a given number of bytes a second to all together. Each way does what it needs from
-nothing, the daemon included, in rounds that take turns. Rows have "kind" (remote, images), "way" (plain, samples, disk, script,
-larder), round, runs, epochs, bytes (of the data), seconds (from Enter to the end of the last run), againSeconds (of eight more
-runs, which find what these left), stepSeconds (to the first batch, median of the runs), peakOwnBytes (RssAnon of runs and daemon,
-and what lies in PLACE), sentBytes (by the server), load.
+nothing, the daemon or Ray included, in rounds that take turns; all runs are of the python3 that runs this. One row says what it has:
+"kind" is modules, "versions" a dict, "absent" a list; ways that need what is absent are left out. The other rows have "kind" (remote,
+images, parquet), "way" (plain, samples, disk, script, huggingface, ray, larder), round, runs, epochs, bytes (of the data), seconds (from
+Enter to the end of the last run), againSeconds (of eight more runs, which find what these left), stepSeconds (to the first batch,
+median of the runs), peakOwnBytes (RssAnon of runs, daemon, Ray and all that these have started, what lies in PLACE, and Ray's object
+store), sentBytes (by the server), load.
 """
-import http.server
+import contextlib
+import functools
 import json
 import os
-import random
 import shutil
 import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-import zlib
-
-import numpy as np
 
 import children
 from measurement import HERE
+from source_data import SENT_A_SECOND, Server, write_images, write_rows, write_table
 
-RUNS, EPOCHS, ROW_BYTES = 8, 3, 3072
-SENT_A_SECOND = 50_000_000
-WAYS = {"remote": ("plain", "disk", "script", "larder"), "images": ("plain", "samples", "script", "larder")}
+RUNS, EPOCHS = 8, 3
+DRIVER_PATIENCE_S = 20
+WAYS = {
+    "remote": ("plain", "disk", "script", "ray", "larder"),
+    "images": ("plain", "samples", "script", "huggingface", "ray", "larder"),
+    "parquet": ("plain", "disk", "script", "huggingface", "ray", "larder"),
+}
+MODULES = ("numpy", "pyarrow", "datasets", "PIL", "ray")
+READER = "Larder's reader of Parquet"
+NEEDS = {"parquet": {"pyarrow"}, ("parquet", "larder"): {READER}, "huggingface": {"datasets", "PIL"}, "ray": {"ray"}}
+SLOW = ("huggingface", "ray")  # have one round where all parts of ops/bench have a quarter of an hour
+OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_DATASETS_DISABLE_PROGRESS_BARS": "1", "RAY_USAGE_STATS_ENABLED": "0"}
+WHAT = {
+    "remote": f"behind a server that sends {SENT_A_SECOND / 1e6:.0f} MB/s",
+    "images": "in PNG files of 3 kB",
+    "parquet": "in a file of Parquet",
+}
+RAY = "Ray, from starting it: one driver {}, ray.put, eight actors"
 NAMES = {
     ("remote", "plain"): "each run fetches for itself",
     ("remote", "disk"): "script that fetches to the disk once, then np.load(mmap_mode=\"r\"): the page cache",
     ("remote", "script"): "script that fetches to /dev/shm once, then np.load(mmap_mode=\"r\")",
+    ("remote", "ray"): RAY.format("fetches"),
     ("images", "plain"): "each run opens the files, every epoch: the page cache",
     ("images", "samples"): "each run keeps what it has opened, as MONAI's CacheDataset does",
     ("images", "script"): "script with np.save of all files in /dev/shm",
+    ("images", "huggingface"): "Hugging Face: imagefolder with its bytes embedded once, the Arrow file on the disk mapped",
+    ("images", "ray"): RAY.format("opens the files"),
+    ("parquet", "plain"): "each run reads the file with pyarrow's read_table",
+    ("parquet", "disk"): "script with np.save of each column on the disk, then np.load(mmap_mode=\"r\"): the page cache",
+    ("parquet", "script"): "script with np.save of each column in /dev/shm, then np.load(mmap_mode=\"r\")",
+    ("parquet", "huggingface"): "Hugging Face: Dataset.from_parquet, its Arrow file on the disk mapped, with_format(\"numpy\")[rows]",
+    ("parquet", "ray"): RAY.format("reads the file"),
 }
 
 
-class Slow(http.server.BaseHTTPRequestHandler):
-    """Serves one file, and parts of it, at the server's pace."""
-
-    protocol_version = "HTTP/1.1"
-
-    def do_HEAD(self):
-        self.answer(False)
-
-    def do_GET(self):
-        self.answer(True)
-
-    def answer(self, with_body):
-        data = self.server.data
-        first, last, code = 0, len(data) - 1, 200
-        part = self.headers.get("Range", "")
-        if self.path != "/rows.npy":
-            self.send_error(404)
-            return
-        if part.startswith("bytes=") and with_body:
-            begin, _, end = part[6:].partition("-")
-            first, last, code = int(begin), min(int(end or last), last), 206
-        self.send_response(code)
-        self.send_header("Content-Length", str(last - first + 1))
-        self.send_header("Accept-Ranges", "bytes")
-        self.send_header("ETag", '"1"')
-        if code == 206:
-            self.send_header("Content-Range", f"bytes {first}-{last}/{len(data)}")
-        self.end_headers()
-        for begin in range(first, last + 1, 1 << 18) if with_body else ():
-            chunk = data[begin : min(begin + (1 << 18), last + 1)]
-            self.server.wait_for(len(chunk))
-            self.wfile.write(chunk)
-
-    def log_message(self, *_):
-        pass
+def versions():
+    """Returns what this python3 can import, by a process of its own: this one stays as small as it is."""
+    program = "import sys; print(__import__(sys.argv[1]).__version__)"
+    found = {}
+    for module in MODULES:
+        said = subprocess.run([sys.executable, "-c", program, module], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                              timeout=children.PATIENCE_S)
+        if said.returncode == 0:
+            found[module] = said.stdout.split()[-1]
+    return found
 
 
-class Server(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 64
-
-    def __init__(self, data):
-        super().__init__(("127.0.0.1", 0), Slow)
-        self.data, self.sent, self.free_at, self.guard = data, 0, 0.0, threading.Lock()
-
-    def wait_for(self, count):
-        with self.guard:
-            self.sent += count
-            self.free_at = max(self.free_at, time.monotonic()) + count / SENT_A_SECOND
-            left = self.free_at - time.monotonic()
-        time.sleep(max(0.0, left))
-
-    def handle_error(self, *_):
-        pass  # a client that ends early
-
-
-def png(randomness):
-    """Makes a valid picture of 32×32 pixels of noise, some 3 kB long."""
-
-    def chunk(name, data):
-        return len(data).to_bytes(4, "big") + name + data + zlib.crc32(name + data).to_bytes(4, "big")
-
-    header = (32).to_bytes(4, "big") * 2 + bytes([8, 2, 0, 0, 0])
-    lines = b"".join(b"\0" + randomness.randbytes(96) for _ in range(32))
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(lines, 1)) + chunk(b"IEND", b"")
+def has_reader():
+    """Returns whether the daemon can read Parquet: it takes a Java that not every machine has."""
+    said = subprocess.run([children.LARDER, "readers", "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=children.PATIENCE_S)
+    return any(row["kind"] == "parquet" and row["state"] == "ready" for row in json.loads(said.stdout))
 
 
 class Sources:
     def __init__(self, pace, work, place, rows):
         self.work, self.place, self.rows = work, place, open(rows, "w", encoding="utf-8", buffering=1)
-        quick = pace == "quick"
+        os.environ.update(OFFLINE, HF_HOME=os.path.join(work, "huggingface"))
+        found = versions()
+        self.absent = [module for module in MODULES if module not in found] + ([] if has_reader() else [READER])
+        self.write({"kind": "modules", "python": sys.version.split()[0], "versions": found, "absent": self.absent})
         self.rounds = {"quick": 1, "short": 3}.get(pace, 5)
-        rng = np.random.default_rng(42)
-        array = rng.integers(0, 256, ((16 << 20 if quick else 128 << 20) // ROW_BYTES, ROW_BYTES), np.uint8)
-        np.save(os.path.join(work, "rows.npy"), array)
-        with open(os.path.join(work, "rows.npy"), "rb") as file:
+        self.slow_rounds = 1 if pace == "short" else self.rounds
+        size, images = (16 << 20, 1000) if pace == "quick" else (128 << 20, 20000)
+        fetched, folder, table = (os.path.join(work, name) for name in ("rows.npy", "pictures", "table.parquet"))
+        write_rows(fetched, size)
+        with open(fetched, "rb") as file:
             self.server = Server(file.read())
-        self.images = os.path.join(work, "pictures")
-        self.image_bytes, randomness = 0, random.Random(42)
-        for number in range(1000 if quick else 20000):
-            folder = os.path.join(self.images, f"class-{number % 10}")
-            os.makedirs(folder, exist_ok=True)
-            picture = png(randomness)
-            self.image_bytes += len(picture)
-            with open(os.path.join(folder, f"{number:05}.png"), "wb") as file:
-                file.write(picture)
+        self.sources = {"remote": f"http://127.0.0.1:{self.server.server_port}/rows.npy", "images": folder, "parquet": table}
+        self.bytes = {"remote": len(self.server.data), "images": write_images(folder, images)}
+        if "pyarrow" in found:
+            self.bytes["parquet"] = write_table(table, size)
 
-    def source(self, kind):
-        return self.images if kind == "images" else f"http://127.0.0.1:{self.server.server_port}/rows.npy"
+    def has_all(self, kind, way):
+        """Returns whether there is all that a way needs."""
+        return not any(need in self.absent for what in (kind, way, (kind, way)) for need in NEEDS.get(what, ()))
 
-    def larder(self, *words):
-        subprocess.run([children.LARDER, *words], check=True, stdout=subprocess.DEVNULL, timeout=children.PATIENCE_S)
+    def write(self, row):
+        self.rows.write(json.dumps(row) + "\n")
 
-    def measure(self, kind, way, number):
-        cache = os.path.join(self.work if way == "disk" else self.place, "larder-store" if way == "larder" else "cache")
-        sent, daemon = self.server.sent, None
-        with children.PeakMemory(self.place) as peak:
-            begun = time.perf_counter()
-            try:
-                if way == "larder":
-                    words = [children.LARDER, "serve", "--store", cache]
-                    daemon = children.Child([*words, "--load", f"remote={self.source(kind)}"] if kind == "remote" else words)
-                    peak.pids.add(daemon.pid)
-                    while not daemon.line().startswith("Done caching."):
-                        pass
-                    if kind == "images":
-                        self.larder("load", "--store", cache, "--as", "images", f"images={self.images}")
-                steps, sums = self.runs(kind, "script" if way == "disk" else way, cache, peak, begun)
-                seconds = time.perf_counter() - begun
-                begun = time.perf_counter()
-                again = self.runs(kind, "script" if way == "disk" else way, cache, peak, begun)[1]
-                again_seconds = time.perf_counter() - begun
-                if again != sums:
-                    raise AssertionError(f"not the same data again: {kind} {way}")
-            finally:
-                if daemon:
-                    daemon.signal(signal.SIGTERM)
-                shutil.rmtree(cache, ignore_errors=True)
-        self.rows.write(json.dumps({
-            "kind": kind, "way": way, "round": number, "runs": RUNS, "epochs": EPOCHS,
-            "bytes": self.image_bytes if kind == "images" else len(self.server.data), "seconds": round(seconds, 3),
-            "againSeconds": round(again_seconds, 3),
-            "stepSeconds": round(statistics.median(steps), 3), "peakOwnBytes": peak.own, "sentBytes": self.server.sent - sent,
-            "load": children.load_average()}) + "\n")
-        return sums
+    # ------------------------------------------------------------------------- ways: each yields what starts eight runs
+
+    @contextlib.contextmanager
+    def programs(self, kind, way, cache, peak):
+        """Runs are programs that find by themselves what they need."""
+        yield functools.partial(self.runs, kind, way, cache, peak)
+
+    @contextlib.contextmanager
+    def larder(self, kind, way, cache, peak):
+        """A daemon loads."""
+        options = ["--as", "images"] if kind == "images" else []
+        daemon = children.Child([children.LARDER, "serve", "--store", cache, "--load", f"{kind}={self.sources[kind]}", *options])
+        try:
+            peak.pids.add(daemon.pid)
+            while not daemon.line().startswith("Done caching."):
+                pass
+            yield functools.partial(self.runs, kind, way, cache, peak)
+        finally:
+            daemon.signal(signal.SIGTERM)
+
+    @contextlib.contextmanager
+    def ray(self, kind, _, cache, peak):
+        """A driver reads, and has the runs."""
+        children.adopt_orphans()
+        temporary = tempfile.mkdtemp(prefix="lr-", dir="/tmp")  # sockets have short paths
+        words = [sys.executable, os.path.join(HERE, "source_ray.py"), kind, self.sources[kind], temporary]
+        driver = None
+        try:
+            driver = children.Child([*words, *map(str, (self.bytes[kind], RUNS, EPOCHS))])
+            peak.pids.add(driver.pid)
+            yield functools.partial(self.actors, driver)
+            driver.ended()
+        finally:
+            if driver:
+                driver.process.send_signal(signal.SIGINT)  # does nothing where it has ended
+                driver.kill_after(DRIVER_PATIENCE_S)
+            children.end_orphans()
+            shutil.rmtree(temporary, ignore_errors=True)
+
+    # ------------------------------------------------------------------------------------------------------------- runs
 
     def runs(self, kind, way, cache, peak, begun):
         """Starts all runs at once; returns when each had its first batch, and their sums."""
-        program = [sys.executable, os.path.join(HERE, "source_run.py"), way, kind, self.source(kind), cache]
-        runs = [children.Child([*program, str(seed), str(EPOCHS)]) for seed in range(RUNS)]
-        peak.pids.update(run.pid for run in runs)
-        steps, sums = [0.0] * RUNS, [None] * RUNS
+        way = "script" if way == "disk" else way
+        program = [sys.executable, os.path.join(HERE, "source_run.py"), way, kind, self.sources[kind], cache]
+        runs, steps, sums = [], [0.0] * RUNS, [None] * RUNS
 
         def follow(i):
             runs[i].answer("step")
@@ -182,6 +164,9 @@ class Sources:
 
         threads = [threading.Thread(target=follow, args=(i,)) for i in range(RUNS)]
         try:
+            for seed in range(RUNS):
+                runs.append(children.Child([*program, str(seed), str(EPOCHS)]))
+                peak.pids.add(runs[-1].pid)
             for thread in threads:
                 thread.start()
             for thread in threads:
@@ -193,12 +178,51 @@ class Sources:
             raise ChildProcessError(f"a run failed: {way} {kind}")
         return steps, sums
 
+    def actors(self, driver, begun):
+        """Has a driver start all runs at once; returns the same."""
+        driver.process.stdin.write(b"runs\n")
+        driver.process.stdin.flush()
+        steps, sums = [0.0] * RUNS, [None] * RUNS
+        while None in sums:
+            word, seed, *values = driver.line().split()
+            if word == "step":
+                steps[int(seed)] = time.perf_counter() - begun
+            else:
+                sums[int(seed)] = values[0]
+        return steps, sums
+
+    def measure(self, kind, way, number):
+        on_disk = way in ("disk", "huggingface")
+        cache = os.path.join(self.work if on_disk else self.place, "larder-store" if way == "larder" else "cache")
+        start = {"larder": self.larder, "ray": self.ray}.get(way, self.programs)
+        sent = self.server.sent
+        try:
+            with children.PeakMemory(self.place) as peak:
+                begun = time.perf_counter()
+                with start(kind, way, cache, peak) as run:
+                    steps, sums = run(begun)
+                    seconds = time.perf_counter() - begun
+                    begun = time.perf_counter()
+                    again = run(begun)[1]
+                    again_seconds = time.perf_counter() - begun
+        finally:
+            shutil.rmtree(cache, ignore_errors=True)
+        if again != sums:
+            raise AssertionError(f"not the same data again: {kind} {way}")
+        self.write({
+            "kind": kind, "way": way, "round": number, "runs": RUNS, "epochs": EPOCHS, "bytes": self.bytes[kind], "seconds": round(seconds, 3),
+            "againSeconds": round(again_seconds, 3), "stepSeconds": round(statistics.median(steps), 3), "peakOwnBytes": peak.own,
+            "sentBytes": self.server.sent - sent, "load": children.load_average()})
+        return sums
+
     def whole(self):
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         for kind, ways in WAYS.items():
             known = None
             for number in range(self.rounds):
                 for way in ways:
+                    if not self.has_all(kind, way) or way in SLOW and number >= self.slow_rounds:
+                        continue
                     sums = self.measure(kind, way, number)
                     known = known or sums
                     # the order of files is the daemon's own, but each epoch reads each file once
@@ -212,8 +236,7 @@ def tables(rows):
         mine = [row for row in rows if row["kind"] == kind]
         if not mine:
             continue
-        what = f"{mine[0]['bytes'] / 2**20:.0f} MiB, " + (
-            f"behind a server that sends {SENT_A_SECOND / 1e6:.0f} MB/s" if kind == "remote" else "in PNG files of 3 kB")
+        what = f"{mine[0]['bytes'] / 2**20:.0f} MiB, {WHAT[kind]}"
         lines += [f"| eight Python runs at once, {mine[0]['epochs']} epochs, {what} | all done, s: median | least to most | first batch, s | eight more runs, s |"
                   + " own memory at its peak, MiB |" + (" sent, MiB |" if kind == "remote" else ""),
                   "|---|--:|--:|--:|--:|--:|" + ("--:|" if kind == "remote" else "")]
@@ -228,7 +251,15 @@ def tables(rows):
                     f" {median['peakOwnBytes'] / 2**20:.0f} |"
                     + (f" {median['sentBytes'] / 2**20:.0f} |" if kind == "remote" else ""))
         lines.append("")
-    return "\n".join(lines)
+    return "\n".join(lines + [of_modules(row) for row in rows if row["kind"] == "modules"])
+
+
+def of_modules(row):
+    """Says what the runs had, and why ways are left out."""
+    had = f"Python {row['python']} with " + ", ".join(f"{module} {version}" for module, version in row["versions"].items()) + "."
+    if not row["absent"]:
+        return had
+    return f"{had} Left out is what needs {', '.join(row['absent'])}; LARDER_ARROW_PYTHON names a python3 that can import modules."
 
 
 def main():

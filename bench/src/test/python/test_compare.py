@@ -71,7 +71,8 @@ class CompareTest(unittest.TestCase):
             self.assertRegex(done.stdout, r"\| a \| \S+ \| \S+ \|  \| not measured \|")
 
     def test_a_peer_that_only_some_machines_have_may_be_gone(self):
-        old = self.report("old", figure("loader.torch.samples.0", 1, ratio=2.0), figure("collectives.gloo", 1, ratio=2.0), figure("b", 1))
+        old = self.report("old", figure("loader.torch.samples.0", 1, ratio=2.0), figure("collectives.gloo", 1, ratio=2.0),
+                          figure("day.remote.all.ray", 1, ratio=2.0), figure("b", 1))
         done = self.compare(old, self.report("new", figure("b", 1)))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("| loader.torch.samples.0 | 2.00× |  |  | not there |", done.stdout)

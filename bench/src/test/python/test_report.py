@@ -30,7 +30,8 @@ TABLES = {
     "fan-out": ("| bytes of a batch | processes that read it |", "| read | batches/s | least |",),
     "one-copy": ("| N trainers |", "| N forked Python readers |"),
     "day": ("| from Enter to the first training step, s |", "| grid of 8 runs, one short epoch each |", "| what happened |",
-            "| eight Python runs at once, 3 epochs, 128 MiB, behind a server that sends 50 MB/s |", "| eight Python runs at once, 3 epochs, 128 MiB, in PNG files"),
+            "| eight Python runs at once, 3 epochs, 128 MiB, behind a server that sends 50 MB/s |", "| eight Python runs at once, 3 epochs, 128 MiB, in PNG files",
+            "| eight Python runs at once, 3 epochs, 128 MiB, in a file of Parquet |"),
     "startup": ("| | checkout | archive |",),
 }
 # A chart, and words of its legend or axes.
@@ -257,6 +258,7 @@ class FiguresTest(unittest.TestCase):
             "growth.arrays": 0.5, "growth.clients": 0.25, "collectives.gloo": 5.0, "collectives.copy": 1.0, "handles.polled": 5.0, "handles.blocked": 50.0,
             "fan-out.read.784.1": 0.25, "fan-out.feed": 0.75, "loader.first-second": 0.5, "fan-out.read.3072.4": 0.0625, "one-copy.java.plain": 15.968, "one-copy.fork": 4.0, "day.grid.plain-java": 1.25,
             "day.memory.plain-java": 8.0, "day.remote.all.plain": 3.5, "day.remote.all.disk": 0.75, "day.images.again.samples": 1.0, "day.images.all.script": 1.25,
+            "day.parquet.all.plain": 0.875, "day.parquet.again.huggingface": 2.5, "day.remote.all.ray": 2.0,
         }
         for key, ratio in expected.items():
             with self.subTest(key):

@@ -6,7 +6,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
+import zlib
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 4)
 SCRIPTS = os.path.join(ROOT, "bench", "src", "main", "python")
@@ -24,6 +26,10 @@ BYTES = 1 << 20
 
 def script(name, *words):
     return subprocess.run([sys.executable, os.path.join(SCRIPTS, name), *words], capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+def script_text(text):
+    return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True, timeout=60).stdout
 
 
 class FolderCase(unittest.TestCase):
@@ -67,6 +73,53 @@ class TrainersTest(FolderCase):
                 self.assertEqual(one.read(), other.read())
 
 
+@unittest.skipUnless(numpy, "needs numpy")
+class SourceRunsTest(FolderCase):
+    """What source_run.py reads with numpy alone."""
+
+    def setUp(self):
+        super().setUp()
+        self.images, self.rows = os.path.join(self.folder, "images"), os.path.join(self.folder, "rows.npy")
+        self.store = os.path.join(self.folder, "store")
+        numpy.save(self.rows, numpy.random.default_rng(1).integers(0, 256, (600, 16), numpy.uint8))
+        for name, content in (("a/1.png", b"one"), ("b/2.png", b"two"), ("b/3.png", b"three")):
+            os.makedirs(os.path.dirname(os.path.join(self.images, name)), exist_ok=True)
+            with open(os.path.join(self.images, name), "wb") as file:
+                file.write(content)
+
+    def sum(self, way, kind, source):
+        cache = self.store if way == "larder" else os.path.join(self.folder, f"cache-{kind}")
+        step, epochs = script("source_run.py", way, kind, source, cache, "7", "2").splitlines()
+        self.assertEqual(step, "step 0")
+        return int(epochs.removeprefix("epochs "))
+
+    def test_all_ways_read_every_row_once_an_epoch(self):
+        import make_store
+
+        array = numpy.load(self.rows)
+        make_store.write_version(self.store, "remote", {"rows": array})
+        expected = 2 * int(array.view(numpy.int64).sum()) % (1 << 64)
+        for way in "plain", "script", "script", "larder":
+            with self.subTest(way):
+                self.assertEqual(self.sum(way, "remote", "file://" + self.rows), expected)
+
+    def test_all_ways_read_every_file_once_an_epoch(self):
+        expected = 2 * sum(map(zlib.crc32, (b"one", b"two", b"three")))
+        for way in "plain", "samples", "script", "script":
+            with self.subTest(way):
+                self.assertEqual(self.sum(way, "images", self.images), expected)
+
+    def test_a_sum_is_the_same_in_any_order_of_rows(self):
+        import source_run
+
+        random = numpy.random.default_rng(1)
+        columns = {"features": random.standard_normal((600, 3), numpy.float32), "group": random.integers(0, 9, 600)}
+        one, other = (sum(source_run.sums("parquet", source_run.Table(columns), seed, 1)) for seed in (1, 2))
+
+        self.assertEqual(one, other)
+        self.assertEqual(one, int(columns["features"].view(numpy.int32).sum(dtype=numpy.int64) + columns["group"].sum()))
+
+
 class ChildrenTest(FolderCase):
     def test_a_mapping_that_nobody_shares_has_its_length_as_its_share(self):
         path = os.path.join(self.folder, "mapped")
@@ -95,6 +148,36 @@ class ChildrenTest(FolderCase):
                     self.assertIsNone(child.process.poll())
 
         self.assertGreaterEqual(peak.own, 64 << 20)
+
+    def test_the_peak_has_what_a_program_of_a_program_took_and_files_without_a_name(self):
+        nameless = "import tempfile; file = tempfile.TemporaryFile(dir='/dev/shm'); file.write(b'1' * (32 << 20)); file.flush()"
+        inner = f"data = bytearray(b'1') * (32 << 20); {nameless}; print('full', flush=True); input()"
+        program = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {inner!r}])"
+        with children.PeakMemory(self.folder) as peak:
+            with children.Child([sys.executable, "-c", program]) as child:
+                peak.pids.add(child.pid)
+                child.line()
+                deadline = time.monotonic() + 60
+                while peak.own < 64 << 20:
+                    self.assertLess(time.monotonic(), deadline)
+                    time.sleep(0.01)
+                child.process.stdin.write(b"\n")
+
+    def test_nothing_is_left_of_programs_whose_parent_was_killed(self):
+        said = script_text(f"""
+import os, signal, subprocess, sys
+sys.path.insert(0, {SCRIPTS!r})
+import children
+children.adopt_orphans()
+program = "import subprocess; subprocess.run(['sh', '-c', 'echo $$; exec tail -f /dev/null'], start_new_session=True)"
+with children.Child([sys.executable, "-c", program]) as child:
+    left = int(child.line())
+    child.signal(signal.SIGKILL)
+print(children.below([os.getpid()]) == [left])
+children.end_orphans()
+print(os.path.exists(f"/proc/{{left}}"))
+""")
+        self.assertEqual(said.split(), ["True", "False"])
 
     def test_a_program_that_ends_or_says_nothing_is_told_from_one_that_answers(self):
         with children.Child([sys.executable, "-c", "print('sum 5')"]) as child:

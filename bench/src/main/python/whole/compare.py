@@ -43,7 +43,7 @@ def is_disturbed(figure):
 
 
 def is_optional(key):
-    return key.startswith(figures.OPTIONAL)
+    return key.startswith(figures.OPTIONAL) or key.endswith(figures.OPTIONAL_ENDS)
 
 
 def size(figure):

@@ -26,17 +26,27 @@ RUN_WAYS = {
     ("remote", "plain"): "each run fetches for itself",
     ("remote", "disk"): "a script that fetches to the disk, then np.load(mmap_mode=\"r\")",
     ("remote", "script"): "a script that fetches to /dev/shm, then np.load(mmap_mode=\"r\")",
+    ("remote", "ray"): "Ray, a driver and eight actors",
     ("images", "plain"): "each run opens the files, every epoch",
     ("images", "samples"): "each run keeps what it has opened, as MONAI's CacheDataset does",
     ("images", "script"): "a script with np.save of all files in /dev/shm",
+    ("images", "huggingface"): "Hugging Face's imagefolder with its bytes embedded",
+    ("images", "ray"): "Ray, a driver and eight actors",
+    ("parquet", "plain"): "each run reads the file with pyarrow",
+    ("parquet", "disk"): "a script with np.save of each column on the disk",
+    ("parquet", "script"): "a script with np.save of each column in /dev/shm",
+    ("parquet", "huggingface"): "Hugging Face's Dataset.from_parquet",
+    ("parquet", "ray"): "Ray, a driver and eight actors",
 }
+SOURCES = {"remote": "an array behind a server of 50 MB/s", "images": "a folder of many small images", "parquet": "a table of Parquet"}
 RESUMED_ROWS = 100_000_000
 STARTS = {"first": "first command after unpacking", "ls": "larder ls", "ready": "larder serve --detach"}
 PACKAGES = {"checkout": "checkout", "archive": "archive without Java", "with-java": "archive with Java"}
 GATHERED = (784, 3072)
 WIDE = 0.5
-# What the keys of figures begin with that need a peer or memory that not every machine has.
-OPTIONAL = ("gather.memcpy.", "loader.torch.", "collectives.gloo", "one-copy.java", "one-copy.python")
+# What the keys of figures begin or end with that need a peer or memory that not every machine has.
+OPTIONAL = ("gather.memcpy.", "loader.torch.", "collectives.gloo", "one-copy.java", "one-copy.python", "day.parquet.")
+OPTIONAL_ENDS = (".huggingface", ".ray")
 
 
 @dataclasses.dataclass
@@ -341,9 +351,9 @@ def day(folder):
 
 
 def day_sources(folder):
-    """Eight runs over a slow server and over many small files; nothing where a report has no such rows."""
+    """Eight runs over a slow server, many small files and a table of Parquet; nothing where a report has no such rows."""
     rows = lines(folder, "sources.jsonl") if os.path.exists(os.path.join(folder, "sources.jsonl")) else []
-    for kind, what in (("remote", "an array behind a server of 50 MB/s"), ("images", "a folder of many small images")):
+    for kind, what in SOURCES.items():
         by_way = {}
         for row in rows:
             if row["kind"] == kind:
