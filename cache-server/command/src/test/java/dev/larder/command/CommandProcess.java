@@ -102,6 +102,9 @@ final class CommandProcess implements AutoCloseable {
         words.add("-Dlarder.python="
                 + Path.of("../../ops/python").toAbsolutePath().normalize());
         words.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"));
+        // as larder starts itself
+        words.addAll(List.of("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"));
+        words.add("-Djna.platform.library.path=");
         words = CommandImage.addTo(words);
         words.add(LarderCommand.class.getName());
         return words;
