@@ -44,7 +44,7 @@ final class CommandImage {
 
     /** Lists what a daemon and a command load, and dumps it: an archive that a JDK 17 writes at exit lacks old classes, as picocli's. */
     private static void make(Path archive, List<String> java) throws IOException, InterruptedException {
-        Path folder = Files.createTempDirectory(archive.getParent(), "listed");
+        Path folder = Files.createTempDirectory(archive.resolveSibling(""), "listed");
         Path source = Samples.vector(folder, "v", 100);
         Path list = folder.resolve("list");
         Path store = LeavesNothingBehind.newStore();
