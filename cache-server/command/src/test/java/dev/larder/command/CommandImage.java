@@ -13,57 +13,88 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
-/** An archive of the classes that a daemon loads, as {@code larder} has one: processes of tests start sooner. */
+/** An archive of the classes that a daemon and a command load, as {@code larder} has one: processes of tests start sooner. */
 final class CommandImage {
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final Path ARCHIVE = PackedClassPath.file("daemon.jsa");
+    private static final Duration PATIENCE = Duration.ofSeconds(90);
 
     private CommandImage() {}
 
     /** Adds the class path, and the archive, to the words that start a JVM; these have to be the same every time. */
     static List<String> addTo(List<String> java) {
+        Path archive = PackedClassPath.made("command.jsa", file -> {
+            try {
+                make(file, java);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        });
+        return jvm(java, "-XX:SharedArchiveFile=" + archive);
+    }
+
+    private static List<String> jvm(List<String> java, String... flags) {
         List<String> words = new ArrayList<>(java);
-        words.addAll(List.of("-XX:SharedArchiveFile=" + archive(java), "-cp", PackedClassPath.words()));
+        words.addAll(List.of(flags));
+        words.addAll(List.of("-cp", PackedClassPath.words()));
         return words;
     }
 
-    /** Runs a daemon where there is no archive yet, which leaves one. */
-    private static synchronized Path archive(List<String> java) {
-        if (Files.exists(ARCHIVE)) {
-            return ARCHIVE;
-        }
-        List<String> words = new ArrayList<>(java);
-        words.addAll(List.of(
-                "-XX:ArchiveClassesAtExit=" + ARCHIVE, "-cp", PackedClassPath.words(), LarderCommand.class.getName()));
-        words.addAll(List.of("--store", LeavesNothingBehind.newStore().toString(), "serve"));
-        words.add("--load=v=" + Samples.vector(PackedClassPath.folder(), "v", 100));
-        Path said = PackedClassPath.file("said");
-        PackedClassPath.file("v.npy");
+    /** Lists what a daemon and a command load, and dumps it: an archive that a JDK 17 writes at exit lacks old classes, as picocli's. */
+    private static void make(Path archive, List<String> java) throws IOException, InterruptedException {
+        Path folder = Files.createTempDirectory(archive.resolveSibling(""), "listed");
+        Path source = Samples.vector(folder, "v", 100);
+        Path list = folder.resolve("list");
+        Path store = LeavesNothingBehind.newStore();
+        Process daemon = listed(java, folder.resolve("serve"), store, "serve", "--load=v=" + source);
         try {
-            end(
-                    new ProcessBuilder(words)
-                            .redirectErrorStream(true)
-                            .redirectOutput(said.toFile())
-                            .start(),
-                    said);
-            assertThat(ARCHIVE).exists();
-            return ARCHIVE;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    /** Ends a daemon once it has loaded, as a user does. */
-    private static void end(Process daemon, Path said) throws InterruptedException {
-        try {
-            await().atMost(PATIENCE).until(() -> Files.readString(said).contains("Done caching."));
+            await().atMost(PATIENCE)
+                    .until(() -> Files.readString(folder.resolve("serve.out")).contains("Done caching."));
+            requireZero(listed(java, folder.resolve("ls"), store, "ls"));
             daemon.destroy();
             assertThat(daemon.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
         } finally {
             daemon.destroyForcibly();
         }
+        Files.write(
+                list,
+                Stream.concat(classes(folder.resolve("serve")), classes(folder.resolve("ls")))
+                        .toList());
+        List<String> dump =
+                jvm(java, "-Xshare:dump", "-XX:SharedClassListFile=" + list, "-XX:SharedArchiveFile=" + archive);
+        requireZero(start(dump, folder.resolve("dump.out")));
+        for (String made : List.of("serve", "serve.out", "ls", "ls.out", "list", "dump.out", "v.npy", "")) {
+            Files.delete(folder.resolve(made));
+        }
+    }
+
+    private static Process listed(List<String> java, Path list, Path store, String... arguments) throws IOException {
+        List<String> words = jvm(java, "-XX:DumpLoadedClassList=" + list);
+        words.addAll(List.of(LarderCommand.class.getName(), "--store", store.toString()));
+        words.addAll(List.of(arguments));
+        return start(words, list.resolveSibling(list.getFileName() + ".out"));
+    }
+
+    private static Process start(List<String> words, Path out) throws IOException {
+        return new ProcessBuilder(words)
+                .redirectErrorStream(true)
+                .redirectOutput(out.toFile())
+                .start();
+    }
+
+    /** Reads a list as {@code ops/launcher} does: without the numbers of its classes, and half a line at its end. */
+    private static Stream<String> classes(Path list) throws IOException {
+        String text = Files.readString(list);
+        return text.substring(0, text.lastIndexOf('\n'))
+                .lines()
+                .filter(line -> !line.contains(" super: "))
+                .map(line -> line.replaceFirst(" id: \\d+$", ""));
+    }
+
+    private static void requireZero(Process process) throws InterruptedException {
+        assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        assertThat(process.exitValue()).isZero();
     }
 }

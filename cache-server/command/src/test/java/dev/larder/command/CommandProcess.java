@@ -3,6 +3,8 @@ package dev.larder.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.google.gson.JsonElement;
+import com.google.gson.JsonParser;
 import dev.larder.testing.DefaultSignals;
 import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
@@ -102,6 +104,9 @@ final class CommandProcess implements AutoCloseable {
         words.add("-Dlarder.python="
                 + Path.of("../../ops/python").toAbsolutePath().normalize());
         words.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"));
+        // as larder starts itself
+        words.addAll(List.of("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"));
+        words.add("-Djna.platform.library.path=");
         words = CommandImage.addTo(words);
         words.add(LarderCommand.class.getName());
         return words;
@@ -118,6 +123,17 @@ final class CommandProcess implements AutoCloseable {
     /** Runs a command line against this store, in the test's own process. */
     Answer ask(String... arguments) {
         return Answer.of(store, arguments);
+    }
+
+    /** Has a daemon that several tests share forget every dataset. */
+    void forgetAll() {
+        String listed = ask("ls", "--all", "--json").out();
+        for (JsonElement row : JsonParser.parseString(listed).getAsJsonArray()) {
+            String dataset = row.getAsJsonObject().get("name").getAsString().split("/", -1)[0];
+            ask("unpin", dataset);
+            ask("evict", "--forget", dataset); // again for each of its arrays, which changes nothing
+        }
+        assertThat(ask("ls", "--all", "--json").out().strip()).isEqualTo("[]");
     }
 
     /** Gives lines on standard input. */

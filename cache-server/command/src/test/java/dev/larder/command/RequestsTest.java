@@ -14,8 +14,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -24,15 +25,22 @@ class RequestsTest {
     @TempDir
     Path folder;
 
-    private CommandProcess daemon;
+    private static CommandProcess daemon;
 
-    @BeforeEach
-    void serve() {
+    @BeforeAll
+    static void serve() {
         daemon = CommandProcess.serve();
     }
 
     @AfterEach
-    void stop() {
+    void forgetAll() {
+        daemon.forgetAll();
+        assertThat(daemon.err()).isEmpty();
+    }
+
+    @AfterAll
+    static void stop() {
+        daemon.signal("TERM").exitCode();
         String err = daemon.err();
         daemon.close();
         assertThat(daemon.store()).doesNotExist();
@@ -41,6 +49,10 @@ class RequestsTest {
 
     private JsonObject object(String... arguments) {
         return JsonParser.parseString(daemon.ask(arguments).out()).getAsJsonObject();
+    }
+
+    private long version(String dataset) {
+        return object("info", dataset, "--json").get("version").getAsLong();
     }
 
     @Test
@@ -95,7 +107,7 @@ class RequestsTest {
 
         Path path = Path.of(daemon.ask("path", "v").out().strip());
 
-        assertThat(path).isEqualTo(daemon.store().resolve("data/v/1/v.npy"));
+        assertThat(path).isEqualTo(daemon.store().resolve("data/v/" + version("v") + "/v.npy"));
         assertThat(path.toRealPath()).isEqualTo(path);
     }
 
@@ -132,7 +144,9 @@ class RequestsTest {
             assertThat(answer.code()).as(command).isEqualTo(4);
             assertThat(answer.err())
                     .as(command)
-                    .contains("no such array: dataset=mnist version=1 array=imagse store=", "; did you mean images?");
+                    .contains(
+                            "no such array: dataset=mnist version=" + version("mnist/images") + " array=imagse store=")
+                    .contains("; did you mean images?");
         }
         assertThat(daemon.ask("path", "mnist//").out()).endsWith("images.npy\n");
     }
@@ -152,24 +166,26 @@ class RequestsTest {
     @Test
     void evictRemovesADatasetAndItsFiles() {
         daemon.ask("load", "v=" + Samples.vector(folder, "v", 5000));
+        Path files = daemon.store().resolve("data/v/" + version("v"));
 
         Answer answer = daemon.ask("evict", "v");
 
         assertThat(answer.code()).isZero();
         assertThat(answer.out()).startsWith("Evicted v: files=");
         assertThat(daemon.ask("ls", "--json").out().strip()).isEqualTo("[]");
-        assertThat(daemon.store().resolve("data/v/1")).doesNotExist();
+        assertThat(files).doesNotExist();
     }
 
     @Test
     void whatWasEvictedIsListedWithAllAndComesBackUnlessItIsForgotten() {
         daemon.ask("load", "v=" + Samples.vector(folder, "v", 5000));
+        long version = version("v");
         daemon.ask("evict", "v");
 
         assertThat(daemon.ask("ls", "--all").out()).contains("registered");
         assertThat(object("info", "v", "--json").get("state").getAsString()).isEqualTo("registered");
         assertThat(daemon.ask("wait", "v").code()).isZero();
-        assertThat(object("info", "v", "--json").get("version").getAsLong()).isEqualTo(1);
+        assertThat(version("v")).isEqualTo(version);
 
         assertThat(daemon.ask("evict", "--forget", "v").code()).isZero();
         assertThat(daemon.ask("wait", "v", "--timeout", "100ms").code()).isEqualTo(9);
@@ -182,7 +198,8 @@ class RequestsTest {
         Answer refused = daemon.ask("evict", "v");
 
         assertThat(refused.code()).isEqualTo(7);
-        assertThat(refused.err()).contains("dataset is pinned: dataset=v version=1; larder unpin v first");
+        assertThat(refused.err())
+                .contains("dataset is pinned: dataset=v version=" + version("v") + "; larder unpin v first");
         assertThat(object("info", "v", "--json").get("pinned").getAsBoolean()).isTrue();
         assertThat(object("status", "--json").get("pinnedBytes").getAsLong()).isPositive();
         assertThat(daemon.ask("unpin", "v").code()).isZero();
@@ -279,7 +296,7 @@ class RequestsTest {
 
         assertThat(load.code()).isZero();
         Answer path = daemon.ask("path", "d/v3");
-        assertThat(path.out().strip()).endsWith("/d/1/pack-0000");
+        assertThat(path.out().strip()).endsWith("/d/" + version("d/v3") + "/pack-0000");
         String offset = object("info", "d/v3", "--json").get("offset").getAsString();
         assertThat(path.err()).contains("many arrays share this file", "offset=" + offset);
     }
@@ -324,7 +341,7 @@ class RequestsTest {
     @Test
     void evictIsRefusedWhileSomebodyReadsAndWorksOnceTheReaderIsKilled() throws Exception {
         daemon.ask("load", "v=" + Samples.vector(folder, "v", 5000));
-        Process reader = Samples.reader(daemon.store().resolve("data/v/1/lease"));
+        Process reader = Samples.reader(daemon.store().resolve("data/v/" + version("v") + "/lease"));
 
         Answer refused = daemon.ask("evict", "v");
         JsonObject leased = object("info", "v", "--json");
@@ -345,12 +362,16 @@ class RequestsTest {
 
     @Test
     void stopTellsWhatItFreedAndEndsTheDaemon() {
-        daemon.ask("load", "v=" + Samples.vector(folder, "v", 5000));
+        try (CommandProcess ended = CommandProcess.serve()) {
+            ended.ask("load", "v=" + Samples.vector(folder, "v", 5000));
 
-        Answer answer = daemon.ask("stop");
+            Answer answer = ended.ask("stop");
 
-        assertThat(answer.code()).isZero();
-        assertThat(answer.out()).startsWith("Stopped and cleaned up: files=");
-        assertThat(daemon.exitCode()).isZero();
+            assertThat(answer.code()).isZero();
+            assertThat(answer.out()).startsWith("Stopped and cleaned up: files=");
+            assertThat(ended.exitCode()).isZero();
+            assertThat(ended.err()).isEmpty();
+            assertThat(ended.store()).doesNotExist();
+        }
     }
 }
