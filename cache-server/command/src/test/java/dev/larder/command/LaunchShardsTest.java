@@ -78,20 +78,19 @@ class LaunchShardsTest {
         }
     }
 
-    private static CommandProcess launch(CommandProcess daemon, int node, int port, String data, String script) {
-        return CommandProcess.onStore(
-                daemon.store(),
+    private static CommandProcess launch(CommandProcess daemon, int node, int port, String script, String... data) {
+        List<String> words = new ArrayList<>(List.of(
                 "launch",
                 "--nnodes=2",
                 "--node-rank=" + node,
                 "--rdzv-endpoint=localhost:" + port,
                 "--join-timeout=60s",
-                "-n=2",
-                "--data=" + data,
-                "--",
-                "sh",
-                "-c",
-                script);
+                "-n=2"));
+        for (String each : data) {
+            words.add("--data=" + each);
+        }
+        words.addAll(List.of("--", "sh", "-c", script));
+        return CommandProcess.onStore(daemon.store(), words.toArray(String[]::new));
     }
 
     private static long readBytes(CommandProcess daemon) throws IOException {
@@ -101,10 +100,10 @@ class LaunchShardsTest {
                 .sum();
     }
 
-    private void launchBoth(String data) throws IOException {
+    private void launchBoth(String... data) throws IOException {
         int port = freePort();
-        try (CommandProcess first = launch(one, 0, port, data, "true");
-                CommandProcess second = launch(two, 1, port, data, "true")) {
+        try (CommandProcess first = launch(one, 0, port, "true", data);
+                CommandProcess second = launch(two, 1, port, "true", data)) {
             assertThat(first.exitCode()).as(first.err()).isZero();
             assertThat(second.exitCode()).as(second.err()).isZero();
         }
@@ -132,6 +131,40 @@ class LaunchShardsTest {
             assertThat(Files.readString(shard.stored().folder().resolve("manifest.json")))
                     .contains("\"shard\": {\"of\":\"" + whole.digest()
                             + "\",\"index\":0,\"count\":2,\"rows\":{\"n\":[0,2049," + ROWS + "],");
+        }
+    }
+
+    @Test
+    void columnsAreCutIntoShardsWhoseNodesAgreeOnTheDigestOfTheWhole() throws IOException {
+        Path images = folder.resolve("images");
+        for (int i = 0; i < 7; i++) {
+            Path image = images.resolve(i < 3 ? "cat" : "dog").resolve(i + ".png");
+            Files.createDirectories(image.getParent());
+            Files.writeString(image, "\u0089PNG\r\n\u001a\n" + "x".repeat(100 * i), StandardCharsets.ISO_8859_1);
+        }
+        Path texts = Files.writeString(folder.resolve("texts.txt"), "one\ntwo\n\nfour\nfive\n");
+
+        launchBoth("images=" + images + ",as=images,shard", "texts=" + texts + ",as=strings,shard");
+
+        one.ask("load", "whole=" + images, "--as", "images");
+        one.ask("load", "lines=" + texts, "--as", "strings");
+        try (Larder larder = Larder.connect(one.store());
+                Larder other = Larder.connect(two.store())) {
+            requireShards(larder.dataset("whole"), larder.dataset("images"), other.dataset("images"));
+            requireShards(larder.dataset("lines"), larder.dataset("texts"), other.dataset("texts"));
+            assertThat(other.dataset("images").bytes("image").byteSize(3)).isEqualTo(608);
+            assertThat(other.dataset("images").strings("path").get(0)).isEqualTo("dog/3.png");
+            assertThat(other.dataset("images").strings("classes").get(0)).isEqualTo("cat");
+        }
+    }
+
+    private static void requireShards(Dataset whole, Dataset first, Dataset second) {
+        try (whole;
+                first;
+                second) {
+            assertThat(first.stored().wholeDigest()).isEqualTo(whole.digest());
+            assertThat(second.stored().wholeDigest()).isEqualTo(whole.digest());
+            assertThat(first.digest()).isNotEqualTo(second.digest());
         }
     }
 
@@ -197,8 +230,8 @@ class LaunchShardsTest {
         Path source = source("source", 7);
         Path other = source("other", 8);
         int port = freePort();
-        try (CommandProcess first = launch(one, 0, port, "train=" + source + ",shard", "echo up");
-                CommandProcess second = launch(two, 1, port, "train=" + other + ",shard", "echo up")) {
+        try (CommandProcess first = launch(one, 0, port, "echo up", "train=" + source + ",shard");
+                CommandProcess second = launch(two, 1, port, "echo up", "train=" + other + ",shard")) {
             assertThat(first.exitCode()).as(first.err()).isEqualTo(6);
             assertThat(second.exitCode()).as(second.err()).isEqualTo(6);
             assertThat(first.err())
@@ -214,15 +247,15 @@ class LaunchShardsTest {
         String data = "train=" + source("source", 7) + ",shard";
         int port = freePort();
         two.signal("STOP");
-        try (CommandProcess first = launch(one, 0, port, data, "echo up")) {
-            try (CommandProcess killed = launch(two, 1, port, data, "echo up")) {
+        try (CommandProcess first = launch(one, 0, port, "echo up", data)) {
+            try (CommandProcess killed = launch(two, 1, port, "echo up", data)) {
                 first.awaitErr("data: train:shard loaded");
                 killed.kill();
                 first.awaitErr("a node is lost: node=node 1 (");
             } finally {
                 two.signal("CONT");
             }
-            try (CommandProcess second = launch(two, 1, port, data, "echo up")) {
+            try (CommandProcess second = launch(two, 1, port, "echo up", data)) {
                 assertThat(first.exitCode()).as(first.err()).isZero();
                 assertThat(second.exitCode()).as(second.err()).isZero();
                 assertThat(second.out().lines()).containsExactlyInAnyOrder("[2] up", "[3] up");
@@ -235,5 +268,10 @@ class LaunchShardsTest {
         assertThat(one.ask("launch", "--data=a=/x,shard", "--data=a=/y", "--", "true")
                         .err())
                 .contains("a dataset is both whole and cut into shards: dataset=a");
+        assertThat(one.ask("launch", "--data=a=/x,as=images", "--data=a=/y,as=bytes", "--", "true")
+                        .err())
+                .contains("the sources of a dataset are of different kinds: dataset=a");
+        assertThat(one.ask("launch", "--data=a=/x,as=pictures", "--", "true").err())
+                .contains("not a kind of column: 'as=pictures'");
     }
 }

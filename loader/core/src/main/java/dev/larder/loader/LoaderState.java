@@ -2,6 +2,7 @@ package dev.larder.loader;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.loader.internal.field.SourceData;
 import dev.larder.loader.internal.plan.Progress;
 import dev.larder.loader.internal.plan.Rest;
 import java.util.ArrayList;
@@ -67,7 +68,8 @@ public record LoaderState(
 
     /**
      * Makes one state of those that all ranks have, which were saved at any moment each: for loaders that deliver batches in any
-     * order. Ranks that deliver them in order have equal states, any of which will do; so it is returned. Fails with {@link
+     * order. Ranks that deliver them in order have equal states, any of which will do; so it is returned. Over shards, those of the ranks of
+     * each node are merged apart where batches come in any order: what is left there are rows of that node. Fails with {@link
      * IllegalArgumentException} where states are missing or do not belong together.
      */
     public static LoaderState merged(List<LoaderState> ofAllRanks) {
@@ -77,11 +79,13 @@ public record LoaderState(
         LoaderState first = ofAllRanks.get(0);
         Progress firstProgress = first.parsedProgress();
         if (firstProgress == null || firstProgress.world() == 1) {
+            requireOneNode(ofAllRanks);
             if (!ofAllRanks.stream().allMatch(first::equals)) {
                 throw new IllegalArgumentException("states of ranks differ: " + ofAllRanks);
             }
             return first;
         }
+        requireOneNode(ofAllRanks);
         List<Progress> ranks = new ArrayList<>();
         Set<Integer> seen = new TreeSet<>();
         long consumed = firstProgress.before();
@@ -112,6 +116,20 @@ public record LoaderState(
                 first.decoder,
                 rest.hasGaps() ? rest.toString() : "",
                 "");
+    }
+
+    private static void requireOneNode(List<LoaderState> states) {
+        Set<String> digests = new TreeSet<>();
+        Set<String> wholes = new TreeSet<>();
+        for (LoaderState state : states) {
+            digests.add(state.digest);
+            wholes.add(state.digest.replaceAll(SourceData.HERE + "\\d+", ""));
+        }
+        if (digests.size() > 1 && wholes.size() == 1) {
+            throw new IllegalArgumentException(
+                    "states are of ranks on several nodes, each of which has a shard: digests=" + digests
+                            + "; merge those of each node apart, and resume each on its node");
+        }
     }
 
     private boolean isOfSameEpoch(LoaderState other) {

@@ -24,6 +24,9 @@ record StateContext(
         String decoder,
         boolean anyDecoder,
         boolean isResumable) {
+    private static final String SHARD_INDEX = SourceData.HERE + "\\d+";
+    private static final String SHARD = "/\\d+(" + SHARD_INDEX + ")?";
+
     /** Says where in each dataset an epoch is. */
     @FunctionalInterface
     interface Places {
@@ -41,7 +44,7 @@ record StateContext(
         String progress = remainder.progress(batch, inOrder);
         return new LoaderState(
                 data.name(),
-                data.digest(),
+                inOrder ? data.digest() : data.digestHere(),
                 sampler,
                 seed,
                 batch.epoch,
@@ -75,14 +78,21 @@ record StateContext(
 
     /** Fails unless a state was saved over the same data, with the same order. */
     void requireFits(LoaderState state) {
-        if (isOfOtherShards(state.digest(), data.digest())) {
+        String saved = state.digest().equals(data.digestHere()) ? data.digest() : state.digest();
+        if (saved.replaceAll(SHARD_INDEX, "").equals(data.digest()) && !saved.equals(data.digest())) {
+            throw mismatch("state is that of another node, whose ranks took batches of its rows in any order")
+                    .with("stateDigest", state.digest())
+                    .with("digest", data.digestHere())
+                    .remedy("resume on each node what LoaderState.merged made of the states of the ranks there");
+        }
+        if (isOfOtherShards(saved, data.digest())) {
             throw mismatch("state was saved on another number of nodes, each of which had a shard")
                     .with("stateDigest", state.digest())
                     .with("digest", data.digest())
                     .remedy(
                             "start as many nodes as then; of data that are whole on each node, --data NAME=URI, any number can resume");
         }
-        if (!state.digest().equals(data.digest())) {
+        if (!saved.equals(data.digest())) {
             throw mismatch("state was saved over other data")
                     .with("stateDataset", state.dataset())
                     .with("stateDigest", state.digest())
@@ -107,7 +117,7 @@ record StateContext(
     }
 
     private static boolean isOfOtherShards(String one, String other) {
-        return !one.equals(other) && one.replaceAll("/\\d+", "").equals(other.replaceAll("/\\d+", ""));
+        return !one.equals(other) && one.replaceAll(SHARD, "").equals(other.replaceAll(SHARD, ""));
     }
 
     private Failure mismatch(String what) {

@@ -3,7 +3,11 @@ package dev.larder.gloo;
 import dev.larder.distributed.transport.GroupTransport;
 import dev.larder.distributed.transport.NodeTransport;
 import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.util.List;
 import org.bytedeco.javacpp.chrono.Milliseconds;
 import org.bytedeco.pytorch.GlooDeviceVector;
@@ -32,6 +36,9 @@ public final class GlooTransport implements GroupTransport {
 
     @Override
     public Opening open(Seat seat) {
+        if (seat.node() == 0) {
+            requireOwn(seat.host());
+        }
         try {
             GlooLibraries.load(seat.timeout());
             return new GlooOpening(seat, seat.node() == 0 ? store(seat.host(), 0, true, seat) : null);
@@ -45,6 +52,28 @@ public final class GlooTransport implements GroupTransport {
         }
     }
 
+    /** Fails at once, where Gloo would try for twice the deadline to reach its own store. */
+    private static void requireOwn(String host) {
+        try {
+            new ServerSocket(0, 1, InetAddress.getByName(host)).close();
+        } catch (IOException e) {
+            throw Failure.of(ErrorCode.REFUSED, "node 0 does not have the address where Gloo's nodes find each other")
+                    .with("address", host)
+                    .with("reason", e)
+                    .cause(e)
+                    .remedy("let MASTER_ADDR be an address of the node with GROUP_RANK=0");
+        }
+    }
+
+    private static LarderException unreachable(String what, String address, Seat seat, RuntimeException reason) {
+        return Failure.of(ErrorCode.UNEXPECTED, what)
+                .with("address", address)
+                .with("node", seat.node())
+                .with("reason", GlooConnection.firstLine(reason)) // native frames follow
+                .cause(reason)
+                .remedy("check the network between the nodes, and that no firewall is in the way");
+    }
+
     private static TCPStore store(String host, int port, boolean isServer, Seat seat) {
         try (TCPStoreOptions options = new TCPStoreOptions()
                 .port((short) port)
@@ -52,6 +81,8 @@ public final class GlooTransport implements GroupTransport {
                 .waitWorkers(false)
                 .timeout(new Milliseconds(seat.timeout().toMillis()))) {
             return new TCPStore(host, options);
+        } catch (RuntimeException e) {
+            throw unreachable("Gloo's store at node 0 cannot be reached", host + ":" + port, seat, e);
         }
     }
 
@@ -82,8 +113,13 @@ public final class GlooTransport implements GroupTransport {
             }
             ProcessGroupGloo.Options options = ProcessGroupGloo.Options.create(new Milliseconds(LONGEST_WAIT_MS));
             options.devices(new GlooDeviceVector(ProcessGroupGloo.createDeviceForHostname(seat.host())));
-            ProcessGroupGloo group = new ProcessGroupGloo(own, seat.node(), seat.nodes(), options);
-            return new GlooConnection(group, own, seat.node(), seat.nodes());
+            try {
+                ProcessGroupGloo group = new ProcessGroupGloo(own, seat.node(), seat.nodes(), options);
+                return new GlooConnection(group, own, seat.node(), seat.nodes());
+            } catch (RuntimeException e) {
+                own.close();
+                throw unreachable("Gloo cannot connect all nodes", String.join(",", addresses), seat, e);
+            }
         }
 
         @Override

@@ -23,6 +23,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -71,18 +72,18 @@ public final class LaunchData implements NodeData {
 
     @Override
     public String wanted() {
-        return data.stream()
-                .map(wanted -> wanted.source().name() + (wanted.isShard() ? ":shard" : ""))
-                .distinct()
-                .collect(Collectors.joining(","));
+        return data.stream().map(DataSource::wanted).distinct().collect(Collectors.joining(","));
     }
 
     private static void requireOneWay(List<DataSource> data) {
-        Map<String, Boolean> ways = new HashMap<>();
+        Map<String, DataSource> ways = new HashMap<>();
         for (DataSource wanted : data) {
-            Boolean before = ways.putIfAbsent(wanted.source().name(), wanted.isShard());
-            if (before != null && before != wanted.isShard()) {
-                throw Failure.of(ErrorCode.USAGE, "a dataset is both whole and cut into shards")
+            DataSource before = ways.putIfAbsent(wanted.source().name(), wanted);
+            if (before != null && !before.wanted().equals(wanted.wanted())) {
+                String what = before.isShard() == wanted.isShard()
+                        ? "the sources of a dataset are of different kinds"
+                        : "a dataset is both whole and cut into shards";
+                throw Failure.of(ErrorCode.USAGE, what)
                         .with("dataset", wanted.source().name())
                         .remedy("say the same behind all its sources");
             }
@@ -153,18 +154,16 @@ public final class LaunchData implements NodeData {
         long begin = System.nanoTime();
         long files = 0;
         long bytes = 0;
-        for (boolean isShard : new boolean[] {false, true}) {
-            List<LoadRequest.Source> together = data.stream()
-                    .filter(wanted -> wanted.isShard() == isShard)
-                    .map(DataSource::source)
-                    .toList();
-            if (!together.isEmpty()) {
-                boolean isAll = !isShard || shard.count() == 1;
-                LoadOptions options = LoadOptions.none().withShard(isAll ? null : shard);
-                Done done = client.load(new LoadRequest(together, options, 0), ProgressListener.NONE);
-                files += done.files();
-                bytes += done.bytes();
-            }
+        Map<LoadOptions, List<LoadRequest.Source>> together = new LinkedHashMap<>();
+        for (DataSource wanted : data) {
+            boolean isAll = !wanted.isShard() || shard.count() == 1;
+            LoadOptions options = LoadOptions.none().withAs(wanted.as()).withShard(isAll ? null : shard);
+            together.computeIfAbsent(options, none -> new ArrayList<>()).add(wanted.source());
+        }
+        for (Map.Entry<LoadOptions, List<LoadRequest.Source>> each : together.entrySet()) {
+            Done done = client.load(new LoadRequest(each.getValue(), each.getKey(), 0), ProgressListener.NONE);
+            files += done.files();
+            bytes += done.bytes();
         }
         said.accept("data: " + wanted() + (files == 0 ? " was there" : " loaded: bytes=" + bytes) + " millis="
                 + (System.nanoTime() - begin) / 1_000_000);

@@ -107,12 +107,12 @@ public final class NodesOptions {
 
     @Option(
             names = "--data",
-            paramLabel = "NAME=PATH[,whole|shard]",
+            paramLabel = "NAME=PATH[,as=KIND][,whole|shard]",
             converter = DataSource.Converter.class,
             description =
                     "Load this into the store of each machine before a rank starts, by its daemon, which is started where"
-                            + " there is none: all of it, or with ,shard an equal share of the rows of each array. May be"
-                            + " given several times.")
+                            + " there is none: all of it, or with ,shard an equal share of the rows of each array and"
+                            + " column. as=images is --as images of larder load. May be given several times.")
     List<DataSource> data = List.of();
 
     @Option(

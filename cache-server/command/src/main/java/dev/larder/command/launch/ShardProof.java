@@ -9,6 +9,9 @@ import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.internal.layout.Digest;
 import dev.larder.internal.layout.ShardRows;
 import dev.larder.internal.layout.StoreLayout;
+import dev.larder.npy.Dtype;
+import dev.larder.npy.NpyHeader;
+import dev.larder.npy.Order;
 import dev.larder.server.ingest.Crc32cSum;
 import dev.larder.server.store.version.Manifest;
 import dev.larder.server.store.version.ShardRecord;
@@ -20,11 +23,11 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.zip.CRC32C;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What proves that the shards of all nodes make up one whole, without anybody reading that: of each array, the CRC32C of the rows that no node
  * before has. Put together they are the CRC32C of the array, and so give the digest that a node would have which had loaded all of it.
+ * What no parts make up, such as the offsets of a column, each daemon has read as a whole, and all must have found the same.
  *
  * <p>A line for each array: {@code dataset, array, dtype, order, dimensions of a row, rows of the whole, own bytes, CRC32C of those}, with tabs.
  */
@@ -44,7 +47,7 @@ final class ShardProof {
         }
         ShardRecord record = record(dataset, shard);
         for (String name : dataset.arrayNames()) {
-            lines.add(line(dataset, name, record.rows().get(name), shard));
+            lines.add(line(dataset, name, record));
         }
         return lines;
     }
@@ -64,15 +67,21 @@ final class ShardProof {
         return record;
     }
 
-    private static String line(Dataset dataset, String name, @Nullable List<Long> rows, ShardRows shard) {
+    private static String line(Dataset dataset, String name, ShardRecord record) {
         ArrayView view = dataset.array(name);
+        List<Long> rows = record.rows().get(name);
+        ShardRecord.Whole whole = record.wholes().get(name);
+        if (whole != null) {
+            String shape = whole.shape().stream().map(String::valueOf).collect(Collectors.joining(","));
+            return line(dataset, view, shape, NO_ROWS, 0, whole.crc32c());
+        }
         String total = NO_ROWS;
         long ownBytes = view.byteSize();
         int own = view.crc32c();
         if (rows != null) {
             long all = rows.get(2);
             total = Long.toString(all);
-            long shared = (shard.firstOwn(all) - shard.first(all)) * view.rowByteSize();
+            long shared = (firstOwn(rows, record.file().rows()) - rows.get(0)) * view.rowByteSize();
             ownBytes -= shared;
             own = withoutShared(view, shared, own, ownBytes);
         }
@@ -80,16 +89,26 @@ final class ShardProof {
                 .skip(rows == null ? 0 : 1)
                 .mapToObj(Long::toString)
                 .collect(Collectors.joining(","));
+        return line(dataset, view, tail, total, ownBytes, HexFormat.of().toHexDigits(own));
+    }
+
+    private static String line(
+            Dataset dataset, ArrayView view, String tail, String total, long ownBytes, String crc32c) {
         return String.join(
                 "\t",
                 dataset.name(),
-                name,
+                view.name(),
                 view.dtype().descr(),
                 view.order().name(),
                 tail,
                 total,
                 Long.toString(ownBytes),
-                HexFormat.of().toHexDigits(own));
+                crc32c);
+    }
+
+    /** Returns the first row that no node before has; values of a column are dealt out by its rows, and their daemon has noted it. */
+    private static long firstOwn(List<Long> rows, ShardRows shard) {
+        return rows.size() > 3 ? rows.get(3) : shard.firstOwn(rows.get(2));
     }
 
     /** Takes rows out of a checksum that a node before has, too: fewer than there are nodes. */
@@ -186,6 +205,16 @@ final class ShardProof {
         long[] dimensions = shape.isEmpty()
                 ? new long[0]
                 : Arrays.stream(shape.split(",", -1)).mapToLong(Long::parseLong).toArray();
+        if (isCut
+                && bytes
+                        != NpyHeader.of(Dtype.parse(words[2]), Order.valueOf(words[3]), dimensions)
+                                .byteSize()) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "the shards of all nodes do not make up the whole")
+                    .with("array", key)
+                    .with("bytes", bytes)
+                    .with("rows", words[5])
+                    .remedy("start again when nothing writes to the source");
+        }
         return new ArrayEntry(words[1], words[2], words[3].charAt(0), dimensions, "", 0, bytes, crc);
     }
 }

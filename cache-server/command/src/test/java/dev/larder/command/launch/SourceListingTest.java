@@ -3,6 +3,7 @@ package dev.larder.command.launch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadRequest;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -22,7 +23,7 @@ class SourceListingTest {
 
     private DataSource source(String name, boolean isShard) {
         return new DataSource(
-                new LoadRequest.Source("train", folder.resolve(name).toString()), isShard);
+                new LoadRequest.Source("train", folder.resolve(name).toString()), LoadOptions.As.ARRAYS, isShard);
     }
 
     private void write(String name, String text) throws IOException {

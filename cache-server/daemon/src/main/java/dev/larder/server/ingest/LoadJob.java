@@ -237,14 +237,17 @@ public final class LoadJob extends Ingest {
             scanning = scanning.withChecksLater();
         }
         Set<String> changed = fetchChanged(sources);
-        Map<String, Long> totals = new HashMap<>();
+        Shards shards = new Shards(options.shard(), scanning.memory());
         List<ScannedSource> scannedSources = ScannedSource.scanAll(sources.local(changed::contains), meant, scanning);
-        for (ScannedSource scanned : scannedSources) {
-            for (SourceArray array : scanned.arrays()) {
-                found.add(
-                        options.shard() == null ? sources.movable(array) : Shards.cut(array, options.shard(), totals));
+        try {
+            for (ScannedSource scanned : scannedSources) {
+                List<SourceArray> own = shards.cut(scanned.arrays());
+                own.forEach(array -> found.add(options.shard() == null ? sources.movable(array) : array));
+                hidden += scanned.hiddenFiles();
             }
-            hidden += scanned.hiddenFiles();
+        } catch (RuntimeException | Error e) {
+            scannedSources.forEach(scanned -> scanned.arrays().forEach(SourceArray::release));
+            throw e;
         }
         notes.addAll(ScannedSource.skipped(scannedSources, meant, scanning));
         if (hidden > 0) {
@@ -265,7 +268,7 @@ public final class LoadJob extends Ingest {
                     dataset,
                     own,
                     new Provenance(origins(dataset), options.withEvenIfUnchanged(false), records, ttlMs(dataset))
-                            .withShard(Shards.record(own, options.shard(), totals))));
+                            .withShard(shards.record(own))));
         }
         return candidates;
     }

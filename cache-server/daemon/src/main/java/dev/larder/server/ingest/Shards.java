@@ -1,40 +1,56 @@
 package dev.larder.server.ingest;
 
+import dev.larder.column.ColumnMemory;
 import dev.larder.internal.layout.ShardRows;
-import dev.larder.server.source.ShardData;
 import dev.larder.server.source.SourceArray;
+import dev.larder.server.source.shard.CutArray;
+import dev.larder.server.source.shard.ShardCut;
+import dev.larder.server.source.shard.WholeArray;
 import dev.larder.server.store.version.ShardRecord;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Cuts what is to be loaded down to the rows of a shard, and notes which they are. */
+/** Cuts what is to be loaded down to the rows of a shard, where one is asked for, and notes which they are. */
 final class Shards {
-    private Shards() {}
+    private final @Nullable ShardRows shard;
+    private final ColumnMemory memory;
+    private final Map<String, CutArray> cuts = new HashMap<>();
 
-    /** Returns the rows of an array that a shard has, and puts how many the whole has among the totals. */
-    static SourceArray cut(SourceArray array, ShardRows shard, Map<String, Long> totals) {
-        SourceArray cut = ShardData.of(array, shard);
-        if (array.shape().length > 0) {
-            totals.put(array.name().toString(), array.shape()[0]);
+    Shards(@Nullable ShardRows shard, ColumnMemory memory) {
+        this.shard = shard;
+        this.memory = memory;
+    }
+
+    /** Returns what a shard has of the arrays of a source; these as they are, where all of them is wanted. */
+    List<SourceArray> cut(List<SourceArray> arrays) {
+        if (shard == null) {
+            return arrays;
         }
-        return cut;
+        List<CutArray> cut = new ShardCut(shard, memory).of(arrays);
+        cut.forEach(each -> cuts.put(each.array().name().toString(), each));
+        return cut.stream().map(CutArray::array).toList();
     }
 
     /** Returns what arrays of a dataset are a part of; null where they are whole. */
-    static @Nullable ShardRecord record(List<SourceArray> arrays, @Nullable ShardRows shard, Map<String, Long> totals) {
+    @Nullable
+    ShardRecord record(List<SourceArray> arrays) {
         if (shard == null) {
             return null;
         }
         Map<String, List<Long>> rows = new HashMap<>();
+        Map<String, ShardRecord.Whole> wholes = new HashMap<>();
         for (SourceArray array : arrays) {
-            Long total = totals.get(array.name().toString());
-            if (total != null) {
-                long first = shard.first(total);
-                rows.put(array.name().array(), List.of(first, first + shard.rows(total), total));
+            CutArray cut = cuts.get(array.name().toString());
+            if (cut != null && !cut.rows().isEmpty()) {
+                rows.put(array.name().array(), cut.rows());
+            }
+            WholeArray whole = cut == null ? null : cut.whole();
+            if (whole != null) {
+                wholes.put(array.name().array(), ShardRecord.Whole.of(whole.shape(), whole.crc32c()));
             }
         }
-        return new ShardRecord("", shard.index(), shard.count(), rows);
+        return new ShardRecord("", shard.index(), shard.count(), rows, wholes);
     }
 }

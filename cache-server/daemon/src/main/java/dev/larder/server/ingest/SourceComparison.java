@@ -112,9 +112,12 @@ public final class SourceComparison {
             StagedSources fetched = StagedSources.list(sources, options, scanning);
             staged.add(fetched);
             fetch(fetched);
+            Shards shards = new Shards(version.provenance().options().shard(), scanning.memory());
             for (LoadRequest.Source source : fetched.local(dataset -> true)) {
-                found.addAll(ScannedSource.scan(version.dataset(), source.file(), options, scanning)
-                        .arrays());
+                List<SourceArray> whole = ScannedSource.scan(version.dataset(), source.file(), options, scanning)
+                        .arrays();
+                toRelease.addAll(whole);
+                found.addAll(shards.cut(whole));
             }
         } catch (LarderException e) {
             missing.add(explained(requireBadInput(e)));

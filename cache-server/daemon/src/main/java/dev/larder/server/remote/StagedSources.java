@@ -196,7 +196,7 @@ public final class StagedSources implements AutoCloseable {
                 }
             }
             ShardRows rows = shard;
-            if (rows != null) {
+            if (rows != null && options.as() == LoadOptions.As.ARRAYS) {
                 cut(kind, rows);
             }
             byteSize = ByteSums.add(byteSize, bytes(kind));

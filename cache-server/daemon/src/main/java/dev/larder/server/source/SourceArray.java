@@ -17,15 +17,36 @@ import java.util.List;
  * @param data where its bytes come from
  * @param files the files that its data is read from, as they were when they were checked; one at least
  * @param part the part it plays in a column
+ * @param partitioning what each node has of it where the dataset is cut into shards
  */
 public record SourceArray(
-        ArrayName name, NpyHeader header, ArrayData data, List<SourceIdentity> files, ColumnPart part) {
+        ArrayName name,
+        NpyHeader header,
+        ArrayData data,
+        List<SourceIdentity> files,
+        ColumnPart part,
+        Partitioning partitioning) {
     /** Keeps its own copy. */
     public SourceArray {
         files = files instanceof FileTable ? files : List.copyOf(files);
         if (files.isEmpty()) {
             throw new IllegalArgumentException("no files: array=" + name);
         }
+    }
+
+    /** Describes an array, or a part of a column, whose rows are those of the dataset. */
+    public SourceArray(ArrayName name, NpyHeader header, ArrayData data, List<SourceIdentity> files, ColumnPart part) {
+        this(name, header, data, files, part, Partitioning.BY_ROWS);
+    }
+
+    /** Returns the same, whose data come from elsewhere. */
+    public SourceArray withData(NpyHeader newHeader, ArrayData newData) {
+        return new SourceArray(name, newHeader, newData, files, part, partitioning);
+    }
+
+    /** Returns the same, of which each node has another part, or all. */
+    public SourceArray withPartitioning(Partitioning other) {
+        return new SourceArray(name, header, data, files, part, other);
     }
 
     /** Returns the file it is read from, the first where there are several. */

@@ -142,12 +142,7 @@ public final class ArrowTable implements AutoCloseable {
             }
             unpacked = null;
             return arrays.all().stream()
-                    .map(array -> new SourceArray(
-                            array.name(),
-                            array.header(),
-                            owned.owning(array.data(), files.get(0)),
-                            files,
-                            array.part()))
+                    .map(array -> array.withData(array.header(), owned.owning(array.data(), files.get(0))))
                     .toList();
         } catch (RuntimeException | Error e) {
             arrays.release();

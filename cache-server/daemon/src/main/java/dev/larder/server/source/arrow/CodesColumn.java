@@ -5,6 +5,7 @@ import dev.larder.column.ColumnBuilder;
 import dev.larder.column.StringsBuilder;
 import dev.larder.npy.Dtype;
 import dev.larder.server.source.ArrayData;
+import dev.larder.server.source.Partitioning;
 import dev.larder.server.source.arrow.ArrowField.Encoding;
 import dev.larder.server.source.arrow.ArrowField.Kind;
 import java.nio.ByteBuffer;
@@ -146,6 +147,10 @@ final class CodesColumn extends ArrowColumn {
         ArrayData data = isTranslated ? new Translated() : codes.data();
         arrays.add(name, dtype, data, pieces.rows());
         nulls.addMask(name, arrays);
+        arrays.addingAs(Partitioning.REPLICATED, () -> addClasses(arrays));
+    }
+
+    private void addClasses(FoundArrays arrays) {
         if (words.kind() == Kind.FIXED) {
             vocabulary.addNumbers(name + CLASSES, words.type(), arrays);
             return;

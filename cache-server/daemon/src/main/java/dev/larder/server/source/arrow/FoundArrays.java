@@ -12,6 +12,7 @@ import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
 import dev.larder.server.source.ArrayData;
 import dev.larder.server.source.ColumnArrays;
+import dev.larder.server.source.Partitioning;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
@@ -92,6 +93,13 @@ final class FoundArrays {
                     "its array cannot be called " + Names.printable(name) + ": " + objection,
                     "choose other columns with --columns");
         }
+    }
+
+    /** Says what each node has of the arrays that a step adds, where the dataset is cut into shards. */
+    void addingAs(Partitioning partitioning, Runnable step) {
+        int first = arrays.size();
+        step.run();
+        arrays.subList(first, arrays.size()).replaceAll(array -> array.withPartitioning(partitioning));
     }
 
     /** Returns what was added. */

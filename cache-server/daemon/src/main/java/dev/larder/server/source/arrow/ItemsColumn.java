@@ -2,6 +2,7 @@ package dev.larder.server.source.arrow;
 
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.server.source.ArrayData;
+import dev.larder.server.source.Partitioning;
 
 /** Lists of what is no number: a column of all items, and an array that says where the items of each row begin. */
 final class ItemsColumn extends ArrowColumn {
@@ -45,6 +46,10 @@ final class ItemsColumn extends ArrowColumn {
 
     @Override
     void addArrays(FoundArrays arrays) {
+        arrays.addingAs(Partitioning.IMPOSSIBLE, () -> addParts(arrays));
+    }
+
+    private void addParts(FoundArrays arrays) {
         if (isFixed) {
             ArrayData offsets = new ConvertedData.OfEqualRows(equalRows, size);
             arrays.addNumbers(name + OFFSETS, ColumnPart.NONE, offsets, Math.addExact(equalRows.rows(), 1));

@@ -6,6 +6,7 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.layout.Names;
 import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.FileTable;
+import dev.larder.server.source.Partitioning;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
@@ -174,7 +175,8 @@ final class ArrowScan {
         StringsBuilder builder = new StringsBuilder(settings.memory());
         try {
             names.forEach(builder::add);
-            arrays.addAll(ColumnArrays.of(dataset, name, builder, sayingSo == null ? List.of() : sayingSo));
+            ColumnArrays.of(dataset, name, builder, sayingSo == null ? List.of() : sayingSo)
+                    .forEach(part -> arrays.add(part.withPartitioning(Partitioning.REPLICATED)));
         } catch (RuntimeException | Error e) {
             builder.close();
             throw e;

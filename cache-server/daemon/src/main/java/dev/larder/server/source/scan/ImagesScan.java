@@ -14,6 +14,7 @@ import dev.larder.npy.Order;
 import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.JoinedData;
+import dev.larder.server.source.Partitioning;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
@@ -89,7 +90,9 @@ final class ImagesScan {
                 Map<String, Integer> classes = classes();
                 splits.forEach((split, files) -> addSplit(split, files, classes, isChecked, arrays));
                 if (!classes.isEmpty()) {
-                    addTexts(CLASSES, classes.keySet(), arrays);
+                    List<SourceArray> names = new ArrayList<>();
+                    addTexts(CLASSES, classes.keySet(), names);
+                    names.forEach(part -> arrays.add(part.withPartitioning(Partitioning.REPLICATED)));
                 }
             } catch (RuntimeException | Error e) {
                 arrays.forEach(SourceArray::release);

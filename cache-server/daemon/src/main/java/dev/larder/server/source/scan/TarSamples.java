@@ -206,12 +206,7 @@ final class TarSamples implements AutoCloseable {
             return files == null
                     ? arrays
                     : arrays.stream()
-                            .map(array -> new SourceArray(
-                                    array.name(),
-                                    array.header(),
-                                    files.owning(array.data(), archives.get(0)),
-                                    archives,
-                                    array.part()))
+                            .map(array -> array.withData(array.header(), files.owning(array.data(), archives.get(0))))
                             .toList();
         } catch (RuntimeException | Error e) {
             arrays.forEach(SourceArray::release);

@@ -10,6 +10,7 @@ import dev.larder.loader.sample.Shard;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  */
 public record SourceData(
         List<Dataset> datasets, Joins joins, @Nullable String key) {
+    /** Stands before the number of a shard. */
+    public static final String HERE = ":";
+
     private static final int CHUNK_BYTES = 64 << 20;
 
     /** How datasets belong together. */
@@ -76,7 +80,19 @@ public record SourceData(
 
     /** Returns the identity of their contents: that of the one dataset, or of how they are joined and of each. */
     public String digest() {
-        String digests = datasets.stream().map(SourceData::digest).collect(Collectors.joining(","));
+        return joined(SourceData::digest);
+    }
+
+    /** Returns the same, and which of the shards this is: what counts places in the rows of one node holds on that node alone. */
+    public String digestHere() {
+        return joined(dataset -> {
+            StoredVersion stored = dataset.stored();
+            return digest(dataset) + (stored.shards() == 1 ? "" : HERE + stored.shardIndex());
+        });
+    }
+
+    private String joined(Function<Dataset, String> digest) {
+        String digests = datasets.stream().map(digest).collect(Collectors.joining(","));
         return isOne() ? digests : joins.name().toLowerCase(java.util.Locale.ROOT) + "(" + digests + ")";
     }
 

@@ -1,11 +1,8 @@
-package dev.larder.server.source;
+package dev.larder.server.source.shard;
 
-import dev.larder.error.ErrorCode;
-import dev.larder.internal.error.Failure;
-import dev.larder.internal.layout.ColumnPart;
-import dev.larder.internal.layout.ShardRows;
-import dev.larder.npy.NpyHeader;
-import dev.larder.npy.Order;
+import dev.larder.server.source.ArrayData;
+import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.SourceIdentity;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -16,8 +13,8 @@ import java.util.List;
 import java.util.RandomAccess;
 import org.jspecify.annotations.Nullable;
 
-/** Some rows of an array: of what lies in files only those are read; what has to be unpacked is unpacked up to them. */
-public final class ShardData implements ArrayData {
+/** Some bytes of an array, such as those of its rows: of what lies in files only those are read; what has to be unpacked is unpacked up to them. */
+final class ShardData implements ArrayData {
     private final ArrayData whole;
     private final long first;
     private final long byteSize;
@@ -45,38 +42,9 @@ public final class ShardData implements ArrayData {
         this.regions = all.isEmpty() ? List.of() : new Cut(all.subList(from, to), first - before, byteSize);
     }
 
-    /** Returns the rows of an array that a shard has; all of an array that has no rows. Refuses what cannot be cut. */
-    public static SourceArray of(SourceArray array, ShardRows shard) {
-        long[] shape = array.shape();
-        requireRows(array, shape);
-        if (shape.length == 0) {
-            return array;
-        }
-        long total = shape[0];
-        long rowBytes = total == 0 ? 0 : array.byteSize() / total;
-        shape[0] = shard.rows(total);
-        return new SourceArray(
-                array.name(),
-                NpyHeader.of(array.dtype(), array.order(), shape),
-                new ShardData(array.data(), shard.first(total) * rowBytes, shape[0] * rowBytes),
-                array.files(),
-                array.part());
-    }
-
-    private static void requireRows(SourceArray array, long[] shape) {
-        boolean isColumn = array.part() != ColumnPart.NONE;
-        if (isColumn || (array.order() == Order.F && shape.length > 1)) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "an array cannot be cut into shards")
-                    .with("array", array.name())
-                    .with("file", array.file())
-                    .with(
-                            "reason",
-                            isColumn ? "it is part of a column" : "its rows do not follow each other (Fortran order)")
-                    .remedy(
-                            isColumn
-                                    ? "load this dataset as whole"
-                                    : "save it in C order, numpy.ascontiguousarray(a), or load this dataset as whole");
-        }
+    /** Returns some bytes of data. */
+    static ArrayData of(ArrayData whole, long first, long byteSize) {
+        return new ShardData(whole, first, byteSize);
     }
 
     /** Stretches of files without what is before and behind some bytes. */
@@ -144,12 +112,12 @@ public final class ShardData implements ArrayData {
 
             @Override
             public int read(ByteBuffer target) throws IOException {
+                if (left == 0) {
+                    return -1;
+                }
                 if (!isThere) {
                     in.skipNBytes(first);
                     isThere = true;
-                }
-                if (left == 0) {
-                    return -1;
                 }
                 int limit = target.limit();
                 target.limit(target.position() + (int) Math.min(left, target.remaining()));

@@ -1,0 +1,121 @@
+package dev.larder.server.source.shard;
+
+import dev.larder.column.ColumnBuilder;
+import dev.larder.column.ColumnMemory;
+import dev.larder.column.IntegerIndexBuilder;
+import dev.larder.column.TextIndexBuilder;
+import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.layout.KeyTableDescriptor;
+import dev.larder.internal.layout.ShardRows;
+import dev.larder.server.source.ArrayData;
+import dev.larder.server.source.ColumnArrays;
+import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.SourceArray;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Makes an index anew, of those keys that lead to rows of a shard, counted from its first. It has as many keys as there are rows. */
+final class ShardIndex {
+    private final List<SourceArray> parts;
+    private final ShardRows shard;
+    private final ColumnMemory memory;
+
+    private ShardIndex(List<SourceArray> parts, ShardRows shard, ColumnMemory memory) {
+        this.parts = parts;
+        this.shard = shard;
+        this.memory = memory;
+    }
+
+    static List<CutArray> of(List<SourceArray> parts, ShardRows shard, ColumnMemory memory) {
+        return new ShardIndex(parts, shard, memory).cut();
+    }
+
+    private List<CutArray> cut() {
+        SourceArray any = parts.get(0);
+        List<SourceArray> made;
+        ColumnBuilder builder = isOfTexts() ? new TextIndexBuilder(memory) : new IntegerIndexBuilder(memory);
+        try {
+            fill(builder);
+            String column = any.part().columnName(any.name().array());
+            made = ColumnArrays.of(any.name().dataset(), column, builder, any.files());
+        } catch (RuntimeException | Error e) {
+            builder.close();
+            throw e;
+        }
+        List<CutArray> cut = new ArrayList<>();
+        for (SourceArray array : made) {
+            SourceArray whole = part(array.part());
+            SourceArray owning = array.withData(array.header(), new Owning(array.data(), whole.data()));
+            cut.add(new CutArray(owning, List.of(), WholeArray.of(whole, WholeStream.crc32c(whole))));
+        }
+        return cut;
+    }
+
+    private boolean isOfTexts() {
+        return parts.stream().anyMatch(array -> array.part() == ColumnPart.INDEX_RECORDS);
+    }
+
+    private SourceArray part(ColumnPart wanted) {
+        return parts.stream()
+                .filter(array -> array.part() == wanted)
+                .findFirst()
+                .orElseThrow(() -> ShardCut.refusal(parts.get(0), "its column has no " + wanted.suffix())
+                        .remedy("load all of the column, or this dataset as whole"));
+    }
+
+    private void fill(ColumnBuilder builder) {
+        if (builder instanceof TextIndexBuilder texts) {
+            long keys = part(ColumnPart.INDEX_POSITIONS).shape()[0];
+            try (WholeStream records = new WholeStream(part(ColumnPart.INDEX_RECORDS))) {
+                for (long key = 0; key < keys; key++) {
+                    long row = records.nextLong() - shard.first(keys);
+                    int length = records.nextInt();
+                    byte[] text = records.next(length);
+                    records.next((int) KeyTableDescriptor.recordLength(length)
+                            - KeyTableDescriptor.RECORD_TEXT_OFFSET
+                            - length);
+                    if (row >= 0 && row < shard.rows(keys)) {
+                        texts.add(new String(text, StandardCharsets.UTF_8), row);
+                    }
+                }
+            }
+        } else if (builder instanceof IntegerIndexBuilder integers) {
+            long keys = part(ColumnPart.INDEX_ENTRIES).shape()[0];
+            try (WholeStream entries = new WholeStream(part(ColumnPart.INDEX_ENTRIES))) {
+                for (long number = 0; number < keys; number++) {
+                    long key = entries.nextLong();
+                    long row = entries.nextLong() - shard.first(keys);
+                    if (row >= 0 && row < shard.rows(keys)) {
+                        integers.add(key, row);
+                    }
+                }
+            }
+        }
+    }
+
+    /** Data that was made of others, which end with it. */
+    private record Owning(ArrayData made, ArrayData whole) implements ArrayData {
+        @Override
+        public List<FileRegion> regions() {
+            return made.regions();
+        }
+
+        @Override
+        public ReadableByteChannel open() {
+            return made.open();
+        }
+
+        @Override
+        public ReadableByteChannel openForLastTime() {
+            return made.openForLastTime();
+        }
+
+        @Override
+        public void release() {
+            made.release();
+            whole.release();
+        }
+    }
+}
