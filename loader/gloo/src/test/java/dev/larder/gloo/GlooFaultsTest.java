@@ -15,9 +15,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Two nodes, each a process, that sum by Gloo: one is killed or stopped, or cannot be reached. */
+@Tag("slow")
 class GlooFaultsTest {
     private static final Rounds ROUNDS = Rounds.of("faults of Gloo", 3);
     private static final Duration PATIENT = Duration.ofMinutes(1);
