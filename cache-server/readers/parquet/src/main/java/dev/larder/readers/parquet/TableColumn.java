@@ -1,5 +1,6 @@
 package dev.larder.readers.parquet;
 
+import dev.hardwood.metadata.RowGroup;
 import dev.hardwood.reader.ColumnReader;
 import dev.hardwood.reader.ParquetFileReader;
 import dev.hardwood.schema.ColumnSchema;
@@ -18,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 /** One column of a table: its pieces, one from each file, and where in its arrays each of them goes. */
 final class TableColumn {
     private static final String MASK = ".mask";
+
+    /** How many elements of lists are decoded at a time: the library counts rows, and would decode lists of any length a row group at once. */
+    private static final int BATCH_ELEMENTS = 1 << 18;
 
     private final String whole;
     private final String level;
@@ -142,9 +146,22 @@ final class TableColumn {
 
         /** Opens it; null where it has no rows, as the library takes what some writers write then for damage. */
         private @Nullable ColumnReader open() {
-            return rows == 0
-                    ? null
-                    : reader.buildColumnReader(schema.columnIndex()).build();
+            if (rows == 0) {
+                return null;
+            }
+            ParquetFileReader.ColumnReaderBuilder builder = reader.buildColumnReader(schema.columnIndex());
+            return schema.maxRepetitionLevel() == 0
+                    ? builder.build()
+                    : builder.batchSize(batchRows()).build();
+        }
+
+        private int batchRows() {
+            long values = 0;
+            for (RowGroup group : reader.getFileMetaData().rowGroups()) {
+                values += group.columns().get(schema.columnIndex()).metaData().numValues();
+            }
+            long listLength = Math.max(1, values / rows);
+            return (int) Math.max(1, BATCH_ELEMENTS / listLength);
         }
 
         /** Finds out how many elements or bytes, and whether nulls, there are, where the metadata does not tell. */
