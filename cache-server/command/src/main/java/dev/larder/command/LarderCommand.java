@@ -75,6 +75,7 @@ public class LarderCommand implements Runnable {
         int code = commandLine(args).setOut(out).setErr(err).execute(args);
         out.flush();
         err.flush();
+        Preparation.awaitEnd();
         System.exit(code);
     }
 

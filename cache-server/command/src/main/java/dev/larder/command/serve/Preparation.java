@@ -9,7 +9,10 @@ import org.slf4j.LoggerFactory;
 
 /** Makes ready what every daemon needs in a thread beside the one that reads the command line. */
 public final class Preparation {
+    private static final long PATIENCE_MS = 5_000;
+
     private static volatile @Nullable FutureTask<ILoggerFactory> logging;
+    private static volatile @Nullable Thread preparing;
 
     private Preparation() {}
 
@@ -25,7 +28,21 @@ public final class Preparation {
                 "larder-prepare");
         thread.setUncaughtExceptionHandler((self, failure) -> {});
         thread.setDaemon(true);
+        preparing = thread;
         thread.start();
+    }
+
+    /** Waits until nothing is being prepared any more: what is in the middle of it when the JVM ends says so at length. */
+    public static void awaitEnd() {
+        Thread thread = preparing;
+        if (thread == null) {
+            return;
+        }
+        try {
+            thread.join(PATIENCE_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** Waits for loggers, where they are being prepared: until they are, SLF4J hands out others. */

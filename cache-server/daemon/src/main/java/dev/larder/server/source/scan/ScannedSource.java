@@ -353,7 +353,7 @@ public record ScannedSource(String name, Path path, List<SourceArray> arrays, in
                 .with("hiddenFiles", walk.hidden());
         return options.keys().isEmpty()
                 ? failure.remedy("files of these kinds are read: " + SourceKind.ALL
-                        + (walk.skipped() == 0 ? "" : "; files of any kind with --as bytes"))
+                        + (walk.skipped() == 0 ? "" : "; images with --as images, files of any kind with --as bytes"))
                 : failure.with("keys", options.keys()).remedy("no file's stem ends in _ and one of the keys");
     }
 }
