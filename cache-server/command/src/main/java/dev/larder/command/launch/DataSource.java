@@ -3,6 +3,8 @@ package dev.larder.command.launch;
 import dev.larder.command.options.SourceConverter;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadRequest;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -17,9 +19,10 @@ import picocli.CommandLine.TypeConversionException;
  * @param isShard whether each node has some rows of it, instead of all
  */
 record DataSource(LoadRequest.Source source, LoadOptions.As as, boolean isShard) {
-    private static final String WHOLE = ",whole";
-    private static final String SHARD = ",shard";
-    private static final Pattern AS = Pattern.compile(",as=([a-z]*)$");
+    private static final String AS = "as=";
+    private static final String SHARD = "shard";
+    private static final Pattern SUFFIX = Pattern.compile(",(?<word>whole|shard|as=[a-z]*)$");
+    private static final String SUFFIXES = " (,as=KIND, and ,whole or ,shard)";
 
     /** Says it as all nodes have to say it. */
     String wanted() {
@@ -27,19 +30,43 @@ record DataSource(LoadRequest.Source source, LoadOptions.As as, boolean isShard)
         return source.name() + kind + (isShard ? ":shard" : "");
     }
 
-    /** Reads {@code NAME=PATH[,as=KIND][,whole|shard]}. */
+    /** Reads {@code NAME=PATH[,as=KIND][,whole|shard]}, the two in any order. */
     static final class Converter implements ITypeConverter<DataSource> {
         private final SourceConverter sources = new SourceConverter();
 
         @Override
         public DataSource convert(String text) {
-            boolean isShard = text.endsWith(SHARD);
-            boolean isMarked = isShard || text.endsWith(WHOLE);
-            String rest = isMarked ? text.substring(0, text.length() - SHARD.length()) : text;
-            Matcher as = AS.matcher(rest);
-            return as.find()
-                    ? new DataSource(sources.convert(rest.substring(0, as.start())), kind(as.group(1)), isShard)
-                    : new DataSource(sources.convert(rest), LoadOptions.As.ARRAYS, isShard);
+            String rest = text;
+            String kind = "";
+            String placement = "";
+            for (Matcher suffix = SUFFIX.matcher(rest); suffix.find(); suffix = SUFFIX.matcher(rest)) {
+                String word = suffix.group("word");
+                boolean isKind = word.startsWith(AS);
+                if (!(isKind ? kind : placement).isEmpty()) {
+                    throw new TypeConversionException("one suffix too many: '" + suffix.group() + "'" + SUFFIXES);
+                }
+                kind = isKind ? word : kind;
+                placement = isKind ? placement : word;
+                rest = rest.substring(0, suffix.start());
+            }
+            LoadRequest.Source source = sources.convert(rest);
+            requireNoOtherSuffix(source);
+            return new DataSource(
+                    source,
+                    kind.isEmpty() ? LoadOptions.As.ARRAYS : kind(kind.substring(AS.length())),
+                    placement.equals(SHARD));
+        }
+
+        /** A path may have commas. */
+        private static void requireNoOtherSuffix(LoadRequest.Source source) {
+            int comma = source.path().lastIndexOf(',');
+            if (comma > 0
+                    && !source.isRemote()
+                    && Files.notExists(source.file())
+                    && Files.exists(Path.of(source.path().substring(0, comma)))) {
+                throw new TypeConversionException(
+                        "no such suffix: '" + source.path().substring(comma) + "'" + SUFFIXES);
+            }
         }
 
         private static LoadOptions.As kind(String word) {
