@@ -66,6 +66,10 @@ def _trusted(store):
         raise Refused(_message("the store belongs to another user", "name a store of your own with store=, or trust that "
                                "owner with LARDER_SERVICE_USER", store=store, owner=owner, ownerUid=found.st_uid,
                                user=_user(os.getuid()), uid=os.getuid()))
+    if os.path.isdir(store) and not os.access(store, os.X_OK):
+        raise Refused(_message("the store is closed to this user", "ask its owner to let your group in (larder serve --group "
+                               "GROUP), or name a store of your own with store= or LARDER_STORE", store=store, owner=owner,
+                               user=_user(os.getuid()), uid=os.getuid()))
     return store
 
 

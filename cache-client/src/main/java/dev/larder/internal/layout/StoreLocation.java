@@ -70,7 +70,8 @@ public final class StoreLocation {
     /**
      * Refuses a store whose owner could have planted what it holds: trusted are this user, the service user of the environment or
      * of {@code /etc/larder.conf}, and whoever opened to this process's group a store that the caller named. A store that nobody
-     * named is trusted only where it is the caller's own or a service's: anybody may have put it where Larder looks by itself.
+     * named is trusted only where it is the caller's own or a service's: anybody may have put it where Larder looks by itself. A store of
+     * theirs that lets this process in nowhere is refused too.
      */
     public static void requireTrustedOwner(Path store) {
         requireTrustedOwner(store, Caller.ofThisProcess());
@@ -82,6 +83,14 @@ public final class StoreLocation {
             throw refused(store, owner, caller)
                     .remedy("name a store of your own with --store or " + STORE_VARIABLE + ", or trust that owner with "
                             + SERVICE_USER_VARIABLE);
+        } else if (Files.isDirectory(store) && !Files.isExecutable(store)) {
+            throw Failure.of(ErrorCode.REFUSED, "the store is closed to this user")
+                    .with("store", store)
+                    .with("owner", owner.user())
+                    .with("user", caller.name())
+                    .with("uid", caller.uid())
+                    .remedy("ask its owner to let your group in (larder serve --group GROUP), or name a store of your"
+                            + " own with --store or " + STORE_VARIABLE);
         }
     }
 

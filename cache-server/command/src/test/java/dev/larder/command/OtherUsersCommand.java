@@ -30,6 +30,17 @@ final class OtherUsersCommand implements AutoCloseable {
 
     /** Runs a command line of larder and returns all that it printed. */
     String larder(String... words) throws IOException {
+        return run(line(words).toArray(String[]::new));
+    }
+
+    /** Does the same where the environment names the user whose store is trusted. */
+    String larderTrusting(String serviceUser, String... words) throws IOException {
+        List<String> line = line(words);
+        line.addAll(0, List.of("env", StoreLocation.SERVICE_USER_VARIABLE + "=" + serviceUser));
+        return run(line.toArray(String[]::new));
+    }
+
+    private List<String> line(String... words) {
         List<String> line = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx128m",
@@ -38,7 +49,7 @@ final class OtherUsersCommand implements AutoCloseable {
                 classPath));
         line.add(LarderCommand.class.getName());
         line.addAll(List.of(words));
-        return run(line.toArray(String[]::new));
+        return line;
     }
 
     /** Names what programs have left in the folder that they ran in. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.testing.OtherUser;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -62,6 +63,33 @@ class PythonWithDaemonTest {
             assertThat(java).contains("no daemon at the store: store=" + python.strip() + " reason=");
             assertThat(nameless.larder("doctor")).contains("larder-23456"); // with the native library
             assertThat(nameless.leftBehind()).isEmpty();
+        }
+    }
+
+    @Test
+    void aStoreThatIsClosedToAUserIsNotTakenForOneWithoutADaemon() throws Exception {
+        OtherUser.assumePossible();
+        PythonModules.requireNumpy("/usr/bin/python3");
+        try (CommandProcess daemon = CommandProcess.serve();
+                OtherUsersCommand nobody = new OtherUsersCommand(OtherUser.NOBODY)) {
+            String store = daemon.store().toString();
+
+            for (String command : List.of("ls", "clients", "stop")) {
+                assertThat(nobody.larder(command, "--store", store))
+                        .contains("the store belongs to another user: store=" + store);
+                assertThat(nobody.larderTrusting("root", command, "--store", store))
+                        .contains("the store is closed to this user: store=" + store + " owner=root user=nobody");
+            }
+            assertThat(nobody.run("env", "LARDER_SERVICE_USER=root", "/usr/bin/python3", "-B", "-c", """
+                    import sys
+                    sys.path.insert(0, %s)
+                    import larder
+                    try:
+                        larder.open("x", store=%s)
+                    except larder.Refused as e:
+                        print(e)""".formatted(
+                                    "'" + PythonModules.TESTS + "'", "'" + store + "'")))
+                    .startsWith("the store is closed to this user: store=" + store + " owner=root user=nobody");
         }
     }
 

@@ -107,12 +107,14 @@ public final class LeaseTable {
     }
 
     private void requireStore() {
+        if (Files.isDirectory(layout.root(), LinkOption.NOFOLLOW_LINKS)) {
+            StoreLocation.requireTrustedOwner(layout.root());
+        }
         if (!Files.isDirectory(layout.data(), LinkOption.NOFOLLOW_LINKS)) {
             throw Failure.of(ErrorCode.NO_DAEMON, "no daemon at the store")
                     .with("store", layout.root())
                     .remedy(Remedy.START_DAEMON + ", or name another store with --store");
         }
-        StoreLocation.requireTrustedOwner(layout.root());
     }
 
     private void addIfHeld(Path version, LockTable locks, boolean evenIfUnseen, List<HeldVersion> held) {
