@@ -223,7 +223,7 @@ class ReaderLoadTest {
 
     @ParameterizedTest
     @CsvSource({
-        "exit-look, UNEXPECTED, 'a reader died: kind=hostile exit=7'",
+        "exit-look, UNEXPECTED, 'a reader died: kind=hostile exit=7'", // without the note that it has logged
         "exit-read, UNEXPECTED, exit=9",
         "hang-look, DEADLINE, a reader made no progress: seconds=1 reader=hostile",
         "hang-read, DEADLINE, a reader made no progress",

@@ -6,6 +6,7 @@ import dev.larder.internal.error.Failure;
 import dev.larder.reader.Answer;
 import dev.larder.reader.FormatReader;
 import dev.larder.reader.ReaderProgram;
+import dev.larder.reader.WarningsOnly;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
 import java.io.DataInputStream;
@@ -111,7 +112,8 @@ final class ReaderProcess implements AutoCloseable {
                 "-XX:ErrorFile=/dev/null", // of a crash it prints what matters, too
                 workers > 1 ? "-XX:+UseParallelGC" : "-XX:+UseSerialGC",
                 "-Djava.io.tmpdir=" + folder,
-                "-Dslf4j.internal.verbosity=ERROR"));
+                "-Dslf4j.internal.verbosity=ERROR",
+                "-Djava.util.logging.config.class=" + WarningsOnly.class.getName()));
         words.addAll(classes.flags(folder));
         words.addAll(spec.flags());
         words.addAll(List.of("-cp", classPath, ReaderProgram.class.getName()));

@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.logging.Logger;
 import java.util.stream.Collectors;
 
 /** Does what the file that it is to read says in its first word: for tests of what a reader may do to a daemon. */
@@ -46,7 +47,10 @@ public final class HostileReader implements FormatReader {
         Path file = request.files().get(0).path();
         String word = Files.readAllLines(file).get(0).split(" ", 2)[0];
         switch (word) {
-            case "exit-look" -> Runtime.getRuntime().halt(7);
+            case "exit-look" -> {
+                Logger.getLogger("library").info("a note that explains nothing");
+                Runtime.getRuntime().halt(7);
+            }
             case "hang-look" -> sleep();
             case "eat-heap" -> eatHeap();
             case "flood" -> flood();
