@@ -43,7 +43,7 @@ final class ParquetSource implements OpenedSource {
         for (int number = 0; number < request.files().size(); number++) {
             InputFile input = request.files().get(number);
             try {
-                ParquetFileReader reader = ParquetFileReader.open(dev.hardwood.InputFile.of(input.path()), context);
+                ParquetFileReader reader = ParquetFileReader.open(new CheckedFile(input.path()), context);
                 readers.add(reader);
                 long first = rows.getOrDefault(input.level(), 0L);
                 addColumns(number, input.level(), reader, first);

@@ -127,6 +127,17 @@ class ParquetReaderTest {
     }
 
     /** Each has a file of its own: threads of the library may still read the one before, and die of a file that shrinks. */
+    @Test
+    void aPageThatIsLongerThanItsColumnIsRefused() throws IOException {
+        byte[] damaged = Files.readAllBytes(GOLDEN.resolve("dictionary.parquet"));
+        damaged[56_300] = (byte) 199; // in the length that a page says it has
+        Path file = Files.write(folder.resolve("x.parquet"), damaged);
+
+        assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), file))
+                .isInstanceOf(BadSource.class)
+                .hasMessageContaining("a page goes on after the end of its column: offset=56332");
+    }
+
     private boolean isRead(byte[] bytes) {
         Path file = folder.resolve("none");
         try {
