@@ -9,7 +9,9 @@ import dev.larder.reader.testing.ReadArrays;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
@@ -118,7 +120,10 @@ class Hdf5ReaderTest {
     /** A damaged file gives other numbers, or a refusal. */
     @Test
     void aDamagedFileIsAnIoExceptionAtMost() throws IOException {
-        byte[] whole = Files.readAllBytes(GOLDEN.resolve("arrays.h5"));
+        List<byte[]> wholes = new ArrayList<>();
+        for (String name : List.of("arrays", "latest", "newest", "fills", "refused")) {
+            wholes.add(Files.readAllBytes(GOLDEN.resolve(name + ".h5")));
+        }
         Random random = new Random(20_261_123);
         Function<byte[], Boolean> reads = bytes -> {
             try {
@@ -129,12 +134,14 @@ class Hdf5ReaderTest {
             }
         };
         for (int round = 0; round < Integer.getInteger("larder.rounds", 60); round++) {
-            byte[] damaged = whole.clone();
+            byte[] damaged = wholes.get(round % wholes.size()).clone();
             for (int i = 0; i < 8; i++) {
                 damaged[random.nextInt(damaged.length)] = (byte) random.nextInt();
             }
             var unused = reads.apply(damaged);
         }
-        assertThat(reads.apply(Arrays.copyOf(whole, whole.length / 2))).isFalse();
+        for (byte[] whole : wholes) {
+            assertThat(reads.apply(Arrays.copyOf(whole, whole.length / 2))).isFalse();
+        }
     }
 }
