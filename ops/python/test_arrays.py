@@ -332,6 +332,10 @@ class ArraysOfNumpyTest(StoreCase):
         x = self.stored.x
         with self.assertRaisesRegex(ValueError, r"it is read-only: file=.*/x.npy; compute a new array.* x\.copy\(\)"):
             x += 1
+        for written in x, x[1:], x.reshape(-1):
+            with self.assertRaisesRegex(ValueError, r"cannot write to a stored array, it is read-only: file=.*/x.npy; .*change a copy, x\.copy\(\)"):
+                written[0] = 0
+        self.unchanged()
 
     def test_copies_that_numpy_types_as_their_origin_behave_as_plain_ones(self):
         with warnings.catch_warnings():

@@ -451,7 +451,7 @@ class BatchesTest(unittest.TestCase):
 
         self.assertEqual([(w.filename, str(w.message)) for w in caught],
                          [(__file__, "waiting for at most 0.3 s: no such ring: ring=run1; start its producer; "
-                                     "similar names: run10")])
+                                     "did you mean run10?")])
 
     def test_who_makes_warnings_errors_leaves_no_seat_taken(self):
         producer = self.producer(seats=1)

@@ -397,7 +397,7 @@ class ErrorsTest(StoreCase):
     def test_an_unknown_dataset_is_answered_with_similar_names(self):
         self.publish("mnist")
 
-        with self.assertRaisesRegex(larder.NotFound, "no such dataset: dataset=mnits .*similar names: mnist;") as caught:
+        with self.assertRaisesRegex(larder.NotFound, "no such dataset: dataset=mnits .*did you mean mnist\\? load it with") as caught:
             larder.dataset("mnits")
         self.assertIsInstance(caught.exception, KeyError)
         self.assertIsInstance(caught.exception, larder.LarderError)
@@ -416,10 +416,24 @@ class ErrorsTest(StoreCase):
             opened["scene"]
         with self.assertRaisesRegex(larder.NotFound, r"kind=index wanted=strings; open it with .index\('scene'\)"):
             opened.strings("scene")
-        with self.assertRaisesRegex(larder.NotFound, "column=scen; similar names: scene"):
+        with self.assertRaisesRegex(larder.NotFound, "column=scen; did you mean scene\\?"):
             opened.index("scen")
-        with self.assertRaisesRegex(larder.NotFound, "there are scene/positions, scene/records, scene/slots, x$"):
+        with self.assertRaisesRegex(larder.NotFound, "array=nothing-like-it; there are scene, x$"):
             larder.open("d/nothing-like-it")
+
+    def test_a_dataset_shows_its_columns_as_larder_ls_does(self):
+        self.publish("mixed", {"label": np.zeros(1), "scene/extra": np.zeros(1)},
+                     {"scene": make_store.texts_index(["a"]), "text": make_store.strings(["a"])})
+        self.publish("many", {f"a{i:02}": np.zeros(1) for i in range(12)})
+
+        self.assertEqual(repr(larder.dataset("mixed")),
+                         f"<larder.Dataset mixed version 1 in {self.store}: label, scene/extra, scene (index), text (strings)>")
+        self.assertTrue(repr(larder.dataset("many")).endswith(": a00, a01, a02, a03, a04, a05, a06, a07, a08, a09, ... (2 more)>"))
+        self.assertIn("text/bytes", list(larder.dataset("mixed")))
+
+    def test_a_dataset_is_not_made_of_a_name(self):
+        with self.assertRaisesRegex(TypeError, r"name=mnist; use larder\.dataset\('mnist'\)"):
+            larder.Dataset("mnist")
 
     def test_the_name_of_a_dataset_stands_for_its_only_array(self):
         self.publish("one")

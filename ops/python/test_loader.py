@@ -20,6 +20,7 @@ from unittest import mock
 
 import numpy as np
 
+import make_store
 from test_larder import ROOT, StoreCase, larder, room
 
 GOLDEN = os.path.join(ROOT, "loader/core/src/test/resources/golden")
@@ -266,6 +267,23 @@ class LoaderTest(StoreCase):
                 larder.Loader("other", arrays, batch_size=1)
         with self.assertRaisesRegex(TypeError, "make one in each process"):
             pickle.dumps(self.loader())
+
+    def test_columns_are_never_left_out_unasked(self):
+        files = make_store.raw_bytes([b"a", b"bc"])
+        self.publish("flowers", {"label": np.arange(2)}, {"image": files, "path": make_store.strings(["a", "b"]),
+                                                         "key": make_store.texts_index(["a", "b"])})
+        self.publish("texts", {"n": np.arange(2)}, {"text": make_store.strings(["a", "b"])})
+        self.publish("found", {"n": np.arange(2)}, {"key": make_store.texts_index(["a", "b"])})
+        decoded = r"larder\.feed decodes images: larder\.feed\('flowers', \['image'%s\], transform=\{'image': 'decode,"
+        with self.assertRaisesRegex(ValueError, r"columns would be left out: .*: dataset=flowers columns=\['image', 'path'\]; name the arrays "
+                                                r"that you want, of \['label'\]; " + decoded % ", 'label'"):
+            larder.Loader("flowers", batch_size=1)
+        with self.assertRaisesRegex(larder.NotFound, "no such array: .*array=image; it is a column; " + decoded % ""):
+            larder.Loader("flowers", ["image", "label"], batch_size=1)
+        with self.assertRaisesRegex(ValueError, r"of \['n'\]; read the rows of a column with larder\.dataset\('texts'\)\.strings\('text'\)$"):
+            larder.Loader("texts", batch_size=1)
+        self.assertEqual([list(batch) for batch in larder.Loader("flowers", ["label"], batch_size=2)], [["label"]])
+        self.assertEqual([list(batch) for batch in larder.Loader("found", batch_size=2)], [["n"]])  # an index has no rows of its own
 
     def test_a_transform_runs_on_each_batch_and_its_failure_is_the_loops(self):
         for threads in 0, 2:

@@ -39,6 +39,13 @@ class Array(np.memmap):
             result.flags.writeable = True  # numpy 1 forgets it
         return result
 
+    def __setitem__(self, index, value):
+        if self.flags.writeable:  # a copy that numpy made one of these
+            super().__setitem__(index, value)
+            return
+        raise ValueError(_message("cannot write to a stored array, it is read-only", "all processes share its memory: change a copy, "
+                                  "x.copy()", file=self.filename))
+
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
         out = options.get("out", ())
         for x in (*out, *inputs[:method == "at"]):

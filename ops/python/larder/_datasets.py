@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections.abc
+import itertools
 import os
 from collections.abc import Iterator
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from ._arrays import Array, _whole
 from ._columns import Bytes, Index, Ragged, Strings, _number_finder, _numbers_finder, _text_finder, _texts, _texts_finder
-from ._errors import LarderError, NotFound, _message, _near
+from ._errors import _NAMES_SHOWN, LarderError, NotFound, _message, _near
 from ._store import _location, _trusted
 from ._versions import _newest, _with_identity
 
@@ -41,7 +42,7 @@ def open(name: str, store: str | os.PathLike[str] | None = None) -> Array:
     opened = dataset(name, store)
     if not array:
         if len(opened) != 1:
-            raise NotFound(_message("not one array", _near("", opened), dataset=name, arrays=len(opened)))
+            raise NotFound(_message("not one array", _near("", opened._open().listed), dataset=name, arrays=len(opened)))
         array = next(iter(opened))
     return opened[array]
 
@@ -49,12 +50,15 @@ def open(name: str, store: str | os.PathLike[str] | None = None) -> Array:
 class Dataset(collections.abc.Mapping[str, Array]):
     """One leased version of a dataset: a read-only mapping from names to arrays, with columns besides.
 
-    ``d["train-images"]`` is an `Array`. `index`, `strings`, `ragged` and `bytes` open columns, which `columns` lists.
+    ``d["train-images"]`` is an `Array`. `index`, `strings`, `ragged` and `bytes` open columns, which `columns` lists. As a mapping it has every
+    array, those too that columns are made of: ``list(d)`` has ``image/values`` and ``image/offsets``, where `repr` and ``larder ls`` have ``image``.
     Use it in ``with``, or simply drop it. What was taken from it stays valid after `close`, and keeps the version
     leased for as long as it lives.
     """
 
     def __init__(self, version):
+        if isinstance(version, (str, os.PathLike)):
+            raise TypeError(f"larder.Dataset is what larder.dataset opens: name={version}; use larder.dataset({str(version)!r})")
         self._version = version
         self._segments = {}
 
@@ -87,7 +91,7 @@ class Dataset(collections.abc.Mapping[str, Array]):
         version = self._open()
         entry = version.arrays.get(name)
         if entry is None:
-            raise self._missing("array", name, version.arrays)
+            raise self._missing("array", name, version.listed)
         segment = self._segments[entry.file] = version.segment(entry.file)
         return _whole(segment, entry)
 
@@ -142,7 +146,10 @@ class Dataset(collections.abc.Mapping[str, Array]):
     def __repr__(self):
         if self._version is None:
             return "<larder.Dataset, closed>"
-        return f"<larder.Dataset {self.name} version {self.version}: {len(self)} arrays in {self.store}>"
+        names = [f"{name} ({self.columns[name]})" if name in self.columns else name for name in itertools.islice(self._version.listed, _NAMES_SHOWN)]
+        more = len(self._version.listed) - len(names)
+        return (f"<larder.Dataset {self.name} version {self.version} in {self.store}: {', '.join(names) or 'nothing'}"
+                + (f", ... ({more} more)>" if more else ">"))
 
     __eq__ = object.__eq__
     __hash__ = object.__hash__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 _NAMES_SHOWN = 10
+_NEAR_SHOWN = 3
 
 
 class LarderError(Exception):
@@ -38,12 +39,15 @@ def _message(what, remedy, **values):
 
 
 def _near(name, names):
-    """Says what there is instead of `name`: similar names, else the first ones."""
+    """Says what there is instead of `name`, as Java's NearNames does: similar names, and all where these are few."""
     import difflib  # here, since most programs never ask for it: see _command
 
     names = list(names)
-    near = difflib.get_close_matches(str(name), names, _NAMES_SHOWN, 0.5)
-    if near:
-        return "similar names: " + ", ".join(near)
-    more = f", ... ({len(names)})" if len(names) > _NAMES_SHOWN else ""
-    return "there are " + ", ".join(names[:_NAMES_SHOWN]) + more if names else "there are none"
+    near = difflib.get_close_matches(str(name), names, _NEAR_SHOWN, 0.5)
+    question = f"did you mean {', '.join(near)}?" if near else ""
+    if near and len(names) > _NAMES_SHOWN:
+        return f"{question} there are {len(names)}"
+    if near and len(near) == len(names):
+        return question
+    more = f", … ({len(names)})" if len(names) > _NAMES_SHOWN else ""
+    return f"{question} there {'is' if len(names) == 1 else 'are'} {', '.join(names[:_NAMES_SHOWN]) or 'none'}{more}".lstrip()

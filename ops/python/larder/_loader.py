@@ -18,7 +18,7 @@ import numpy as np
 
 from ._batches import Batch
 from ._datasets import Dataset, dataset
-from ._errors import LarderError, TimedOut, _message, _near
+from ._errors import LarderError, NotFound, TimedOut, _message, _near
 from ._order import _Plan, _shuffled
 
 _TAILS = "pad", "drop", "exact"
@@ -34,7 +34,8 @@ class Loader:
     such loop the next one.
 
     `dataset` is a name or an open `Dataset`; `arrays` are names of arrays with equally many rows, by default all that
-    the dataset has. Each batch is a `Batch`: a dict from these names to arrays of shape ``(batch_size, ...)`` and of
+    the dataset has. Columns are no arrays: name `arrays` where the dataset has columns of texts, ragged rows or files. `larder.feed` has
+    batches of the images that ``larder load --as images`` loads, decoded. Each batch is a `Batch`: a dict from these names to arrays of shape ``(batch_size, ...)`` and of
     the stored dtype. They are yours: writable, and true for as long as you keep them. Memory is used again when nothing
     refers to it any more, so drop batches that you do not need.
 
@@ -52,8 +53,8 @@ class Loader:
     `state_dict` and `load_state_dict` are those of ``torchdata``; the state is the JSON object of Java's
     ``LoaderState``, so that a run may go on here, in Java, and with another number of ranks.
 
-    Raises `NotFound` for a name that is not there, ValueError for arrays that do not fit together and settings that
-    make no sense.
+    Raises `NotFound` for a name that is not there or is a column's, ValueError for arrays that do not fit together, for columns that would
+    be left out unasked, and for settings that make no sense.
 
     >>> loader = larder.Loader("mnist", ["train-images", "train-labels"], batch_size=256, shuffle=42)
     >>> for epoch in range(3):
@@ -67,7 +68,7 @@ class Loader:
                  store: str | os.PathLike[str] | None = None) -> None:
         self._dataset = _opened(dataset, store)
         self._names = _names(self._dataset, arrays)
-        self._sources = [_Source(name, self._dataset[name]) for name in self._names]
+        self._sources = [_Source(name, _array(self._dataset, name)) for name in self._names]
         self._rows = _equal_rows(self._dataset, self._sources)
         if shuffle is True:
             raise ValueError(_message("shuffle is a seed", "give a number: shuffle=42", shuffle=shuffle))
@@ -226,11 +227,34 @@ def _here(dataset, rank, world):
 
 def _names(opened, arrays):
     if arrays is None:
-        columns = tuple(name + "/" for name in opened.columns)
-        arrays = [name for name in opened if not name.startswith(columns)]
+        listed, kinds = opened._open().listed, opened.columns
+        arrays = [name for name in listed if name not in kinds]
+        columns = [name for name in listed if kinds.get(name, "index") != "index"]  # an index has no rows to hand out
+        if columns:
+            remedy = f"name the arrays that you want, of {arrays}; " if arrays else ""
+            raise ValueError(_message("columns would be left out: batches have arrays alone", remedy + _instead(opened, columns, arrays),
+                                      dataset=opened.name, columns=columns))
     if isinstance(arrays, str) or not arrays:
-        raise ValueError(_message("no list of arrays", _near("", opened), dataset=opened.name, arrays=repr(arrays)))
+        raise ValueError(_message("no list of arrays", _near("", opened._open().listed), dataset=opened.name, arrays=repr(arrays)))
     return list(arrays)
+
+
+def _array(opened, name):
+    """Open an array whose rows are to be gathered; say for a column who gathers its rows."""
+    if name in opened.columns and name not in opened:
+        raise NotFound(_message("no such array", "it is a column; " + _instead(opened, [name]), dataset=opened.name, version=opened.version,
+                                array=name))
+    return opened[name]
+
+
+def _instead(opened, columns, arrays=()):
+    """Say how to have the rows of columns: files may be images."""
+    kinds = opened.columns
+    files = next((name for name in columns if kinds[name] == "bytes"), None)
+    if files is None:
+        return f"read the rows of a column with larder.dataset({opened.name!r}).{kinds[columns[0]]}({columns[0]!r})"
+    return (f"larder.feed decodes images: larder.feed({opened.name!r}, {[files, *arrays]}, "
+            f"transform={{{files!r}: 'decode,resize(224,224),toFloat'}})")
 
 
 def _equal_rows(opened, sources):

@@ -59,8 +59,8 @@ def _trusted(store):
     try:
         found = os.lstat(store)
     except FileNotFoundError:
-        raise NoStore(_message("no store", "start a daemon: larder serve, or name another store with store= or "
-                               "LARDER_STORE", store=store)) from None
+        raise NoStore(_message("no daemon at the store", "start a daemon: larder serve, or name another store: store=, or "
+                               "$LARDER_STORE", store=store)) from None
     owner = _user(found.st_uid)
     if found.st_uid != os.getuid() and owner != _service_user() and not _invited(store, found):
         raise Refused(_message("the store belongs to another user", "name a store of your own with store=, or trust that "

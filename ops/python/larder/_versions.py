@@ -50,6 +50,7 @@ class _Version:
         self.identity = store, name, self.digest
         self.shard = manifest.get("shard")  # what this is a part of: None where it is whole
         self.arrays, self.columns = {}, {}
+        self.listed = {}  # names as larder ls has them: a column stands for its arrays
         for array in manifest["arrays"]:
             self._add(array)
         in_place = manifest.get("options", {}).get("inPlace")
@@ -61,7 +62,9 @@ class _Version:
         self.arrays[name] = _Entry(array["file"], array["offset"], dtype, tuple(array["shape"]), array["order"])
         if part is not None:
             kind, _, suffix = part.partition("_")
-            self.columns[name[:-len(suffix) - 1]] = kind
+            name = name[:-len(suffix) - 1]
+            self.columns[name] = kind
+        self.listed[name] = None
 
     def is_linked(self):
         """Tells whether the version's files are still in the store."""
@@ -169,7 +172,8 @@ def _newest(store, name):
             raise Refused(_message("a dataset is evicted as soon as it is loaded", "make room (larder status shows what uses "
                                    f"it), or pin it: larder pin {name}", dataset=name, loaded=asked, store=store))
         elif missed == _MOST_LOOKS:
-            raise NotFound(_message("no such dataset", _near(name, datasets(store)) + "; load it with larder.load or "
+            near = _near(name, datasets(store))
+            raise NotFound(_message("no such dataset", near + (" " if near.endswith("?") else "; ") + "load it with larder.load or "
                                     "wait for it with larder.wait", dataset=name, store=store))
         else:
             missed += 1  # it may have been published, or evicted, between the two looks

@@ -83,7 +83,7 @@ class Rows(data.Dataset):
     def __init__(self, dataset: str | Dataset, *arrays: str, transform: Callable[..., Any] | None = None, store: Any = None) -> None:
         self._dataset = _loader._opened(dataset, store)
         self._names = _loader._names(self._dataset, arrays or None)
-        self._sources = [_loader._Source(name, self._dataset[name]) for name in self._names]
+        self._sources = [_loader._Source(name, _loader._array(self._dataset, name)) for name in self._names]
         self._rows = _loader._equal_rows(self._dataset, self._sources)
         self._transform = transform
         for source in self._sources:

@@ -114,7 +114,7 @@ final class Columns {
                 .with("column", name)
                 .with("store", dataset.store());
         throw found == null
-                ? failure.remedy("it has " + listed())
+                ? failure.remedy("there are " + listed())
                 : failure.with("kind", found.word())
                         .with("asked", wanted.word())
                         .remedy("open it with Dataset." + found.word() + "(\"" + name + "\")");

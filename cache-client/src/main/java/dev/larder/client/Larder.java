@@ -94,11 +94,9 @@ public final class Larder implements AutoCloseable {
             StoreLocation.requireTrustedOwner(store);
         }
         if (!Files.isDirectory(layout.data())) {
-            throw Failure.of(ErrorCode.NO_DAEMON, "no store to connect to")
+            throw Failure.of(ErrorCode.NO_DAEMON, "no daemon at the store")
                     .with("store", store)
-                    .remedy(Remedy.START_DAEMON
-                            + ", or name another store: Larder.connect(Path) in Java, --store DIR on the command line, or $"
-                            + StoreLocation.STORE_VARIABLE);
+                    .remedy(Remedy.START_DAEMON_OR_NAME_STORE);
         }
         return new Larder(Posix.system(), layout);
     }

@@ -198,7 +198,7 @@ class ColumnsTest {
                 .isInstanceOfSatisfying(
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NOT_FOUND))
                 .hasMessageContaining("no such column: dataset=d version=1 column=paths")
-                .hasMessageContaining("it has feat (ragged), files (bytes)");
+                .hasMessageContaining("there are feat (ragged), files (bytes)");
     }
 
     @Test

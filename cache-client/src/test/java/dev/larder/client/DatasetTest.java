@@ -75,7 +75,7 @@ class DatasetTest {
                 .isInstanceOfSatisfying(
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NOT_FOUND))
                 .hasMessageContaining("dataset=d version=1 array=value")
-                .hasMessageEndingWith("; did you mean values? it has labels, values");
+                .hasMessageEndingWith("; did you mean values? there are labels, values");
         assertThat(dataset.array("values").getInt(0)).isEqualTo(1);
     }
 
@@ -89,7 +89,7 @@ class DatasetTest {
 
         Dataset dataset = larder.dataset("many");
         assertThatThrownBy(() -> dataset.array("labels"))
-                .hasMessageContaining("it has array-10, ")
+                .hasMessageContaining("there are array-10, ")
                 .hasMessageContaining("array-19, … (30)")
                 .hasMessageNotContaining("array-20");
         assertThatThrownBy(() -> dataset.array("aray-39")).hasMessageContaining("did you mean array-39, ");

@@ -89,7 +89,7 @@ class LarderTest {
 
     @Test
     void anUnknownArrayLeavesNoLease() {
-        assertFails(() -> larder.open("one/other"), ErrorCode.NOT_FOUND, "it has only");
+        assertFails(() -> larder.open("one/other"), ErrorCode.NOT_FOUND, "there is only");
         assertThat(isLeased("one")).isFalse();
     }
 

@@ -99,7 +99,8 @@ public final class ProtocolSamples {
                         "0123abcd",
                         "/source",
                         ColumnPart.NONE),
-                new DaemonStatus("/store", 42, "1.0", 1, 2, 3, 4, 5, 6, 7, "never", 10, 11, WAIT),
+                new DaemonStatus(
+                        "/store", 42, "1.0", 1, 2, 3, 4, 5, 6, 7, "never", 10, 11, WAIT, "http://127.0.0.1:1/"),
                 new ErrorRow(3, Instant.EPOCH, Instant.EPOCH, "what failed", "where"),
                 new RegionRow("fuzz", "fuzz", 4096, 5, Optional.empty(), 7, Instant.EPOCH),
                 new Build(7, "/folder"),

@@ -312,11 +312,13 @@ final class ControlConnection implements AutoCloseable {
                     .cause(cause)
                     .remedy("run as the user who started it, or start your own: larder serve --store DIR");
         }
-        return Failure.of(ErrorCode.NO_DAEMON, "no daemon at the store")
-                .with("store", store)
-                .with("reason", cause.getMessage())
-                .cause(cause)
-                .remedy(Remedy.START_DAEMON
+        Failure failure =
+                Failure.of(ErrorCode.NO_DAEMON, "no daemon at the store").with("store", store);
+        if (!Files.notExists(socket)) {
+            failure.with("reason", cause.getMessage());
+        }
+        return failure.cause(cause)
+                .remedy(Remedy.START_DAEMON_OR_NAME_STORE
                         + (Files.exists(socket) ? "; larder gc removes what a killed daemon left" : ""));
     }
 

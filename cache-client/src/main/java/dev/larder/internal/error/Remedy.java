@@ -8,6 +8,10 @@ public final class Remedy {
     /** For a store without a daemon. */
     public static final String START_DAEMON = "start a daemon: larder serve";
 
+    /** For a store without a daemon, which may be the wrong store. */
+    public static final String START_DAEMON_OR_NAME_STORE =
+            START_DAEMON + ", or name another store: --store DIR, Larder.connect(Path) in Java, or $LARDER_STORE";
+
     /** For a daemon that may have ended while it was asked. */
     public static final String CHECK_DAEMON = "check whether the daemon still runs: larder status";
 

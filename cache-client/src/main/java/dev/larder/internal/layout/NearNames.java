@@ -52,7 +52,10 @@ public final class NearNames {
             return question;
         }
         String first = String.join(", ", known.subList(0, Math.min(SHOWN, known.size())));
-        return question + (near.isEmpty() ? "" : " ") + "it has " + (first.isEmpty() ? "none" : first)
+        return question
+                + (near.isEmpty() ? "" : " ")
+                + (known.size() == 1 ? "there is " : "there are ")
+                + (first.isEmpty() ? "none" : first)
                 + (known.size() > SHOWN ? ", … (" + known.size() + ")" : "");
     }
 

@@ -9,6 +9,7 @@ import java.time.Duration;
  * @param hugePages the {@code huge=} word of the mount
  * @param hugeBytes how much of all versions lies on huge pages, whatever that word is
  * @param hugeRefusedBytes for how much of them the kernel refused huge pages when it was last asked
+ * @param statusPage the address of the status page, without its token; empty where none is served
  */
 public record DaemonStatus(
         String store,
@@ -24,5 +25,6 @@ public record DaemonStatus(
         String hugePages,
         long hugeBytes,
         long hugeRefusedBytes,
-        Duration uptime)
+        Duration uptime,
+        String statusPage)
         implements Response {}

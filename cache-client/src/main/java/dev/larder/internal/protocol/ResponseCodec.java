@@ -193,6 +193,7 @@ public final class ResponseCodec {
                 .store(whole("store", status.store(), PATH))
                 .version(whole("version", status.version(), SHORT))
                 .hugePages(cut(status.hugePages(), SHORT))
+                .statusPage(whole("statusPage", status.statusPage(), SHORT))
                 .limit();
     }
 
@@ -312,6 +313,9 @@ public final class ResponseCodec {
         String store = reader.text("store", PATH, decoder::limit, decoder::skipStore);
         String version = reader.text("version", SHORT, decoder::limit, decoder::skipVersion);
         String hugePages = reader.text("hugePages", SHORT, decoder::limit, decoder::skipHugePages);
+        String statusPage = reader.version() < StatusReplyDecoder.statusPageSinceVersion()
+                ? ""
+                : reader.text("statusPage", SHORT, decoder::limit, decoder::skipStatusPage);
         return new DaemonStatus(
                 store,
                 decoder.pid(),
@@ -326,7 +330,8 @@ public final class ResponseCodec {
                 hugePages,
                 decoder.hugeBytes(),
                 decoder.hugeRefusedBytes(),
-                Duration.ofMillis(decoder.uptimeMs()));
+                Duration.ofMillis(decoder.uptimeMs()),
+                statusPage);
     }
 
     private static Progress.Phase phase(PhaseCode code) {

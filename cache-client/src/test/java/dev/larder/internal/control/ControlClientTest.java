@@ -44,7 +44,9 @@ class ControlClientTest {
         assertThat(failure.code()).isEqualTo(ErrorCode.NO_DAEMON);
         assertThat(failure)
                 .hasMessageContaining(store.toString())
-                .hasMessageEndingWith("; start a daemon: larder serve");
+                .hasMessageEndingWith(
+                        "store=" + store + "; start a daemon: larder serve, or name another store: --store DIR,"
+                                + " Larder.connect(Path) in Java, or $LARDER_STORE");
     }
 
     @Test

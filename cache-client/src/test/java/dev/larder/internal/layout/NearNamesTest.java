@@ -43,13 +43,13 @@ class NearNamesTest {
                 IntStream.range(0, 12).mapToObj(i -> "part-" + (char) ('a' + i)).toList();
 
         assertThat(NearNames.insteadOf("labls", List.of("images", "labels")))
-                .isEqualTo("did you mean labels? it has images, labels");
-        assertThat(NearNames.insteadOf("rows", List.of("images", "labels"))).isEqualTo("it has images, labels");
+                .isEqualTo("did you mean labels? there are images, labels");
+        assertThat(NearNames.insteadOf("rows", List.of("images", "labels"))).isEqualTo("there are images, labels");
         assertThat(NearNames.insteadOf("labls", List.of("labels"))).isEqualTo("did you mean labels?");
-        assertThat(NearNames.insteadOf("labels", List.of())).isEqualTo("it has none");
+        assertThat(NearNames.insteadOf("labels", List.of())).isEqualTo("there are none");
         assertThat(NearNames.insteadOf("part-x", many)).isEqualTo("did you mean part-a, part-b, part-c? there are 12");
         assertThat(NearNames.insteadOf("nothing-like-it", many))
-                .startsWith("it has part-a, ")
+                .startsWith("there are part-a, ")
                 .endsWith("part-j, … (12)");
     }
 
@@ -70,7 +70,7 @@ class NearNamesTest {
 
         assertThat(NearNames.of(many.get(5_000) + "x", many)).hasSize(3).first().isEqualTo(many.get(5_000));
         assertThat(NearNames.of("x".repeat(1 << 20), many)).isEmpty();
-        assertThat(NearNames.insteadOf("", many)).startsWith("it has ");
+        assertThat(NearNames.insteadOf("", many)).startsWith("there are ");
     }
 
     @ParameterizedTest

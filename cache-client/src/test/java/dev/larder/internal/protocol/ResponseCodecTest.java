@@ -9,12 +9,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.protocol.sbe.ArrayRowDecoder;
+import dev.larder.internal.protocol.sbe.StatusReplyDecoder;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -43,7 +45,22 @@ class ResponseCodecTest {
                 new ErrorRow(3, Instant.ofEpochMilli(1), Instant.ofEpochMilli(2), "bug", "at x"),
                 new RegionRow("w", "k", 4096, 5, Optional.of(Path.of("/x/w")), 7, Instant.ofEpochMilli(8)),
                 new RegionRow("w", "k", 4096, 5, Optional.empty(), 7, Instant.ofEpochMilli(8)),
-                new DaemonStatus("/dev/shm/x", 1, "0.1", 2, 3, 4, 5, 6, 7, 8, "never", 10, 11, Duration.ofSeconds(9)));
+                new DaemonStatus(
+                        "/dev/shm/x",
+                        1,
+                        "0.1",
+                        2,
+                        3,
+                        4,
+                        5,
+                        6,
+                        7,
+                        8,
+                        "never",
+                        10,
+                        11,
+                        Duration.ofSeconds(9),
+                        "http://127.0.0.1:1/"));
     }
 
     @ParameterizedTest
@@ -122,6 +139,24 @@ class ResponseCodecTest {
         assertThat(codec.decode(buffer)).isInstanceOfSatisfying(ArrayRow.class, read -> {
             assertThat(read.part()).isEqualTo(ColumnPart.NONE);
             assertThat(read.source()).isEqualTo(row.source());
+        });
+    }
+
+    @Test
+    void aStatusOfAnEarlierMinorHasNoStatusPage() {
+        DaemonStatus status = new DaemonStatus(
+                "/s", 1, "0.1", 2, 3, 4, 5, 6, 7, 8, "never", 10, 11, Duration.ofSeconds(9), "http://127.0.0.1:1/");
+        byte[] message = bytes(body(codec.encode(status)));
+        byte[] older = Arrays.copyOf(
+                message, message.length - Short.BYTES - status.statusPage().length());
+        ByteBuffer buffer = ByteBuffer.wrap(older).order(ByteOrder.LITTLE_ENDIAN);
+
+        assertThatThrownBy(() -> codec.decode(buffer)).isInstanceOf(LarderException.class);
+
+        buffer.putShort(6, (short) (StatusReplyDecoder.statusPageSinceVersion() - 1));
+        assertThat(codec.decode(buffer)).isInstanceOfSatisfying(DaemonStatus.class, read -> {
+            assertThat(read.statusPage()).isEmpty();
+            assertThat(read.hugePages()).isEqualTo(status.hugePages());
         });
     }
 

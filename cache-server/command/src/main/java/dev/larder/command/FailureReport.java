@@ -47,9 +47,6 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
         String word = unmatched.getUnmatched().get(0);
         List<String> near =
                 NearNames.of(word, wrongUsage.getCommandLine().getSubcommands().keySet());
-        if (near.isEmpty()) {
-            near = unmatched.getSuggestions();
-        }
         return Optional.of("no such command: " + word + (near.isEmpty() ? "" : "; did you mean " + near.get(0) + "?"));
     }
 

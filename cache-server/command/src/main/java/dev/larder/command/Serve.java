@@ -35,9 +35,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
 
 /** Runs the daemon. */
 @Command(
@@ -53,6 +55,9 @@ final class Serve implements Callable<Integer> {
 
     @ParentCommand
     LarderCommand larder;
+
+    @Spec
+    CommandSpec spec;
 
     @Option(
             names = "--load",
@@ -193,14 +198,18 @@ final class Serve implements Callable<Integer> {
     private void tellOfCapacity(Daemon daemon) {
         long most = daemon.mostBytes();
         if (capacityBytes != null && capacityBytes > most) {
-            note("the capacity is more than the mount and the control group allow: capacity=" + capacityBytes + " ("
-                    + Units.size(capacityBytes) + ") allowed=" + most + " (" + Units.size(most)
-                    + "); loads beyond that are refused: lower --capacity, or enlarge the mount with mount -o"
+            note("the capacity is more than the mount and the control group allow: capacity=" + readable(capacityBytes)
+                    + " allowed=" + readable(most)
+                    + "; loads beyond that are refused: lower --capacity, or enlarge the mount with mount -o"
                     + " remount,size=SIZE");
         } else if (capacityBytes != null && capacityBytes < SMALL_CAPACITY_BYTES) {
-            note("the capacity is very small: capacity=" + capacityBytes + " (" + Units.size(capacityBytes)
-                    + "); a plain number is in bytes: for megabytes or gigabytes write 512m or 10g");
+            note("the capacity is very small: capacity=" + readable(capacityBytes)
+                    + "; a plain number is in bytes: for megabytes or gigabytes write 512m or 10g");
         }
+    }
+
+    private static String readable(long bytes) {
+        return Units.size(bytes) + " (" + bytes + " bytes)";
     }
 
     private void note(String note) {
@@ -253,10 +262,10 @@ final class Serve implements Callable<Integer> {
 
     private void requireSane() {
         if (httpPort != null && (httpPort < 0 || httpPort > 65_535)) {
-            throw new ParameterException(larder.spec.commandLine(), "no such port: " + httpPort);
+            throw new ParameterException(spec.commandLine(), "no such port: " + httpPort);
         }
         if (untilIdle != null && untilIdle.isZero()) {
-            throw new ParameterException(larder.spec.commandLine(), "--until-idle needs a time above zero");
+            throw new ParameterException(spec.commandLine(), "--until-idle needs a time above zero");
         }
     }
 

@@ -49,8 +49,10 @@ import picocli.CommandLine.TypeConversionException;
                     + " and infinite values are counted and left out, except that the minimum and the maximum can be"
                     + " infinite.",
             "--png draws [n,h,w] and [n,h,w,3] as a grid of images, [h,w] as a heat map, anything else as a histogram."
+                    + " Of a column of image files it writes one as it is: --rows N, or the first."
         })
 final class Show implements Callable<Integer> {
+    private static final RowRange FIRST_ROW = new RowRange("0");
     private static final RowRange FIRST_ROWS = new RowRange("0:5");
     private static final RowRange FIRST_IMAGES = new RowRange("0:64");
     private static final RowRange ALL_ROWS = new RowRange(":");
@@ -69,7 +71,8 @@ final class Show implements Callable<Integer> {
             names = "--rows",
             paramLabel = "FROM:TO",
             converter = RowsConverter.class,
-            description = "Rows to show, as Python writes them (default: 0:5; of images to draw 0:64).")
+            description =
+                    "Rows to show, as Python writes them (default: 0:5; of images to draw 0:64, of image files 0).")
     @Nullable
     RowRange rows;
 
@@ -141,11 +144,8 @@ final class Show implements Callable<Integer> {
     private void show(Dataset dataset, Column column) {
         ColumnRows all = ColumnRows.of(dataset, column);
         if (png != null) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "only arrays can be drawn")
-                    .with("column", dataset.name() + "/" + column.name())
-                    .with("kind", column.kind().word())
-                    .remedy("larder ls '" + dataset.name() + "/" + column.name()
-                            + "/*' lists the arrays it is made of");
+            writeImage(dataset, column, all, png);
+            return;
         }
         RowRange range = rows == null ? FIRST_ROWS : rows;
         if (json) {
@@ -153,6 +153,26 @@ final class Show implements Callable<Integer> {
         } else {
             print(column, all, range);
         }
+    }
+
+    private void writeImage(Dataset dataset, Column column, ColumnRows all, Path file) {
+        if (!(all instanceof ColumnRows.Files files)) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "only arrays and files of images can be drawn")
+                    .with("column", dataset.name() + "/" + column.name())
+                    .with("kind", column.kind().word())
+                    .remedy("larder ls '" + dataset.name() + "/" + column.name()
+                            + "/*' lists the arrays it is made of");
+        }
+        RowRange range = rows == null ? FIRST_ROW : rows;
+        long row = range.first(files.count());
+        if (range.end(files.count()) != row + 1) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "of a column one image is written at a time")
+                    .with("column", dataset.name() + "/" + column.name())
+                    .with("rows", files.count())
+                    .remedy("name its row: --rows N");
+        }
+        files.writeImage(row, file);
+        larder.err().println("larder: wrote " + file + ": row " + row + ", the file as it is");
     }
 
     private void print(Column column, ColumnRows all, RowRange range) {

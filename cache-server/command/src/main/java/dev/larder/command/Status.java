@@ -9,7 +9,9 @@ import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.protocol.DaemonStatus;
 import dev.larder.internal.time.Deadline;
 import dev.larder.server.store.lock.LeaseTable;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
@@ -70,7 +72,7 @@ final class Status implements Callable<Integer> {
 
     /** Returns one line for each total. */
     static List<String> facts(DaemonStatus status) {
-        return List.of(
+        List<String> facts = new ArrayList<>(List.of(
                 "store       " + status.store(),
                 "pid         " + status.pid(),
                 "version     " + status.version(),
@@ -83,7 +85,12 @@ final class Status implements Callable<Integer> {
                 "clients     " + status.clients(),
                 "huge pages  " + Units.size(status.hugeBytes()) + " (mount: huge=" + status.hugePages()
                         + refused(status) + ")",
-                "uptime      " + Units.duration(status.uptime()));
+                "uptime      " + Units.duration(status.uptime())));
+        if (!status.statusPage().isEmpty()) {
+            facts.add("status page " + status.statusPage() + "?token=TOKEN (TOKEN is in "
+                    + new StoreLayout(Path.of(status.store())).token() + ")");
+        }
+        return facts;
     }
 
     private static String refused(DaemonStatus status) {

@@ -15,9 +15,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
 
 /** Shows the store live. */
 @Command(
@@ -37,6 +39,9 @@ final class Top implements Callable<Integer> {
     @ParentCommand
     LarderCommand larder;
 
+    @Spec
+    CommandSpec spec;
+
     @Option(
             names = "--interval",
             paramLabel = "D",
@@ -54,7 +59,7 @@ final class Top implements Callable<Integer> {
     @Override
     public Integer call() {
         if (interval.compareTo(SHORTEST) < 0) {
-            throw new ParameterException(larder.spec.commandLine(), "--interval is at least 100ms");
+            throw new ParameterException(spec.commandLine(), "--interval is at least 100ms");
         }
         Path store = larder.store();
         TopSample first = TopSample.take(store);

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -20,6 +21,9 @@ class ColumnsSeenTest {
     @TempDir
     static Path folder;
 
+    private static final byte[] JPEG =
+            Arrays.copyOf(new byte[] {(byte) 0xff, (byte) 0xd8, (byte) 0xff}, 100); // as far as anybody looks
+
     private static CommandProcess daemon;
 
     @BeforeAll
@@ -27,7 +31,7 @@ class ColumnsSeenTest {
         Path lines = Files.writeString(folder.resolve("line.txt"), "gr\u00f6\u00dfe\nit's\nlast\n");
         Path files = Files.createDirectory(folder.resolve("files"));
         Files.write(files.resolve("a.bin"), new byte[] {1, 2, 'c', (byte) 0xff});
-        Files.write(files.resolve("b.bin"), new byte[100]);
+        Files.write(files.resolve("b.bin"), JPEG);
         Path rows = Files.createDirectory(folder.resolve("rows"));
         Samples.vector(rows, "r0", 3);
         Samples.vector(rows, "r1", 2);
@@ -154,6 +158,22 @@ class ColumnsSeenTest {
                         .code())
                 .isEqualTo(6);
         assertThat(daemon.ask("verify", "text/line").out()).contains("files=2");
+    }
+
+    @Test
+    void oneImageOfAColumnOfFilesIsWrittenAsItIs() throws IOException {
+        String file = folder.resolve("one.jpg").toString();
+
+        Answer first = daemon.ask("show", "pics/files", "--png", file);
+        Answer all = daemon.ask("show", "pics/files", "--png", file, "--rows", ":");
+        assertThat(Path.of(file)).doesNotExist();
+        Answer second = daemon.ask("show", "pics/files", "--png", file, "--rows", "1");
+
+        assertThat(first.code()).isEqualTo(6);
+        assertThat(first.err()).contains("only arrays and files of images can be drawn: column=files row=0");
+        assertThat(all.err()).contains("of a column one image is written at a time: column=pics/files rows=2; ");
+        assertThat(second.err()).isEqualTo("larder: wrote " + file + ": row 1, the file as it is\n");
+        assertThat(Path.of(file)).hasBinaryContent(JPEG);
     }
 
     @ParameterizedTest

@@ -60,7 +60,7 @@ class PythonWithDaemonTest {
                     print(larder._store._location())""".formatted("'" + PythonModules.TESTS + "'"));
 
             assertThat(python.strip()).isIn("/dev/shm/larder-23456", "/dev/shm/larder");
-            assertThat(java).contains("no daemon at the store: store=" + python.strip() + " reason=");
+            assertThat(java).contains("no daemon at the store: store=" + python.strip());
             assertThat(nameless.larder("doctor")).contains("larder-23456"); // with the native library
             assertThat(nameless.leftBehind()).isEmpty();
         }

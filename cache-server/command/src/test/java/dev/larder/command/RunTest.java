@@ -148,7 +148,7 @@ class RunTest {
         Path absent = LeavesNothingBehind.newStore();
         try (CommandProcess run = CommandProcess.onStore(absent, "run", "--hold", "v", "--", "true")) {
             assertThat(run.exitCode()).isEqualTo(3);
-            assertThat(run.err()).contains("no store to connect to: store=" + absent);
+            assertThat(run.err()).contains("no daemon at the store: store=" + absent);
         }
     }
 

@@ -46,7 +46,13 @@ class SecretsTest {
             assertThat(daemon.err()).isNotEmpty().doesNotContain(token);
             assertThat(words(daemon.pid())).doesNotContain(token);
             assertThat(daemon.ask("errors", "--debug").out()).doesNotContain(token);
-            assertThat(daemon.ask("status", "--json").out()).doesNotContain(token);
+            assertThat(daemon.ask("status", "--json").out())
+                    .contains("\"statusPage\": \"" + address.group(1) + "\"")
+                    .doesNotContain(token);
+            assertThat(daemon.ask("status").out())
+                    .contains("status page " + address.group(1) + "?token=TOKEN (TOKEN is in " + daemon.store()
+                            + "/http.token)")
+                    .doesNotContain(token);
             assertThat(filesWith(daemon.store(), token))
                     .containsExactly(daemon.store().resolve("http.token"));
         }

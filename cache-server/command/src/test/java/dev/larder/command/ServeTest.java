@@ -171,9 +171,9 @@ class ServeTest {
     void aCapacityThatTheMountDoesNotAllowIsSaidAtTheStart() {
         try (CommandProcess daemon = CommandProcess.serve("--capacity", "900t")) {
             assertThat(daemon.err())
-                    .contains("the capacity is more than the mount and the control group allow: capacity="
-                            + (900L << 40) + " (900")
-                    .containsPattern("allowed=[0-9]+ \\(");
+                    .contains("the capacity is more than the mount and the control group allow: capacity=900.0 TiB ("
+                            + (900L << 40) + " bytes) allowed=")
+                    .containsPattern("allowed=[0-9.]+ .?i?B \\([0-9]+ bytes\\);");
         }
     }
 

@@ -34,6 +34,7 @@ class UsageTest {
         assertThat(Answer.of("statsu", "x=y").err())
                 .isEqualTo("larder: no such command: statsu; did you mean status?; see larder --help\n");
         assertThat(Answer.of("laod", "a=b").err()).contains("no such command: laod; did you mean load?");
+        assertThat(Answer.of("frobnicate").err()).isEqualTo("larder: no such command: frobnicate; see larder --help\n");
         assertThat(Answer.of("status", "extra").err()).contains("unmatched argument");
     }
 
@@ -87,7 +88,7 @@ class UsageTest {
         assertThat(answer.out()).isEmpty();
         assertThat(answer.err())
                 .startsWith("larder: ")
-                .contains("; see larder")
+                .contains("; see larder " + (line.contains(" ") ? line.substring(0, line.indexOf(' ')) + " " : ""))
                 .endsWith("--help\n")
                 .hasLineCount(1);
     }
@@ -173,7 +174,9 @@ class UsageTest {
         assertThat(answer.out()).isEmpty();
         assertThat(answer.err())
                 .contains("larder: no daemon at the store: store=")
-                .contains("larder serve");
+                .endsWith(
+                        "; start a daemon: larder serve, or name another store: --store DIR, Larder.connect(Path) in Java,"
+                                + " or $LARDER_STORE\n");
     }
 
     @ParameterizedTest

@@ -294,6 +294,7 @@ public final class Daemon implements AutoCloseable {
         all.put(HttpEndpoint.METRICS, new Exposition(counters, idle::now));
         HttpEndpoint endpoint = HttpEndpoint.start(port, hosts, store.layout().token(), all);
         http = endpoint;
+        overview.statusPageIsAt(endpoint.address());
         if (shutdown.isStopping()) { // which may have looked before there was one
             endpoint.close();
         }

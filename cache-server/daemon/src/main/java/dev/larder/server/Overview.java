@@ -14,6 +14,7 @@ import dev.larder.server.residency.Residency;
 import dev.larder.server.store.Store;
 import dev.larder.server.store.version.PublishedVersion;
 import dev.larder.server.store.version.Registration;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -40,6 +41,7 @@ public final class Overview {
     private final Listing listing;
     private final long startNs = System.nanoTime();
     private final Instant started = Instant.now();
+    private volatile String statusPage = "";
 
     Overview(Store store, Residency residency, Loads loads, PageCollapse pages, Counters counters, ErrorLog errors) {
         this.store = store;
@@ -119,7 +121,13 @@ public final class Overview {
                 store.hugePages(),
                 pages.hugeBytes(),
                 pages.refusedBytes(),
-                Duration.ofNanos(System.nanoTime() - startNs));
+                Duration.ofNanos(System.nanoTime() - startNs),
+                statusPage);
+    }
+
+    /** Says where the status page is served, which begins after all else. */
+    void statusPageIsAt(URI address) {
+        statusPage = address.toString();
     }
 
     private static long sum(Collection<PublishedVersion> versions, ToLongFunction<PublishedVersion> value) {

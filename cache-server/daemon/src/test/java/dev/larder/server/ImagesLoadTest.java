@@ -8,6 +8,7 @@ import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadOptions.As;
 import dev.larder.internal.protocol.LoadRequest;
@@ -59,19 +60,21 @@ class ImagesLoadTest {
         return folder.resolve("c" + image % 3).resolve(name(image));
     }
 
-    private void load(String... names) {
+    private Done load(String... names) {
         List<LoadRequest.Source> sources = Arrays.stream(names)
                 .map(name -> new LoadRequest.Source(name, folder.toString()))
                 .toList();
         LoadOptions options = LoadOptions.none().withAs(As.IMAGES);
-        store.control().load(new LoadRequest(sources, options, 2), progress -> {});
+        return store.control().load(new LoadRequest(sources, options, 2), progress -> {});
     }
 
     @Test
     void everyImageIsStoredWithItsPathAndClass() throws IOException {
         store.start();
-        load("pets");
 
+        Done done = load("pets");
+
+        assertThat(done.files()).isEqualTo(IMAGES);
         try (Larder larder = Larder.connect(store.root());
                 Dataset pets = larder.dataset("pets")) {
             BytesColumn images = pets.bytes("image");

@@ -212,7 +212,7 @@ class RemoteLoadTest {
 
         Done done = served.control().load(request("d", web.address("/d/")), told::add);
 
-        assertThat(done.message()).contains("skipped 1 files of no known kind");
+        assertThat(done.message()).contains("skipped 1 file of no known kind");
         assertFolderIsThere();
         assertThat(ServedStore.entries(served.layout().incoming())).isEmpty();
         assertThat(served.control().verify("", progress -> {}).files()).isEqualTo(2);

@@ -111,8 +111,10 @@ public final class NodesOptions {
             converter = DataSource.Converter.class,
             description =
                     "Load this into the store of each machine before a rank starts, by its daemon, which is started where"
-                            + " there is none: all of it, or with ,shard an equal share of the rows of each array and"
-                            + " column. as=images is --as images of larder load. May be given several times.")
+                            + " there is none. PATH may be followed by ,whole (each machine loads all of it, the default)"
+                            + " or ,shard (each loads an equal share of the rows of each array and column), and by"
+                            + " ,as=KIND, which is --as KIND of larder load: arrays, ragged, strings, index, bytes or"
+                            + " images; in any order. May be given several times.")
     List<DataSource> data = List.of();
 
     @Option(

@@ -31,6 +31,7 @@ public record ClientRow(
         List<String> feeds,
         @Nullable RunFacts run) {
     private static final int LEAST_COMMAND = 20;
+    private static final int MOST_COMMAND = 100;
 
     public ClientRow {
         datasets = List.copyOf(datasets);
@@ -78,6 +79,13 @@ public record ClientRow(
                 process.run());
     }
 
+    /** A program that is given as an argument, as to {@code python -c}, may have any length. */
+    private static String shortened(String line) {
+        return line.codePointCount(0, line.length()) <= MOST_COMMAND
+                ? line
+                : line.substring(0, line.offsetByCodePoints(0, MOST_COMMAND - 1)) + "…";
+    }
+
     /** Returns a table of all; with columns for feeds and runs where there are any. */
     public static List<String> table(List<ClientRow> rows) {
         return table(rows, Integer.MAX_VALUE);
@@ -105,7 +113,7 @@ public record ClientRow(
             if (hasRuns) {
                 cells.add(row.run == null ? "" : row.run.inWords());
             }
-            cells.add(row.program);
+            cells.add(shortened(row.program));
             table.row(cells);
         }
         return table.lines(width, LEAST_COMMAND, List.of("USER", "COMMAND", "FEEDS", "RUN"));

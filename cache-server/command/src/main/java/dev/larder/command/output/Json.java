@@ -56,7 +56,8 @@ public final class Json {
                 .with("clients", status.clients())
                 .with("hugePages", status.hugePages())
                 .with("hugeBytes", status.hugeBytes())
-                .with("hugeRefusedBytes", status.hugeRefusedBytes());
+                .with("hugeRefusedBytes", status.hugeRefusedBytes())
+                .with("statusPage", status.statusPage().isEmpty() ? null : status.statusPage());
     }
 
     /** Returns the fields of a client. */

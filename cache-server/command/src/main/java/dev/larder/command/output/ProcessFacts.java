@@ -114,6 +114,7 @@ public record ProcessFacts(
     /** Names and words are bytes, which need not be UTF-8. */
     private static String printable(String bytes) {
         return new String(bytes.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8)
+                .replaceAll("[\n\r\t]\\s*", " ")
                 .replaceAll("\\p{C}", "?");
     }
 }

@@ -8,7 +8,12 @@ import dev.larder.client.Dataset;
 import dev.larder.client.IndexColumn;
 import dev.larder.client.RaggedColumn;
 import dev.larder.client.StringsColumn;
+import dev.larder.error.ErrorCode;
+import dev.larder.internal.error.Failure;
+import dev.larder.server.source.formats.ImageFormat;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
@@ -154,6 +159,24 @@ public sealed interface ColumnRows {
             json.name("bytes").value(column.byteSize(row));
             json.name("beginning").value(HexFormat.of().formatHex(beginning(row)));
             json.endObject();
+        }
+
+        /** Writes a row to a file as it is, where it is an image. */
+        public void writeImage(long row, Path file) {
+            byte[] bytes = new byte[column.row(row).capacity()];
+            column.row(row).getBytes(0, bytes);
+            if (!ImageFormat.isBeginning(ByteBuffer.wrap(bytes))) {
+                throw Failure.of(ErrorCode.BAD_INPUT, "only arrays and files of images can be drawn")
+                        .with("column", column.name())
+                        .with("row", row)
+                        .with("beginning", CellTexts.literal(beginning(row)))
+                        .remedy("name the row of an image: --rows N");
+            }
+            try {
+                java.nio.file.Files.write(file, bytes);
+            } catch (IOException e) {
+                throw Picture.cannotWrite(file, e);
+            }
         }
 
         private byte[] beginning(long row) {

@@ -1,6 +1,7 @@
 package dev.larder.command.show;
 
 import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Kind;
@@ -68,12 +69,16 @@ public final class Picture {
                 throw new IOException("no writer for PNG");
             }
         } catch (IOException e) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "cannot write the image")
-                    .with("file", file)
-                    .with("reason", e)
-                    .cause(e)
-                    .remedy("name a file in a folder that exists and can be written");
+            throw cannotWrite(file, e);
         }
+    }
+
+    static LarderException cannotWrite(Path file, IOException reason) {
+        return Failure.of(ErrorCode.BAD_INPUT, "cannot write the image")
+                .with("file", file)
+                .with("reason", reason)
+                .cause(reason)
+                .remedy("name a file in a folder that exists and can be written");
     }
 
     private static void requireNumbers(Cells cells) {

@@ -121,7 +121,7 @@ class JsonTest {
     @Test
     void aStatusHasExactlyTheKeysOfTheContract() {
         DaemonStatus status = new DaemonStatus(
-                "/s", 42, "0.1", 1L << 40, 5, 4, 3, 2, 10, 1, "never", 10, 11, Duration.ofMillis(61_900));
+                "/s", 42, "0.1", 1L << 40, 5, 4, 3, 2, 10, 1, "never", 10, 11, Duration.ofMillis(61_900), "");
 
         JsonObject json = JsonParser.parseString(Json.status(status, List.of(), List.of(), List.of()))
                 .getAsJsonObject();
@@ -141,11 +141,13 @@ class JsonTest {
                         "hugePages",
                         "hugeBytes",
                         "hugeRefusedBytes",
+                        "statusPage",
                         "uptimeSeconds",
                         "feeds",
                         "loads");
         assertThat(json.get("capacityBytes").getAsLong()).isEqualTo(1L << 40);
         assertThat(json.get("uptimeSeconds").getAsLong()).isEqualTo(61);
+        assertThat(json.get("statusPage").isJsonNull()).isTrue();
     }
 
     @Test

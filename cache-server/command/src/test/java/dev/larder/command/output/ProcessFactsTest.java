@@ -41,7 +41,7 @@ class ProcessFactsTest {
 
     @Test
     void aCommandLineCannotGiveOrdersToTheTerminal() throws IOException {
-        assertThat(process(STAT, "x\0\u001b[2J\n\u0007ü\0").command()).isEqualTo("x ?[2J??ü");
+        assertThat(process(STAT, "x\0\u001b[2J\n\u0007ü\0").command()).isEqualTo("x ?[2J ?ü");
     }
 
     @ParameterizedTest

@@ -73,6 +73,15 @@ class TableTest {
     }
 
     @Test
+    void aProgramThatIsAnArgumentIsShortenedInATableOfClients() {
+        String program = "python3 -c " + "x = 1 ".repeat(40);
+        ClientRow row = new ClientRow(7, 1, "u", program, program, List.of("d"), 0, List.of(), null);
+
+        assertThat(ClientRow.table(List.of(row)).get(1)).endsWith("d         " + program.substring(0, 99) + "…");
+        assertThat(row.command()).isEqualTo(program);
+    }
+
+    @Test
     void columnsGoInTheirOrderUntilTheTableFitsAndTheLastOneMayBeCut() {
         Table table = Table.of(List.of(">PID", "USER", "COMMAND")).row(List.of("7", "someone", "a very long command"));
 

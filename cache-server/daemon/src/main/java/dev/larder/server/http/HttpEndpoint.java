@@ -129,11 +129,15 @@ public final class HttpEndpoint implements AutoCloseable {
         }
     }
 
+    /** Returns where the page is read by those who have the token: it is no part of it. */
+    public URI address() {
+        InetSocketAddress bound = server.getAddress();
+        return URI.create("http://" + bound.getAddress().getHostAddress() + ":" + bound.getPort() + PAGE);
+    }
+
     /** Returns where a path is read; the token is part of it. */
     public URI address(String path) {
-        InetSocketAddress bound = server.getAddress();
-        return URI.create("http://" + bound.getAddress().getHostAddress() + ":" + bound.getPort() + path + "?"
-                + AccessToken.PARAMETER + token.text());
+        return address().resolve(path + "?" + AccessToken.PARAMETER + token.text());
     }
 
     private void answer(HttpExchange exchange) {

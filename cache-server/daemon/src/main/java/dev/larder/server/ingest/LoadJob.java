@@ -201,12 +201,11 @@ public final class LoadJob extends Ingest {
         arrays = changed.stream()
                 .flatMap(candidate -> candidate.arrays().stream())
                 .toList();
-        long files = 0;
-        long bytes = 0;
-        for (Candidate loaded : changed.isEmpty() ? List.<Candidate>of() : loadSound(changed, reservation, scratch)) {
-            files += loaded.arrays().size();
-            bytes += loaded.dataBytes();
-        }
+        List<Candidate> loaded = changed.isEmpty() ? List.of() : loadSound(changed, reservation, scratch);
+        long files = SourceArray.fileCount(loaded.stream()
+                .flatMap(candidate -> candidate.arrays().stream())
+                .toList());
+        long bytes = loaded.stream().mapToLong(Candidate::dataBytes).sum();
         found.forEach(SourceArray::release);
         if (staged != null) {
             staged.close();
@@ -251,7 +250,7 @@ public final class LoadJob extends Ingest {
         }
         notes.addAll(ScannedSource.skipped(scannedSources, meant, scanning));
         if (hidden > 0) {
-            notes.add("skipped " + hidden + " hidden files and folders");
+            notes.add("skipped " + hidden + (hidden == 1 ? " hidden file or folder" : " hidden files and folders"));
         }
         requireDistinctNames(found);
         Map<Path, String> samples = Candidate.samples(found, workers);

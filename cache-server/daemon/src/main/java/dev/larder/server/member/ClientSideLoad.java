@@ -142,7 +142,7 @@ public final class ClientSideLoad {
                                 .toList(),
                         sources);
             }
-            return Done.of(found.size(), bytes, String.join("\n", notes));
+            return Done.of(SourceArray.fileCount(found), bytes, String.join("\n", notes));
         } catch (LarderException e) {
             throw sources.explained(e);
         }

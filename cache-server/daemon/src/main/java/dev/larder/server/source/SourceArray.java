@@ -7,7 +7,11 @@ import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.file.Path;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
 
 /**
  * One array of a source: found and checked, its data not yet read.
@@ -52,6 +56,28 @@ public record SourceArray(
     /** Returns the file it is read from, the first where there are several. */
     public Path file() {
         return files.get(0).file();
+    }
+
+    /** Returns how many files some arrays are read from. */
+    public static long fileCount(List<SourceArray> arrays) {
+        Set<FileTable> tables =
+                Collections.newSetFromMap(new IdentityHashMap<>()); // all arrays of a folder have the same
+        Set<Path> others = new HashSet<>();
+        for (SourceArray array : arrays) {
+            if (array.files instanceof FileTable table) {
+                tables.add(table);
+            } else {
+                array.files.forEach(file -> others.add(file.file()));
+            }
+        }
+        long count = 0;
+        for (FileTable table : tables) {
+            count += table.size();
+            for (int i = 0; i < table.size() && !others.isEmpty(); i++) {
+                others.remove(table.path(i).toAbsolutePath());
+            }
+        }
+        return count + others.size();
     }
 
     /** Returns the type of its elements. */

@@ -93,8 +93,8 @@ class ControlServerTest {
 
     @Test
     void totalsArrive() {
-        DaemonStatus status =
-                new DaemonStatus(store.toString(), 1, "v", 2, 3, 4, 5, 6, 7, 8, "never", 10, 11, Duration.ofSeconds(9));
+        DaemonStatus status = new DaemonStatus(
+                store.toString(), 1, "v", 2, 3, 4, 5, 6, 7, 8, "never", 10, 11, Duration.ofSeconds(9), "");
         handler.on((request, reply) -> {
             reply.status(status);
             reply.done(Done.NOTHING);

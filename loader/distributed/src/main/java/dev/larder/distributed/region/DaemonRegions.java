@@ -38,7 +38,7 @@ final class DaemonRegions implements RegionSource {
         if (!Files.exists(locks)) {
             throw Failure.of(ErrorCode.NO_DAEMON, "no daemon has prepared the store for regions")
                     .with("store", store.root())
-                    .remedy(Remedy.START_DAEMON + ", or name another store with $LARDER_STORE");
+                    .remedy(Remedy.START_DAEMON_OR_NAME_STORE);
         }
         return locks;
     }

@@ -7,6 +7,7 @@ import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceKind;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.arrow.ArrowFolder;
+import dev.larder.server.source.formats.ImageFormat;
 import dev.larder.server.source.formats.TarMembers;
 import java.nio.file.Files;
 import java.util.HashSet;
@@ -18,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Tells of what kinds files are, by their names. A folder gives the arrays of one kind alone, and of others only what columns name. */
 final class Kinds {
+    /** Files that only {@code --as images} takes. */
+    static final String IMAGES = "images";
+
     private final SourceOptions options;
     private final List<Readers.Known> readers = Readers.all();
 
@@ -37,7 +41,7 @@ final class Kinds {
         }
         return Readers.named(readers, name, "arrays")
                 .map(reader -> reader.spec().description())
-                .orElse(null);
+                .orElse(ImageFormat.isNamedSo(name) ? IMAGES : null);
     }
 
     /** Counts the files of a folder, by their kinds, that are of other kinds than those that were taken. */

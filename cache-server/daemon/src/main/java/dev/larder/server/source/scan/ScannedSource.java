@@ -303,11 +303,17 @@ public record ScannedSource(String name, Path path, List<SourceArray> arrays, in
         }
         List<String> notes = new ArrayList<>();
         if (unknown > 0) {
-            notes.add("skipped " + unknown + " files of no known kind");
+            notes.add("skipped " + counted(unknown) + " of no known kind");
         }
-        others.forEach((kind, count) -> notes.add("skipped " + count + " files of another kind: " + kind
-                + "; name their columns with --columns, or load them by themselves"));
+        others.forEach((kind, count) -> notes.add("skipped " + counted(count) + " of another kind: " + kind
+                + (kind.equals(Kinds.IMAGES)
+                        ? "; load them by themselves, --as images"
+                        : "; name their columns with --columns, or load them by themselves")));
         return notes;
+    }
+
+    private static String counted(int files) {
+        return files == 1 ? "1 file" : files + " files";
     }
 
     /** Returns how many bytes the data of all arrays takes. */

@@ -113,7 +113,7 @@ public final class LeaseTable {
         if (!Files.isDirectory(layout.data(), LinkOption.NOFOLLOW_LINKS)) {
             throw Failure.of(ErrorCode.NO_DAEMON, "no daemon at the store")
                     .with("store", layout.root())
-                    .remedy(Remedy.START_DAEMON + ", or name another store with --store");
+                    .remedy(Remedy.START_DAEMON_OR_NAME_STORE);
         }
     }
 

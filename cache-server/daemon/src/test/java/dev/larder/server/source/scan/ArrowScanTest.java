@@ -214,7 +214,7 @@ class ArrowScanTest {
     @Test
     void whatIsSkippedIsSaidByItsKind() throws IOException {
         copy("numbers-file.arrow", "b.arrow");
-        for (String name : List.of("a.parquet", "c.parquet", "d.tar", "notes.md")) {
+        for (String name : List.of("a.parquet", "c.parquet", "d.tar", "notes.md", "x.jpg", "y.PNG")) {
             Files.writeString(folder.resolve(name), "x");
         }
         SourceOptions options = SourceOptions.none();
@@ -222,10 +222,11 @@ class ArrowScanTest {
 
         assertThat(ScannedSource.skipped(List.of(source), options, ScanSettings.quick()))
                 .containsExactly(
-                        "skipped 1 files of no known kind",
+                        "skipped 1 file of no known kind",
                         "skipped 2 files of another kind: Apache Parquet; name their columns with --columns, or load them"
                                 + " by themselves",
-                        "skipped 1 files of another kind: tar; name their columns with --columns, or load them by"
+                        "skipped 2 files of another kind: images; load them by themselves, --as images",
+                        "skipped 1 file of another kind: tar; name their columns with --columns, or load them by"
                                 + " themselves");
         SourceFiles.release(source);
     }

@@ -173,7 +173,7 @@ class S3LoadTest {
         proxy.busy.set(3);
         proxy.cut.set(2);
 
-        assertThat(load("s3://bucket/some data").message()).contains("skipped 1 files of no known kind");
+        assertThat(load("s3://bucket/some data").message()).contains("skipped 1 file of no known kind");
         assertFolderIsThere();
         assertThat(entries(store.incoming())).isEmpty();
         assertThat(proxy.gets()).allMatch(get -> get.startsWith("/bucket/some%20data/"));
