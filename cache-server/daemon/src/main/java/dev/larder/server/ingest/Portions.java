@@ -38,13 +38,25 @@ final class Portions {
         return next < placements.size();
     }
 
+    /** Returns where in the segment the data of the next batch begins. */
+    long position() {
+        return copy.placement().dataOffset() + offset;
+    }
+
+    /** Returns the next batch up to a place in the segment, which lies behind {@link #position}: part of an array of regions. */
+    List<Portion> nextUpTo(long end) {
+        bytes = 0;
+        files = 0;
+        return List.of(stretch(end - position()));
+    }
+
     /** Returns the next batch, in the order of the segment. */
     List<Portion> next() {
         List<Portion> batch = new ArrayList<>();
         bytes = 0;
         files = 0;
         do {
-            batch.add(regions.isEmpty() ? stream() : stretch());
+            batch.add(regions.isEmpty() ? stream() : stretch(limit()));
         } while (hasNext() && offset == 0 && bytes < BATCH_BYTES && files < BATCH_FILES);
         return batch;
     }
@@ -57,11 +69,10 @@ final class Portions {
         return all;
     }
 
-    private Portion stretch() {
+    private Portion stretch(long limit) {
         int firstRegion = region;
         long firstOffset = regionOffset;
         long taken = 0;
-        long limit = limit();
         Path file = null;
         while (region < regions.size() && taken < limit) {
             long intoPage = (copy.placement().dataOffset() + offset + taken) % PageSize.HUGE_BYTES;
@@ -106,8 +117,7 @@ final class Portions {
         if (bytes > 0) {
             return Math.max(1, BATCH_BYTES - bytes);
         }
-        long at = copy.placement().dataOffset() + offset;
-        return BATCH_BYTES - at % BATCH_BYTES;
+        return BATCH_BYTES - position() % BATCH_BYTES;
     }
 
     private void requireWhole() {
