@@ -1,5 +1,6 @@
 package dev.larder.server.ingest;
 
+import dev.larder.server.ingest.Portions.Portion;
 import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;

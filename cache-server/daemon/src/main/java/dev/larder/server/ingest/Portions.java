@@ -12,6 +12,25 @@ import java.util.List;
  * Makes them one by one, so that a plan of a million files costs no memory. Belongs to one thread at a time.
  */
 final class Portions {
+    /**
+     * Consecutive bytes of one array that one thread copies.
+     *
+     * @param regions those of the whole array; empty for a stream, which is copied in one go
+     * @param firstRegion where the bytes begin
+     * @param regionOffset how far into that region
+     * @param offset how far into the array
+     */
+    record Portion(
+            ArrayCopy copy, List<FileRegion> regions, int firstRegion, long regionOffset, long offset, long byteSize) {
+        boolean isFirst() {
+            return offset == 0;
+        }
+
+        long segmentOffset() {
+            return copy.placement().dataOffset() + offset;
+        }
+    }
+
     private static final long BATCH_BYTES = 8 << 20;
     private static final int BATCH_FILES = 256;
 

@@ -7,6 +7,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.PageSize;
+import dev.larder.server.ingest.Portions.Portion;
 import dev.larder.server.ingest.SegmentCopy.Batch;
 import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.SourceArray;
