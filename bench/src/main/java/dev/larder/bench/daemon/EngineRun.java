@@ -22,6 +22,7 @@ import java.util.zip.Checksum;
 /** Copies one file into a segment of a store as a load does, without all that a load does around it. */
 final class EngineRun implements AutoCloseable {
     private static final long BATCH_BYTES = 8 << 20;
+    private static final long STEP_BYTES = 256 << 10;
 
     private final long byteSize;
     private final int descriptor;
@@ -57,18 +58,18 @@ final class EngineRun implements AutoCloseable {
     private void copyBatches(Supplier<Checksum> checksums) throws IOException {
         BulkIo io = BulkIo.system();
         for (long start = next.getAndAdd(BATCH_BYTES); start < byteSize; start = next.getAndAdd(BATCH_BYTES)) {
-            long[] at = {start};
             long end = Math.min(byteSize, start + BATCH_BYTES);
             SegmentWriter writer = segment.writer(start, end);
-            writer.copy(
-                    (target, address) -> {
-                        long read = io.read(descriptor, at[0], address, target.remaining());
-                        at[0] += read;
-                        return read;
-                    },
-                    end - start,
-                    checksums.get(),
-                    bytes -> {});
+            Checksum checksum = checksums.get();
+            for (long at = start; at < end; ) {
+                SegmentWriter.Room room = writer.take(Math.min(STEP_BYTES, end - at));
+                int wanted = room.bytes().remaining();
+                if (io.read(descriptor, at, room.address(), wanted) < wanted) {
+                    throw new IOException("the file became shorter");
+                }
+                checksum.update(room.bytes());
+                at += wanted;
+            }
             writer.finish();
         }
     }

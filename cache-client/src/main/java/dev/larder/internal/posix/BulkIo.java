@@ -28,6 +28,12 @@ public interface BulkIo {
     /** Reads into a direct buffer, whatever its own position and limit; returns how many bytes, 0 at the end of the file. */
     long read(int descriptor, long position, ByteBuffer direct, int offset, int byteSize);
 
+    /**
+     * Fills all pieces of a list from a position on, which it can do once; returns how many bytes, less than the pieces have where the
+     * file ends before.
+     */
+    long read(int descriptor, long position, ScatterList pieces);
+
     /** Writes all bytes from an address to a position. */
     void write(int descriptor, long position, long address, long byteSize);
 

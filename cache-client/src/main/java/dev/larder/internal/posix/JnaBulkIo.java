@@ -74,6 +74,27 @@ final class JnaBulkIo implements BulkIo {
     }
 
     @Override
+    public long read(int descriptor, long position, ScatterList pieces) {
+        long done = 0;
+        try {
+            while (pieces.missing() > 0) {
+                long read = LibC.preadv(descriptor, pieces.address(), pieces.missing(), position + done);
+                if (read == 0) {
+                    break;
+                } else if (read < 0) {
+                    requireInterrupted("preadv", position + done, pieces.byteSize() - done);
+                } else {
+                    done += read;
+                    pieces.advance(read);
+                }
+            }
+            return done;
+        } finally {
+            Reference.reachabilityFence(pieces);
+        }
+    }
+
+    @Override
     public void write(int descriptor, long position, ByteBuffer direct, int offset, int byteSize) {
         Objects.checkFromIndexSize(offset, byteSize, direct.capacity());
         try {

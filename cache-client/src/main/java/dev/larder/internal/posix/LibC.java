@@ -117,6 +117,8 @@ final class LibC {
 
     static native long pread(int descriptor, long address, long length, long offset);
 
+    static native long preadv(int descriptor, long vectors, int count, long offset);
+
     static native long pwrite(int descriptor, long address, long length, long offset);
 
     static native long syscall(long number, long mode, long[] mask, long maskBits);

@@ -62,6 +62,51 @@ class BulkIoTest {
     }
 
     @Test
+    void oneReadFillsSeveralPiecesOfMemoryAndPassesOverWhatNobodyWants() throws IOException {
+        int descriptor = posix.openForReading(Files.write(folder.resolve("file"), new byte[] {1, 2, 3, 4, 5, 6, 7}));
+        ByteBuffer buffer = ByteBuffer.allocateDirect(8);
+        ScatterList pieces = new ScatterList(3, 2);
+
+        pieces.add(io.addressOf(buffer) + 4, 2);
+        pieces.skip(2);
+        pieces.add(io.addressOf(buffer), 4);
+        long read = io.read(descriptor, 1, pieces);
+
+        posix.close(descriptor);
+        assertThat(pieces.room()).isZero();
+        assertThat(pieces.byteSize()).isEqualTo(8);
+        assertThat(read).as("the file ends within the third").isEqualTo(6);
+        byte[] bytes = new byte[8];
+        buffer.get(bytes);
+        assertThat(bytes).containsExactly(6, 7, 0, 0, 2, 3, 0, 0);
+    }
+
+    @Test
+    void aListOfPiecesRefusesMoreThanItHasRoomFor() {
+        ScatterList pieces = new ScatterList(1, 2);
+
+        assertThatThrownBy(() -> pieces.skip(3)).isInstanceOf(IllegalArgumentException.class);
+        pieces.skip(2);
+        assertThatThrownBy(() -> pieces.add(0, 1)).isInstanceOf(IllegalStateException.class);
+        pieces.clear();
+        assertThat(pieces.room()).isEqualTo(1);
+    }
+
+    @Test
+    void aReadThatWasCutShortGoesOnWithinAPiece() {
+        ScatterList pieces = new ScatterList(3, 0);
+        pieces.add(100, 10);
+        pieces.add(200, 10);
+        pieces.add(300, 10);
+        long first = pieces.address();
+
+        pieces.advance(15);
+
+        assertThat(pieces.missing()).isEqualTo(2);
+        assertThat(pieces.address() - first).isEqualTo(16);
+    }
+
+    @Test
     void noByteBesideABufferIsReadOrWritten() throws IOException {
         int descriptor = posix.openOrCreate(Files.write(folder.resolve("file"), new byte[10]), 0600);
         ByteBuffer buffer = ByteBuffer.allocateDirect(10);

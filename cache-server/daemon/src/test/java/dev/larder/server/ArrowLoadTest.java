@@ -11,14 +11,18 @@ import dev.larder.internal.protocol.ArrayRow;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadRequest;
+import java.io.BufferedOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Random;
 import java.util.stream.Stream;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -30,6 +34,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Arrow files and folders that Hugging Face wrote, through a daemon and back. */
 @Timeout(300)
 class ArrowLoadTest {
+    private static final int SEED = 20_261_125;
+
     @TempDir
     private Path folder;
 
@@ -159,6 +165,37 @@ class ArrowLoadTest {
                 }
             }
         }
+    }
+
+    @Test
+    void columnsOfManyBatchesHaveTheChecksumsOfTheirBytesWhicheverAreChosen() throws IOException {
+        int columns = 6;
+        Random random = new Random(SEED);
+        List<CRC32C> sums = Stream.generate(CRC32C::new).limit(columns).toList();
+        Path file = folder.resolve("table.arrows");
+        try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(file))) {
+            ArrowStreams.schema(out, columns);
+            for (int batch = 0; batch < 1500; batch++) {
+                int rows = 8 * (1 + random.nextInt(1500));
+                byte[] body = new byte[columns * rows];
+                random.nextBytes(body);
+                ArrowStreams.batch(out, columns, body);
+                for (int i = 0; i < columns; i++) {
+                    sums.get(i).update(body, i * rows, rows);
+                }
+            }
+            ArrowStreams.end(out);
+        }
+
+        load("all", file, LoadOptions.none());
+        load("chosen", file, LoadOptions.none().withKeys(List.of("column0", "column1", "column4", "column5")));
+
+        assertThat(served.control().list("", false)).hasSize(columns + 4).allSatisfy(row -> {
+            int column = row.name().charAt(row.name().length() - 1) - '0';
+            assertThat(row.crc32c())
+                    .as(row.name())
+                    .isEqualTo(String.format("%08x", sums.get(column).getValue()));
+        });
     }
 
     @Test

@@ -38,12 +38,22 @@ final class ArrowStreams {
         write(out, builder, MessageHeader.Schema, schema, new byte[0]);
     }
 
-    /** Writes a batch whose columns of bytes all lie in one body, and claim so many rows. */
+    /** Writes a batch whose columns of bytes all lie in one body, upon each other, and claim so many rows. */
     static void batch(OutputStream out, int columns, long rows, byte[] body) throws IOException {
+        batch(out, columns, rows, body, body.length, 0);
+    }
+
+    /** Writes a batch whose columns of bytes lie one after the other. */
+    static void batch(OutputStream out, int columns, byte[] body) throws IOException {
+        batch(out, columns, body.length / columns, body, body.length / columns, body.length / columns);
+    }
+
+    private static void batch(OutputStream out, int columns, long rows, byte[] body, int columnBytes, int distance)
+            throws IOException {
         FlatBufferBuilder builder = new FlatBufferBuilder();
         RecordBatch.startBuffersVector(builder, 2 * columns);
-        for (int i = 0; i < columns; i++) {
-            Buffer.createBuffer(builder, 0, body.length);
+        for (int i = columns - 1; i >= 0; i--) { // a vector is built from its end
+            Buffer.createBuffer(builder, (long) i * distance, columnBytes);
             Buffer.createBuffer(builder, 0, 0);
         }
         int buffers = builder.endVector();

@@ -28,8 +28,8 @@ final class Copying implements AutoCloseable {
 
     private final LoadProgress progress;
     private final List<IncomingVersion> versions = new ArrayList<>();
-    private final List<SegmentCopy> segments = new ArrayList<>();
-    private final Deque<SegmentCopy> waiting = new ArrayDeque<>();
+    private final List<SegmentGroup> groups = new ArrayList<>();
+    private final Deque<SegmentGroup> waiting = new ArrayDeque<>();
     private final List<Thread> threads = new ArrayList<>();
     private final List<Throwable> failures = new ArrayList<>();
     private final CountDownLatch ended = new CountDownLatch(1);
@@ -45,14 +45,15 @@ final class Copying implements AutoCloseable {
     /** Adds the segments of a version to what is to be written. */
     void add(IncomingVersion version, LoadPlan plan) {
         versions.add(version);
-        for (LoadPlan.Segment segment : plan.segments()) {
-            segments.add(new SegmentCopy(version, segment, progress));
-        }
+        List<SegmentCopy> segments = plan.segments().stream()
+                .map(segment -> new SegmentCopy(version, segment, progress))
+                .toList();
+        groups.addAll(SegmentGroup.of(segments, workers, progress));
     }
 
     /** Starts to write everything that was added. */
     void start() {
-        waiting.addAll(segments);
+        waiting.addAll(groups);
         alive = threadCount();
         quiet = new CountDownLatch(alive);
         for (int i = alive; i > 0; i--) {
@@ -86,8 +87,8 @@ final class Copying implements AutoCloseable {
 
     private int threadCount() {
         long batches = 0;
-        for (SegmentCopy segment : segments) {
-            batches += segment.batchesAtMost();
+        for (SegmentGroup group : groups) {
+            batches += group.batchesAtMost();
         }
         return (int) Math.max(1, Math.min(workers, batches));
     }
@@ -106,23 +107,23 @@ final class Copying implements AutoCloseable {
     }
 
     private boolean copyNext() {
-        SegmentCopy segment;
-        List<Portion> batch = null;
+        SegmentGroup group;
+        List<SegmentCopy.Batch> batches = List.of();
         synchronized (waiting) {
-            segment = waiting.peek();
-            while (segment != null && !hasFailed()) {
-                batch = segment.next();
-                if (batch != null) {
+            group = waiting.peek();
+            while (group != null && !hasFailed()) {
+                batches = group.next();
+                if (!batches.isEmpty()) {
                     break;
                 }
                 waiting.remove();
-                segment = waiting.peek();
+                group = waiting.peek();
             }
         }
-        if (segment == null || batch == null) {
+        if (group == null || batches.isEmpty()) {
             return false;
         }
-        segment.copy(batch);
+        group.copy(batches);
         return true;
     }
 
@@ -148,7 +149,7 @@ final class Copying implements AutoCloseable {
         }
         try {
             if (isLast) {
-                segments.forEach(SegmentCopy::close);
+                groups.forEach(SegmentGroup::close);
             }
         } catch (RuntimeException | Error e) {
             fail(e);

@@ -12,6 +12,25 @@ import java.util.List;
  * Makes them one by one, so that a plan of a million files costs no memory. Belongs to one thread at a time.
  */
 final class Portions {
+    /**
+     * Consecutive bytes of one array that one thread copies.
+     *
+     * @param regions those of the whole array; empty for a stream, which is copied in one go
+     * @param firstRegion where the bytes begin
+     * @param regionOffset how far into that region
+     * @param offset how far into the array
+     */
+    record Portion(
+            ArrayCopy copy, List<FileRegion> regions, int firstRegion, long regionOffset, long offset, long byteSize) {
+        boolean isFirst() {
+            return offset == 0;
+        }
+
+        long segmentOffset() {
+            return copy.placement().dataOffset() + offset;
+        }
+    }
+
     private static final long BATCH_BYTES = 8 << 20;
     private static final int BATCH_FILES = 256;
 
@@ -38,13 +57,25 @@ final class Portions {
         return next < placements.size();
     }
 
+    /** Returns where in the segment the data of the next batch begins. */
+    long position() {
+        return copy.placement().dataOffset() + offset;
+    }
+
+    /** Returns the next batch up to a place in the segment, which lies behind {@link #position}: part of an array of regions. */
+    List<Portion> nextUpTo(long end) {
+        bytes = 0;
+        files = 0;
+        return List.of(stretch(end - position()));
+    }
+
     /** Returns the next batch, in the order of the segment. */
     List<Portion> next() {
         List<Portion> batch = new ArrayList<>();
         bytes = 0;
         files = 0;
         do {
-            batch.add(regions.isEmpty() ? stream() : stretch());
+            batch.add(regions.isEmpty() ? stream() : stretch(limit()));
         } while (hasNext() && offset == 0 && bytes < BATCH_BYTES && files < BATCH_FILES);
         return batch;
     }
@@ -57,11 +88,10 @@ final class Portions {
         return all;
     }
 
-    private Portion stretch() {
+    private Portion stretch(long limit) {
         int firstRegion = region;
         long firstOffset = regionOffset;
         long taken = 0;
-        long limit = limit();
         Path file = null;
         while (region < regions.size() && taken < limit) {
             long intoPage = (copy.placement().dataOffset() + offset + taken) % PageSize.HUGE_BYTES;
@@ -106,8 +136,7 @@ final class Portions {
         if (bytes > 0) {
             return Math.max(1, BATCH_BYTES - bytes);
         }
-        long at = copy.placement().dataOffset() + offset;
-        return BATCH_BYTES - at % BATCH_BYTES;
+        return BATCH_BYTES - position() % BATCH_BYTES;
     }
 
     private void requireWhole() {

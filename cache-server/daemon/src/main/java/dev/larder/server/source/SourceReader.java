@@ -6,6 +6,7 @@ import dev.larder.internal.posix.BulkIo;
 import dev.larder.internal.posix.FileStamp;
 import dev.larder.internal.posix.FileStatus;
 import dev.larder.internal.posix.Posix;
+import dev.larder.internal.posix.ScatterList;
 
 /**
  * A source file that is open, and is the very file that was scanned: {@link #requireUnchanged} proves that of all that was read
@@ -57,10 +58,10 @@ public final class SourceReader implements AutoCloseable {
         }
     }
 
-    /** Reads from a position to an address; returns how many bytes, 0 at the end. */
-    public long read(long position, long address, long byteSize) {
+    /** Fills all pieces of a list from a position on; returns how many bytes, less than the pieces have where the file ends before. */
+    public long read(long position, ScatterList pieces) {
         try {
-            return IO.read(descriptor, position, address, byteSize);
+            return IO.read(descriptor, position, pieces);
         } catch (LarderException e) {
             requireUnchanged(); // it may be a folder by now, or a pipe
             throw Refusal.of(seen.file(), position, String.valueOf(e.getMessage()));

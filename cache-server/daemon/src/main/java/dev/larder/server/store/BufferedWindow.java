@@ -10,39 +10,41 @@ final class BufferedWindow extends Window {
 
     private static final long RESERVE_STEP_BYTES = 8 << 20;
 
-    /** One for each copying thread: they are few, and end with their load. */
+    /** One for each copying thread, which windows that it fills at once divide among them: they are few, and end with their load. */
     private static final ThreadLocal<ByteBuffer> BUFFER =
             ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(BUFFER_BYTES));
 
     private final IncomingSegment segment;
     private final ByteBuffer buffer;
     private final long address;
+    private final int byteSize;
     private final long end;
     private long reservedEnd;
 
-    BufferedWindow(IncomingSegment segment, BulkIo io, long start, long end) {
+    BufferedWindow(IncomingSegment segment, BulkIo io, long start, long end, int number, int count) {
         super(BUFFER.get());
         this.segment = segment;
-        this.buffer = BUFFER.get();
-        this.address = io.addressOf(buffer);
+        this.byteSize = BUFFER_BYTES / count;
+        this.buffer = BUFFER.get().slice(number * byteSize, byteSize);
+        this.address = io.addressOf(BUFFER.get()) + (long) number * byteSize;
         this.end = end;
         this.reservedEnd = start;
-        show(buffer, address, start, BUFFER_BYTES);
+        show(buffer, address, start, byteSize);
     }
 
     @Override
     void moveTo(long position, long next) {
         finish(position);
-        show(buffer, address, next, BUFFER_BYTES);
+        show(buffer, address, next, byteSize);
     }
 
     @Override
     void finish(long position) {
-        long byteSize = position - offset();
-        if (byteSize > 0) {
+        long filled = position - offset();
+        if (filled > 0) {
             reserve(position);
-            segment.write(offset(), address, byteSize);
-            show(buffer, address, position, BUFFER_BYTES);
+            segment.write(offset(), address, filled);
+            show(buffer, address, position, byteSize);
         }
     }
 

@@ -93,12 +93,23 @@ public final class IncomingSegment implements AutoCloseable {
 
     /** Starts to fill a stretch. */
     public SegmentWriter writer(long start, long end) {
+        return writer(start, end, 0, 1);
+    }
+
+    /**
+     * Starts to fill a stretch beside others, of which one thread fills several at once.
+     *
+     * @param number which of those this is, from 0 on
+     * @param count how many they are
+     */
+    public SegmentWriter writer(long start, long end, int number, int count) {
         if (start < 0 || end < start || end > byteSize) {
             throw new IllegalArgumentException("start=" + start + " end=" + end + " byteSize=" + byteSize);
         }
         boolean isMapped = strategy == WriteStrategy.MAPPED
                 || (strategy == WriteStrategy.COLLAPSED && version.mayAskForHugePages());
-        Window window = isMapped ? new MappedWindow(this, start, end) : new BufferedWindow(this, io, start, end);
+        Window window =
+                isMapped ? new MappedWindow(this, start, end) : new BufferedWindow(this, io, start, end, number, count);
         return new SegmentWriter(version, window, start, end);
     }
 

@@ -2,6 +2,7 @@ package dev.larder.server.store;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ReadableByteChannel;
 import java.util.function.LongConsumer;
 import java.util.zip.Checksum;
 
@@ -58,28 +59,61 @@ public final class SegmentWriter {
      *
      * @param onBytes told of every step
      */
-    public void copy(ByteSource data, long byteSize, Checksum checksum, LongConsumer onBytes) throws IOException {
+    public void copy(ReadableByteChannel data, long byteSize, Checksum checksum, LongConsumer onBytes)
+            throws IOException {
         for (long left = byteSize; left > 0; ) {
             version.requireNotCancelled();
             ByteBuffer room = room(Math.min(left, STEP_BYTES));
             int start = room.position();
-            long read = data.read(room, window.addressOf(position));
+            int read = read(data, room);
             if (read < 1) {
                 throw new IOException("it ends " + left + " bytes too early");
             }
-            room.limit(start + (int) read).position(start);
-            checksum.update(room);
+            checksum.update(room.limit(start + read).position(start));
             position += read;
             left -= read;
             onBytes.accept(read);
         }
     }
 
+    private static int read(ReadableByteChannel data, ByteBuffer room) throws IOException {
+        int read;
+        do {
+            read = data.read(room);
+        } while (read == 0);
+        return read;
+    }
+
+    /**
+     * Memory of the segment's next bytes.
+     *
+     * @param bytes from the first to the last of them
+     * @param address where the first one is
+     */
+    public record Room(ByteBuffer bytes, long address) {}
+
+    /**
+     * Takes the next bytes, at most so many, for the caller to fill. Their memory is good until {@link #isRoomUsedUp} and more is taken, or
+     * the writer finishes.
+     */
+    public Room take(long most) {
+        version.requireNotCancelled();
+        ByteBuffer bytes = room(most).slice();
+        long address = window.addressOf(position);
+        position += bytes.remaining();
+        return new Room(bytes, address);
+    }
+
+    /** Tells whether the next step gives up the memory of those before: what was taken has to be filled by then. */
+    public boolean isRoomUsedUp() {
+        return position >= window.end();
+    }
+
     private ByteBuffer room(long wanted) {
         if (wanted > end - position) {
             throw new IllegalArgumentException("wanted=" + wanted + " position=" + position + " end=" + end);
         }
-        if (position >= window.end()) {
+        if (isRoomUsedUp()) {
             window.moveTo(position, position);
         }
         return window.at(position, wanted);

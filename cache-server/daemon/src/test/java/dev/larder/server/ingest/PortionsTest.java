@@ -3,6 +3,7 @@ package dev.larder.server.ingest;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.larder.server.ingest.Portions.Portion;
 import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.SourceArray;
 import java.io.IOException;

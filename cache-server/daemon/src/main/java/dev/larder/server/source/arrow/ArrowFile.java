@@ -14,8 +14,11 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads stretches of an Arrow file; all that is read is little-endian. Not thread-safe; owns a descriptor. */
 final class ArrowFile implements Closeable {
-    /** Holds most headers together with the few bytes before them. */
-    private static final int WINDOW_BYTES = 16 << 10;
+    private static final int LEAST_WINDOW_BYTES = 2 << 10;
+    private static final int MOST_WINDOW_BYTES = 16 << 10;
+
+    /** A header lies behind two numbers, which are read before. */
+    private static final int HEAD_BYTES = 2 * Integer.BYTES;
 
     private static final int STEP_BYTES = 64 << 10;
 
@@ -28,6 +31,7 @@ final class ArrowFile implements Closeable {
     private final @Nullable UnpackedBuffers unpacked;
     private ByteBuffer window = ByteBuffer.allocate(0);
     private final ByteBuffer number = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    private int windowBytes = LEAST_WINDOW_BYTES;
     private long windowOffset;
     private long at;
 
@@ -89,10 +93,13 @@ final class ArrowFile implements Closeable {
     /** Reads a stretch, which must lie in the file. What is returned is good until the next call. */
     ByteBuffer read(long offset, int length) {
         if (offset < windowOffset || offset + length > windowOffset + window.limit()) {
-            int wanted = (int) Math.min(Math.max(length, WINDOW_BYTES), byteSize() - offset);
+            int wanted = (int) Math.min(Math.max(length, windowBytes), byteSize() - offset);
             window = wanted <= window.capacity() ? window.clear().limit(wanted) : ByteBuffer.allocate(wanted);
             windowOffset = offset;
             read(offset, window);
+        }
+        if (length > HEAD_BYTES) { // a header, and the next one will be as long
+            windowBytes = Math.max(LEAST_WINDOW_BYTES, Math.min(MOST_WINDOW_BYTES, length + HEAD_BYTES));
         }
         return window.slice((int) (offset - windowOffset), length).order(ByteOrder.LITTLE_ENDIAN);
     }

@@ -1,0 +1,100 @@
+package dev.larder.internal.posix;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/** Pieces of memory that one read fills, one after the other. Owns a little memory of its own; belongs to one thread. */
+public final class ScatterList {
+    /** {@code struct iovec}: an address and a length. */
+    private static final int LENGTH_OFFSET = Long.BYTES;
+
+    private static final int ENTRY_LENGTH = LENGTH_OFFSET + Long.BYTES;
+
+    private final ByteBuffer entries;
+    private final ByteBuffer skipped;
+    private final long entriesAddress;
+    private final long skippedAddress;
+    private final int most;
+    private int first;
+    private int end;
+    private long byteSize;
+
+    /**
+     * Makes an empty list.
+     *
+     * @param most how many pieces it takes; the kernel's limit is 1024
+     * @param mostSkipped how many bytes can be passed over at once
+     */
+    public ScatterList(int most, int mostSkipped) {
+        this.most = most;
+        this.entries = ByteBuffer.allocateDirect(most * ENTRY_LENGTH).order(ByteOrder.nativeOrder());
+        this.skipped = ByteBuffer.allocateDirect(mostSkipped);
+        this.entriesAddress = BulkIo.system().addressOf(entries);
+        this.skippedAddress = BulkIo.system().addressOf(skipped);
+    }
+
+    /** Removes all pieces. */
+    public void clear() {
+        first = 0;
+        end = 0;
+        byteSize = 0;
+    }
+
+    /** Returns how many more pieces there is room for. */
+    public int room() {
+        return most - end;
+    }
+
+    /** Returns how many bytes the pieces have that were added since it was cleared. */
+    public long byteSize() {
+        return byteSize;
+    }
+
+    /** Adds a piece; whoever does so keeps its memory reachable until it was read. */
+    public void add(long address, long length) {
+        if (end == most) {
+            throw new IllegalStateException("no room for another piece: most=" + most);
+        }
+        put(end, address, length);
+        end++;
+        byteSize += length;
+    }
+
+    /** Has bytes of the file read that nobody wants. */
+    public void skip(long length) {
+        if (length > skipped.capacity()) {
+            throw new IllegalArgumentException("length=" + length + " most=" + skipped.capacity());
+        }
+        add(skippedAddress, length);
+    }
+
+    /** Returns how many pieces are not yet filled. */
+    int missing() {
+        return end - first;
+    }
+
+    /** Returns where the entries of the pieces begin that are not yet filled. */
+    long address() {
+        return entriesAddress + (long) first * ENTRY_LENGTH;
+    }
+
+    /** Takes note that the next bytes were read. */
+    void advance(long read) {
+        long left = read;
+        while (left > 0) {
+            int at = first * ENTRY_LENGTH;
+            long length = entries.getLong(at + LENGTH_OFFSET);
+            if (left < length) {
+                put(first, entries.getLong(at) + left, length - left);
+                return;
+            }
+            left -= length;
+            first++;
+        }
+    }
+
+    private void put(int entry, long address, long length) {
+        entries.putLong(entry * ENTRY_LENGTH, address);
+        entries.putLong(entry * ENTRY_LENGTH + LENGTH_OFFSET, length);
+    }
+}
