@@ -157,6 +157,8 @@ def main():
         "holes": pa.array([[1, None], []], pa.list_(pa.int32())),
     })
     pq.write_table(refused, HERE / "refused.parquet")
+    pq.write_table(pa.table({"good": pa.array([1]), "at": pa.array([0], pa.timestamp("ns"))}), HERE / "int96.parquet",
+                   use_deprecated_int96_timestamps=True)
 
 
 if __name__ == "__main__":

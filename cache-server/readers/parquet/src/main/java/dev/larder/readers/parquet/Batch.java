@@ -38,11 +38,13 @@ final class Batch {
         return offsets[rows] - offsets[0];
     }
 
-    /** Returns how many rows are null; a null within a list, which no mask could show, fails. */
+    /** Tells whether there are nulls within lists, which no mask could show. */
+    boolean hasNullsInLists() {
+        return kind.form() == ColumnKind.Form.LISTS && values.getLeafValidity().hasNulls();
+    }
+
+    /** Returns how many rows are null. */
     long nullRows() {
-        if (kind.form() == ColumnKind.Form.LISTS && values.getLeafValidity().hasNulls()) {
-            throw new IllegalStateException("its lists have nulls");
-        }
         long nulls = 0;
         for (int row = 0; row < rows; row++) {
             nulls += isNull(row) ? 1 : 0;
