@@ -35,7 +35,11 @@ final class Batch {
             return values.getValueCount();
         }
         int[] offsets = values.getBinaryOffsets();
-        return offsets[rows] - offsets[0];
+        int bytes = offsets[rows] - offsets[0];
+        if (bytes < 0) {
+            throw new IllegalStateException("its texts have " + bytes + " bytes");
+        }
+        return bytes;
     }
 
     /** Tells whether there are nulls within lists, which no mask could show. */
@@ -160,6 +164,9 @@ final class Batch {
     void putEnds(long start, ByteSequence offsets, @Nullable ByteSequence lengths) {
         int[] ends = lengths == null ? values.getBinaryOffsets() : listOffsets();
         for (int row = 0; row < rows; row++) {
+            if (ends[row + 1] < ends[row]) {
+                throw new IllegalStateException("a row ends before it begins");
+            }
             offsets.putLong(start + ends[row + 1] - ends[0]);
             if (lengths != null) {
                 lengths.putLong(ends[row + 1] - ends[row]);

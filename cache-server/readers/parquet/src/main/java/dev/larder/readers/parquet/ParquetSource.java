@@ -56,6 +56,7 @@ final class ParquetSource implements OpenedSource {
             try {
                 OpenedFile opened = OpenedFile.of(input.path(), context);
                 readers.add(opened.reader());
+                requireRows(number, opened.reader().getFileMetaData());
                 long first = rows.getOrDefault(input.level(), 0L);
                 addColumns(number, input.level(), opened, first);
                 rowsOfFiles[number] = opened.reader().getFileMetaData().numRows();
@@ -79,6 +80,22 @@ final class ParquetSource implements OpenedSource {
         refused.requireNone(names());
         for (TableColumn column : columns.values()) {
             column.offer(offers);
+        }
+    }
+
+    private static void requireRows(int file, FileMetaData meta) throws BadSource {
+        long rows = 0;
+        boolean isSound = true;
+        for (RowGroup group : meta.rowGroups()) {
+            isSound &= group.numRows() >= 0;
+            rows += group.numRows();
+        }
+        if (!isSound || rows != meta.numRows() || rows < 0) {
+            throw BadSource.damaged(
+                    file,
+                    BadSource.NOWHERE,
+                    "",
+                    "it says that it has " + meta.numRows() + " rows, and its row groups have " + rows);
         }
     }
 

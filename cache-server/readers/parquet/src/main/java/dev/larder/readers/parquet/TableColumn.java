@@ -217,6 +217,9 @@ final class TableColumn {
             try (ColumnReader values = open(column)) {
                 while (values != null && values.nextBatch()) {
                     Batch batch = new Batch(values, schema, kind);
+                    if (batch.rows() > firstRow + rows - row) {
+                        throw wrongRows(column, row - firstRow + batch.rows());
+                    }
                     if (column.hasMask) {
                         batch.putMask(output.at(column.maskOffer(), row, batch.rows()));
                     } else if (schema.maxDefinitionLevel() > 0 && batch.nullRows() > 0) {
@@ -236,22 +239,23 @@ final class TableColumn {
                     }
                     row += batch.rows();
                 }
+                if (offsets != null) {
+                    offsets.flush();
+                }
+                if (lengths != null) {
+                    lengths.flush();
+                }
             } catch (RuntimeException | OutOfMemoryError | StackOverflowError e) {
                 throw refusal(column, e);
             }
-            if (offsets != null) {
-                offsets.flush();
-            }
-            if (lengths != null) {
-                lengths.flush();
-            }
             if (row != firstRow + rows) {
-                throw BadSource.damaged(
-                        file,
-                        BadSource.NOWHERE,
-                        column.name,
-                        "it has " + (row - firstRow) + " rows where the file says " + rows);
+                throw wrongRows(column, row - firstRow);
             }
+        }
+
+        private BadSource wrongRows(TableColumn column, long found) {
+            return BadSource.damaged(
+                    file, BadSource.NOWHERE, column.name, "it has " + found + " rows where the file says " + rows);
         }
 
         private BadSource refusal(TableColumn column, Throwable failure) {

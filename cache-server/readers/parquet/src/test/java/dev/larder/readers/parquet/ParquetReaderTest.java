@@ -120,6 +120,10 @@ class ParquetReaderTest {
         for (String name : List.of("dictionary", "nested", "plain", "gzip", "zstd", "brotli", "lz4", "refused")) {
             wholes.add(Files.readAllBytes(GOLDEN.resolve(name + ".parquet")));
         }
+        for (String codec : List.of("none", "snappy", "gzip", "zstd", "lz4", "brotli")) {
+            wholes.add(Files.readAllBytes(GOLDEN.resolve("tiny/" + codec + "-1.parquet")));
+            wholes.add(Files.readAllBytes(GOLDEN.resolve("tiny/" + codec + "-2.parquet")));
+        }
         Random random = new Random(20_261_123);
         for (int round = 0; round < Integer.getInteger("larder.rounds", 40); round++) {
             byte[] damaged = wholes.get(round % wholes.size()).clone();
@@ -182,6 +186,28 @@ class ParquetReaderTest {
         assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), file))
                 .isInstanceOf(BadSource.class)
                 .hasMessageContaining("a text or list is longer than what is left: length=2147483647");
+    }
+
+    @Test
+    void aFooterWithOtherRowsThanThoseOfItsRowGroupsIsRefused() throws IOException {
+        byte[] damaged = Files.readAllBytes(GOLDEN.resolve("plain.parquet"));
+        damaged[69_538]--; // the lowest byte of how many rows there are
+        Path file = Files.write(folder.resolve("x.parquet"), damaged);
+
+        assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), file))
+                .isInstanceOf(BadSource.class)
+                .hasMessage("it says that it has -500 rows, and its row groups have 500");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"none", "snappy", "gzip", "zstd", "lz4", "brotli"})
+    void anIndexOfPagesChangesNothing(String codec) throws IOException {
+        Map<String, String> without =
+                texts(ReadArrays.of(new ParquetReader(), GOLDEN.resolve("tiny/" + codec + "-1.parquet")));
+
+        assertThat(texts(ReadArrays.of(new ParquetReader(), GOLDEN.resolve("tiny/" + codec + "-2.parquet"))))
+                .isEqualTo(without)
+                .containsKeys("number", "word/bytes", "list/values", "hole.mask");
     }
 
     @Test
