@@ -114,6 +114,16 @@ def main():
         file["pairs"] = np.zeros(2, [("a", "<i4"), ("b", "<f8")])
         file["reference"] = np.array([file["good"].ref], dtype=h5py.ref_dtype)
         file.create_dataset("null", data=h5py.Empty("f4"))
+    with h5py.File(HERE / "odd.h5", "w") as file:
+        file["good"] = np.arange(4)
+        file["g/x"] = np.arange(3)
+        file["g/loop"] = file["g"]
+        file.create_dataset("opaque", data=np.array([b"abc"], "V3"))
+        layout = h5py.VirtualLayout((4,), "<i8")
+        layout[:] = h5py.VirtualSource(file["good"])
+        file.create_virtual_dataset("virtual", layout)
+    with h5py.File(HERE / "newer-types.h5", "w", libver="latest") as file:
+        file["flags"] = np.array([True, False])  # needs HDF5 2.0: a type of version 5
     with h5py.File(HERE / "newest.h5", "w", libver="latest") as file:
         file.create_dataset("numbers", data=np.arange(100), chunks=(10,), compression="gzip")  # needs HDF5 2.0
 

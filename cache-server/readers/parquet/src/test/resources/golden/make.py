@@ -123,6 +123,21 @@ def write_lie():
     path.write_bytes(data.replace(said, lie))
 
 
+def write_tiny():
+    """Write files of which most bytes are headers, to be damaged: pages of both versions, with an index of pages and without."""
+    (HERE / "tiny").mkdir(exist_ok=True)
+    table = pa.table({
+        "number": pa.array(range(30), pa.int32()),
+        "word": pa.array([f"t{i % 5}" for i in range(30)]),
+        "list": pa.array([list(range(i % 4)) for i in range(30)], pa.list_(pa.int64())),
+        "hole": pa.array([None if i % 3 == 0 else i * 1.5 for i in range(30)]),
+    })
+    for codec in "none", "snappy", "gzip", "zstd", "lz4", "brotli":
+        pq.write_table(table, HERE / f"tiny/{codec}-1.parquet", compression=codec, row_group_size=16)
+        pq.write_table(table, HERE / f"tiny/{codec}-2.parquet", compression=codec, data_page_version="2.0",
+                       use_dictionary=False, write_page_index=True)
+
+
 def main():
     lines = []
     columns, expected = numbers()
@@ -147,6 +162,7 @@ def main():
     pq.write_table(table, HERE / "nested.parquet")
     lines += [f"nested.parquet\t{column}\t{value}" for column, value in sorted(expected.items())]
     write_lie()
+    write_tiny()
     (HERE / "expected.tsv").write_text("\n".join(lines) + "\n")
     refused = pa.table({
         "good": pa.array([1, 2]),
@@ -157,6 +173,8 @@ def main():
         "holes": pa.array([[1, None], []], pa.list_(pa.int32())),
     })
     pq.write_table(refused, HERE / "refused.parquet")
+    pq.write_table(pa.table({"good": pa.array([1]), "at": pa.array([0], pa.timestamp("ns"))}), HERE / "int96.parquet",
+                   use_deprecated_int96_timestamps=True)
 
 
 if __name__ == "__main__":

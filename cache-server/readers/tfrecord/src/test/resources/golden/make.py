@@ -106,6 +106,8 @@ def main():
     (HERE / "expected.tsv").write_text("\n".join(lines) + "\n")
     (HERE / "other.tfrecord").write_bytes(record(b"\x0anot an example"))
     (HERE / "mixed.tfrecord").write_bytes(record(example({"a": [1]})) + record(example({"a": [1.5]})))
+    empty = field(1, field(1, field(1, b"none") + field(2, b"")) + field(1, field(1, b"n") + field(2, feature([1]))))
+    (HERE / "empty.tfrecord").write_bytes(record(empty) * 2)
     (HERE / "texts.tfrecord").write_bytes(record(example({"a": [b"x", b"y"], "b": [1]})))
 
 

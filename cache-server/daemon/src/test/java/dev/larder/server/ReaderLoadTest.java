@@ -228,7 +228,7 @@ class ReaderLoadTest {
         "hang-look, DEADLINE, a reader made no progress: seconds=1 reader=hostile",
         "hang-read, DEADLINE, a reader made no progress",
         "tell-nothing, DEADLINE, a reader made no progress",
-        "eat-heap, UNEXPECTED, LARDER_READER_HEAP",
+        "eat-heap, UNEXPECTED, LARDER_READER_HEAP=SIZE; if the file is small",
         "flood, UNEXPECTED, xthe end",
         "junk, UNEXPECTED, a reader broke the protocol",
         "crash, UNEXPECTED, A fatal error has been detected by the Java Runtime Environment: SIGSEGV",

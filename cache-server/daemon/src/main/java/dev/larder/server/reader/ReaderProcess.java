@@ -311,7 +311,8 @@ final class ReaderProcess implements AutoCloseable {
         if (code == EXIT_OUT_OF_MEMORY) {
             return failure("a reader had not enough memory", null)
                     .with("heap", heap)
-                    .remedy("give it more: " + ReaderLimits.HEAP_VARIABLE + "=SIZE");
+                    .remedy("give it more: " + ReaderLimits.HEAP_VARIABLE
+                            + "=SIZE; if the file is small, it is damaged");
         } else if (code > EXIT_BY_SIGNAL) {
             int signal = code - EXIT_BY_SIGNAL;
             return failure("a reader died", null)

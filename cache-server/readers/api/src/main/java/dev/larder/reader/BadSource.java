@@ -1,6 +1,8 @@
 package dev.larder.reader;
 
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.NoSuchFileException;
 import org.jspecify.annotations.Nullable;
 
 /** Says why a file cannot be read, and where in it. */
@@ -17,6 +19,12 @@ public final class BadSource extends IOException {
     private static final String WRITE_OTHERWISE =
             "write it again without that (for HDF5: without libver=\"latest\"), or leave it out with --columns or --exclude;"
                     + " if its writer knows nothing of it, the file is damaged";
+
+    /** What is advised as the daemon does for the files that it reads itself. */
+    private static final String CHECK = "check that the file is there and readable";
+
+    private static final String GIVE_MEMORY =
+            "give it more: LARDER_READER_HEAP=SIZE; if the file is small, it is damaged";
 
     private static final String CHANGED = "load it again when nobody writes to it";
 
@@ -52,21 +60,54 @@ public final class BadSource extends IOException {
         return new BadSource(number, NOWHERE, "", "it changed while it was read: " + reason, CHANGED);
     }
 
-    /** Says that a library could not read a file. */
+    /** Says that a library could not read a file: because it may not, has no memory for it, does not know it, or finds it damaged. */
     public static BadSource unreadable(int file, String column, @Nullable Throwable cause) {
+        Throwable first = deepest(cause);
+        BadSource bad;
+        if (first instanceof AccessDeniedException) {
+            bad = new BadSource(file, NOWHERE, column, "permission denied", CHECK);
+        } else if (first instanceof NoSuchFileException) {
+            bad = new BadSource(file, NOWHERE, column, "it does not exist", CHECK);
+        } else if (first instanceof OutOfMemoryError) {
+            bad = new BadSource(
+                    file,
+                    NOWHERE,
+                    column,
+                    "it takes more memory than the reader has (" + words(first) + ")",
+                    GIVE_MEMORY);
+        } else if (isUnsupported(cause)) {
+            return unknown(file, column, cause);
+        } else {
+            bad = damaged(file, NOWHERE, column, "it cannot be read (" + words(first) + ")");
+        }
+        bad.initCause(cause);
+        return bad;
+    }
+
+    /** Says that a file uses what the library of a reader does not know. */
+    public static BadSource unknown(int file, String column, @Nullable Throwable cause) {
+        BadSource bad = new BadSource(
+                file,
+                NOWHERE,
+                column,
+                "it uses what the reader does not know (" + words(deepest(cause)) + ")",
+                WRITE_OTHERWISE);
+        bad.initCause(cause);
+        return bad;
+    }
+
+    private static @Nullable Throwable deepest(@Nullable Throwable cause) {
         Throwable first = cause;
         while (first != null && first.getCause() != null && first.getCause() != first) {
             first = first.getCause();
         }
-        String words = first == null
+        return first;
+    }
+
+    private static String words(@Nullable Throwable first) {
+        return first == null
                 ? "unknown"
                 : first.getMessage() == null ? first.getClass().getSimpleName() : first.getMessage();
-        BadSource bad = isUnsupported(cause)
-                ? new BadSource(
-                        file, NOWHERE, column, "it uses what the reader does not know (" + words + ")", WRITE_OTHERWISE)
-                : damaged(file, NOWHERE, column, "it cannot be read (" + words + ")");
-        bad.initCause(cause);
-        return bad;
     }
 
     /** Tells whether a library says that it cannot do something, rather than that a file is damaged: by the name of what it throws. */

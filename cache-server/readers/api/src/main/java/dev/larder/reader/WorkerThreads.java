@@ -7,9 +7,13 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 
 /** Runs the parts of a reader's work on several threads. */
 public final class WorkerThreads {
+    /** So long what runs may take to end when another part has failed. */
+    private static final long END_SECONDS = 2;
+
     private WorkerThreads() {}
 
     /** A part that stands by itself. */
@@ -19,7 +23,10 @@ public final class WorkerThreads {
         void run() throws IOException;
     }
 
-    /** Runs all parts and returns when they are done; of what fails, the first in the list is thrown, and no other part begins. */
+    /**
+     * Runs all parts and returns when they are done; of what fails, the first in the list is thrown, and no other part begins. Those that run
+     * are interrupted and, for a moment, waited for, as the caller closes then what they read.
+     */
     public static void runAll(int workers, List<Part> parts) throws IOException {
         ExecutorService pool = Executors.newFixedThreadPool(Math.max(1, workers));
         try {
@@ -35,6 +42,15 @@ public final class WorkerThreads {
             }
         } finally {
             pool.shutdownNow();
+            awaitEnd(pool);
+        }
+    }
+
+    private static void awaitEnd(ExecutorService pool) {
+        try {
+            var unused = pool.awaitTermination(END_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

@@ -90,6 +90,11 @@ final class ArrowFile implements Closeable {
         return Refusal.of(told, at, reason);
     }
 
+    /** Says why rows of a file that is sound cannot be taken, and what to do instead. */
+    LarderException unfit(String reason, String remedy) {
+        return Refusal.unfit(told, reason, remedy);
+    }
+
     /** Reads a stretch, which must lie in the file. What is returned is good until the next call. */
     ByteBuffer read(long offset, int length) {
         if (offset < windowOffset || offset + length > windowOffset + window.limit()) {

@@ -62,8 +62,9 @@ final class Nulls {
 
     private static RuntimeException within(BatchCursor batch, String column) {
         return batch.file()
-                .refusal("column " + column + " has rows with nulls in them: fill them in, or choose other columns with"
-                        + " --columns");
+                .unfit(
+                        "column " + column + " has rows with nulls in them",
+                        "fill them in, or choose other columns with --columns");
     }
 
     /** Enters the next field of a batch, which has so many elements for each row: those of a row that is null may be null, too. */

@@ -7,23 +7,30 @@ import dev.larder.reader.OpenedSource;
 import dev.larder.reader.Output;
 import dev.larder.reader.ReadProgress;
 import dev.larder.reader.ReadRequest;
+import dev.larder.reader.RefusedColumns;
 import dev.larder.reader.WorkerThreads;
 import io.jhdf.HdfFile;
-import io.jhdf.api.Group;
-import io.jhdf.api.Link;
-import io.jhdf.api.Node;
+import io.jhdf.ObjectHeader;
 import io.jhdf.api.dataset.ChunkedDataset;
 import io.jhdf.api.dataset.ContiguousDataset;
 import io.jhdf.dataset.DatasetBase;
+import io.jhdf.dataset.DatasetLoader;
 import io.jhdf.exceptions.HdfFilterException;
 import io.jhdf.filter.PipelineFilterWithData;
+import io.jhdf.object.datatype.DataType;
+import io.jhdf.object.datatype.OpaqueDataType;
 import io.jhdf.object.datatype.VariableLength;
+import io.jhdf.object.message.DataSpaceMessage;
+import io.jhdf.object.message.DataTypeMessage;
+import io.jhdf.storage.HdfBackingStorage;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Some HDF5 files. Finds their datasets first; only lists and texts of any length are read for that. */
@@ -31,8 +38,7 @@ final class Hdf5Source implements OpenedSource {
     /** A chunk is there packed, unpacked, and once more for each thread. */
     private static final int HEAP_PARTS = 8;
 
-    private static final String ELSE =
-            "name the columns that are wanted with --columns, or leave the file out with --exclude";
+    private static final String ELSE = "name other columns with --columns, or leave the file out with --exclude";
     private static final int DEEPEST = 64;
 
     /** The number that The HDF Group has given to LZF; the third of its values is the size of a chunk (h5py, lzf_filter.c). */
@@ -45,6 +51,8 @@ final class Hdf5Source implements OpenedSource {
     private final List<HdfFile> files = new ArrayList<>();
     private final List<Offer> offers = new ArrayList<>();
     private final List<Written> written = new ArrayList<>();
+    private final Set<String> found = new LinkedHashSet<>();
+    private final RefusedColumns refused = new RefusedColumns(ELSE);
 
     /** A dataset whose arrays have to be written, from this offer on. */
     private record Written(int file, String name, int firstOffer, DatasetBase dataset) {}
@@ -60,93 +68,124 @@ final class Hdf5Source implements OpenedSource {
             try {
                 HdfFile file = BoundedFile.open(input.path());
                 files.add(file);
-                new Walk(number, input.level()).enter(file, "", 0);
-            } catch (RuntimeException e) {
-                throw BadSource.unreadable(number, "", e);
+                ObjectHeader root = ObjectHeader.readObjectHeader(file.getHdfBackingStorage(), file.getAddress());
+                new Walk(number, input.level(), file).enter(root, "", 0);
+            } catch (RuntimeException | StackOverflowError e) {
+                throw Unreadable.of(number, "", e);
             }
             progress.looked(1);
         }
+        refused.requireNone(found);
     }
 
-    /** A walk through the groups of one file. */
+    /** A walk through the groups of one file. What cannot be read is refused where it is wanted, and else left out. */
     private final class Walk {
-        private final int file;
+        private final int number;
         private final String level;
+        private final HdfFile file;
+        private final HdfBackingStorage storage;
         private final Set<Long> above = new HashSet<>();
 
-        Walk(int file, String level) {
-            this.file = file;
+        Walk(int number, String level, HdfFile file) {
+            this.number = number;
             this.level = level;
+            this.file = file;
+            this.storage = file.getHdfBackingStorage();
         }
 
-        void enter(Group group, String path, int depth) throws IOException {
-            if (depth > DEEPEST || !above.add(group.getAddress())) {
-                throw new BadSource(file, BadSource.NOWHERE, path, "a group contains itself, or is too deep", ELSE);
+        void enter(ObjectHeader group, String path, int depth) throws IOException {
+            above.add(group.getAddress());
+            try {
+                for (GroupMembers.Member member : GroupMembers.of(storage, group)) {
+                    take(member, path + member.name(), depth);
+                }
+            } finally {
+                above.remove(group.getAddress());
             }
-            for (Node node : group.getChildren().values()) {
-                String name = path + node.getName();
-                if (node instanceof Link) {
-                    refuseIfWanted(name, "it is a link to another place");
-                } else if (node instanceof Group inner) {
-                    enter(inner, name + "/", depth + 1);
-                } else if (node instanceof DatasetBase dataset) {
+        }
+
+        private void take(GroupMembers.Member member, String name, int depth) throws IOException {
+            if (member.isLink()) {
+                refuseIfWanted(name, "it is a link to another place");
+            } else if (above.contains(member.address()) || depth == DEEPEST) {
+                refuseIfWanted(name, "a group contains itself, or is too deep");
+            } else {
+                try {
+                    look(member, name, depth);
+                } catch (RuntimeException | StackOverflowError e) {
                     if (request.wants(name)) {
-                        add(dataset, name);
+                        refused.add(Unreadable.of(number, name, e));
                     }
                 }
             }
-            above.remove(group.getAddress());
         }
 
-        private void refuseIfWanted(String name, String reason) throws BadSource {
+        private void look(GroupMembers.Member member, String name, int depth) throws IOException {
+            ObjectHeader header = ObjectHeader.readObjectHeader(storage, member.address());
+            if (header.hasMessageOfType(DataSpaceMessage.class)) {
+                if (request.wants(name)
+                        && DatasetLoader.createDataset(storage, header, name, file) instanceof DatasetBase dataset) {
+                    add(dataset, name);
+                }
+            } else if (!header.hasMessageOfType(DataTypeMessage.class)) {
+                enter(header, name + "/", depth + 1);
+            }
+        }
+
+        private void refuseIfWanted(String name, String reason) {
             if (request.wants(name)) {
-                throw new BadSource(file, BadSource.NOWHERE, name, reason, ELSE);
+                refused.add(number, name, reason);
             }
         }
 
         private void add(DatasetBase dataset, String name) throws IOException {
+            int first = offers.size();
             try {
-                int first = offers.size();
                 if (dataset.getDataType() instanceof VariableLength lists) {
-                    offers.addAll(new VariableRows(dataset, lists, file, name).offers(level + name, progress));
+                    offers.addAll(new VariableRows(dataset, lists, number, name).offers(level + name, progress));
                 } else {
                     offers.add(plain(dataset, name));
                 }
-                if (offers.get(first).file() == Offer.WRITTEN) {
-                    written.add(new Written(file, name, first, dataset));
-                }
-            } catch (RuntimeException e) {
-                throw BadSource.unreadable(file, name, e);
+            } catch (BadSource e) {
+                refused.add(e);
+                return;
+            }
+            found.add(name);
+            if (offers.get(first).file() == Offer.WRITTEN) {
+                written.add(new Written(number, name, first, dataset));
             }
         }
 
+        private BadSource unfit(String name, String reason) {
+            return new BadSource(number, BadSource.NOWHERE, name, reason, "");
+        }
+
         private Offer plain(DatasetBase dataset, String name) throws BadSource {
-            String dtype = NumpyTypes.of(dataset.getDataType());
+            DataType type = dataset.getDataType();
+            String dtype = NumpyTypes.of(type);
             if (dtype == null) {
-                throw new BadSource(
-                        file,
-                        BadSource.NOWHERE,
+                throw unfit(
                         name,
                         "its type is not one that numpy has: "
-                                + dataset.getDataType().getClass().getSimpleName() + " of "
-                                + dataset.getDataType().getSize() + " bytes",
-                        ELSE);
+                                + (type instanceof OpaqueDataType
+                                        ? "opaque data"
+                                        : type.getClass().getSimpleName())
+                                + " of " + type.getSize() + " bytes");
             }
             if (dataset.getSize() == 0 && dataset.getDimensions().length == 0) {
-                throw new BadSource(file, BadSource.NOWHERE, name, "it has no data", ELSE);
+                throw unfit(name, "it has no data");
             }
             requireFilters(dataset, name);
             List<Long> shape = new ArrayList<>();
             for (int dimension : dataset.getDimensions()) {
                 if (dimension < 0) {
-                    throw new BadSource(
-                            file, BadSource.NOWHERE, name, "a dimension is longer than " + Integer.MAX_VALUE, ELSE);
+                    throw unfit(name, "a dimension is longer than " + Integer.MAX_VALUE);
                 }
                 shape.add((long) dimension);
             }
             Offer offer = Offer.array(level + name, dtype, shape);
             return dataset instanceof ContiguousDataset whole && !dataset.isEmpty() && dataset.getSize() > 0
-                    ? offer.lyingIn(file, files.get(file).getUserBlockSize() + whole.getDataAddress())
+                    ? offer.lyingIn(number, file.getUserBlockSize() + whole.getDataAddress())
                     : offer;
         }
 
@@ -155,7 +194,7 @@ final class Hdf5Source implements OpenedSource {
             try {
                 dataset.getFilters();
             } catch (HdfFilterException e) {
-                throw new BadSource(file, BadSource.NOWHERE, name, String.valueOf(e.getMessage()), ELSE);
+                throw unfit(name, String.valueOf(e.getMessage()));
             }
         }
     }
@@ -169,30 +208,47 @@ final class Hdf5Source implements OpenedSource {
     public void read(Output output) throws IOException {
         List<WorkerThreads.Part> parts = new ArrayList<>();
         for (Written array : written) {
-            DatasetBase dataset = array.dataset;
-            if (dataset.getDataType() instanceof VariableLength lists) {
-                VariableRows rows = new VariableRows(dataset, lists, array.file, array.name);
-                parts.add(() -> rows.write(output, array.firstOffer));
-            } else {
-                Chunks chunks = chunksOf(array);
-                for (RowBlocks.Block block : RowBlocks.of(dataset, array.file, array.name)) {
-                    parts.add(() -> RowBlocks.write(dataset, chunks, block, output, array.firstOffer));
-                }
+            try {
+                addParts(array, output, parts);
+            } catch (RuntimeException | StackOverflowError e) {
+                throw Unreadable.of(array.file, array.name, e);
             }
         }
         WorkerThreads.runAll(request.workers(), parts);
     }
 
+    private static void addParts(Written array, Output output, List<WorkerThreads.Part> parts) throws BadSource {
+        DatasetBase dataset = array.dataset;
+        if (dataset.getDataType() instanceof VariableLength lists) {
+            VariableRows rows = new VariableRows(dataset, lists, array.file, array.name);
+            parts.add(() -> rows.write(output, array.firstOffer));
+            return;
+        }
+        Chunks chunks = chunksOf(array);
+        for (RowBlocks.Block block : RowBlocks.of(dataset, array.file, array.name)) {
+            parts.add(() -> RowBlocks.write(dataset, chunks, block, output, array.firstOffer));
+        }
+    }
+
     private static @Nullable Chunks chunksOf(Written array) throws BadSource {
-        try {
-            if (array.dataset instanceof ChunkedDataset chunked) {
-                requireRoom(array, chunked);
-            }
-            return array.dataset instanceof ChunkedDataset chunked && array.dataset.getSize() > 0
-                    ? new Chunks(array.dataset, chunked)
-                    : null;
-        } catch (RuntimeException e) {
-            throw BadSource.unreadable(array.file, array.name, e);
+        if (!(array.dataset instanceof ChunkedDataset chunked)) {
+            return null;
+        }
+        requireShape(array, chunked);
+        requireRoom(array, chunked);
+        return array.dataset.getSize() > 0 ? new Chunks(array.dataset, chunked) : null;
+    }
+
+    /** Refuses chunks that have no elements, or other dimensions than their dataset. */
+    private static void requireShape(Written array, ChunkedDataset chunked) throws BadSource {
+        int[] shape = array.dataset.getDimensions();
+        int[] chunk = chunked.getChunkDimensions();
+        if (chunk.length != shape.length || IntStream.of(chunk).anyMatch(dimension -> dimension <= 0)) {
+            throw BadSource.damaged(
+                    array.file,
+                    BadSource.NOWHERE,
+                    array.name,
+                    "its chunks have the shape " + Arrays.toString(chunk) + ", and it has " + Arrays.toString(shape));
         }
     }
 

@@ -66,8 +66,8 @@ final class RowBlocks {
             } else {
                 copy(dataset, block, target);
             }
-        } catch (RuntimeException e) {
-            throw BadSource.unreadable(block.file, block.name, e);
+        } catch (RuntimeException | StackOverflowError e) {
+            throw Unreadable.of(block.file, block.name, e);
         }
     }
 

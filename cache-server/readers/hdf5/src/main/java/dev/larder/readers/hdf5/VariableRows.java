@@ -42,7 +42,7 @@ final class VariableRows {
                     BadSource.NOWHERE,
                     name,
                     "it has " + dimensions.length + " dimensions, and a column of texts or lists has one",
-                    "name the columns that are wanted with --columns");
+                    "");
         }
         return dimensions.length == 0 ? 1 : dimensions[0];
     }
@@ -77,12 +77,7 @@ final class VariableRows {
         }
         String dtype = NumpyTypes.of(type.getParent());
         if (dtype == null || "Sbc".indexOf(dtype.charAt(1)) >= 0 || dtype.endsWith("f2")) {
-            throw new BadSource(
-                    file,
-                    BadSource.NOWHERE,
-                    name,
-                    "its lists are not of numbers",
-                    "name the columns that are wanted with --columns");
+            throw new BadSource(file, BadSource.NOWHERE, name, "its lists are not of numbers", "");
         }
         forEach((row, value) -> {
             int length = value == null ? 0 : Array.getLength(value);
@@ -127,8 +122,8 @@ final class VariableRows {
                 lengths.flush();
             }
             offsets.flush();
-        } catch (RuntimeException e) {
-            throw BadSource.unreadable(file, name, e);
+        } catch (RuntimeException | StackOverflowError e) {
+            throw Unreadable.of(file, name, e);
         }
     }
 }

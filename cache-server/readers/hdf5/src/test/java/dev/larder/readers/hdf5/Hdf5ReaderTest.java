@@ -2,6 +2,7 @@ package dev.larder.readers.hdf5;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.larder.reader.BadSource;
 import dev.larder.reader.Offer;
@@ -14,6 +15,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -21,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Reads what h5py has written; {@code golden/make.py} has made the files, and says what is in them. */
 class Hdf5ReaderTest {
@@ -31,6 +34,9 @@ class Hdf5ReaderTest {
 
     /** Where its LZF filter says how long a chunk is unpacked. */
     private static final int LENGTH_OF_LZF = 71_904;
+
+    /** Where a dataset with chunks says how many dimensions it has. */
+    private static final int RANK_OF_A_DATASET = 1857;
 
     @TempDir
     Path folder;
@@ -81,9 +87,67 @@ class Hdf5ReaderTest {
                 .hasMessageContaining(reason);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "g/loop, 'a group contains itself, or is too deep'",
+        "opaque, its type is not one that numpy has: opaque data",
+        "virtual, it uses what the reader does not know (Virtual storage is not supported)",
+    })
+    void whatTheLibraryCannotReadBlocksNoOtherColumn(String column, String reason) throws IOException {
+        Path file = GOLDEN.resolve("odd.h5");
+
+        assertThat(ReadArrays.of(new Hdf5Reader(), file, "good", "x")).containsOnlyKeys("good", "g/x");
+        assertThatThrownBy(() -> ReadArrays.of(new Hdf5Reader(), file, "good", column))
+                .isInstanceOfSatisfying(BadSource.class, e -> {
+                    assertThat(e.column()).isEqualTo(column);
+                    assertThat(e.remedy()).startsWith("load others with --columns good");
+                })
+                .hasMessageContaining(reason);
+    }
+
     @Test
-    void whatTheLibraryDoesNotKnowIsNotCalledDamage() {
-        assertThatThrownBy(() -> ReadArrays.of(new Hdf5Reader(), GOLDEN.resolve("newest.h5")))
+    void allThatCannotBeReadIsNamedAtOnceAndWhatCan() {
+        assertThatThrownBy(() -> ReadArrays.of(new Hdf5Reader(), GOLDEN.resolve("refused.h5")))
+                .isInstanceOfSatisfying(
+                        BadSource.class, e -> assertThat(e.remedy()).isEqualTo("load others with --columns good"))
+                .hasMessageStartingWith("5 columns cannot be read: ")
+                .hasMessageContaining("soft (it is a link to another place)")
+                .hasMessageContaining("null (it has no data)");
+    }
+
+    @Test
+    void whatMayNotBeReadIsNotCalledDamage() throws IOException {
+        Path file = Files.copy(GOLDEN.resolve("fills.h5"), folder.resolve("x.h5"));
+        Files.setPosixFilePermissions(file, Set.of());
+        assumeThat(Files.isReadable(file)).as("root may read anything").isFalse();
+
+        assertThatThrownBy(() -> ReadArrays.of(new Hdf5Reader(), file)).hasMessage("permission denied");
+    }
+
+    @Test
+    void aFileThatIsGoneIsNotCalledDamage() {
+        assertThatThrownBy(() -> ReadArrays.of(new Hdf5Reader(), folder.resolve("none.h5")))
+                .isInstanceOfSatisfying(
+                        BadSource.class,
+                        e -> assertThat(e.remedy()).isEqualTo("check that the file is there and readable"))
+                .hasMessage("it does not exist");
+    }
+
+    @Test
+    void chunksOfAnotherRankThanTheirDatasetAreRefused() throws IOException {
+        byte[] damaged = Files.readAllBytes(GOLDEN.resolve("fills.h5"));
+        damaged[RANK_OF_A_DATASET] = 0;
+        Path file = Files.write(folder.resolve("x.h5"), damaged);
+
+        assertThatThrownBy(() -> ReadArrays.of(new Hdf5Reader(), file))
+                .isInstanceOf(BadSource.class)
+                .hasMessageContaining("its chunks have the shape");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"newest.h5", "newer-types.h5"})
+    void whatTheLibraryDoesNotKnowIsNotCalledDamage(String file) {
+        assertThatThrownBy(() -> ReadArrays.of(new Hdf5Reader(), GOLDEN.resolve(file)))
                 .isInstanceOfSatisfying(
                         BadSource.class, e -> assertThat(e.remedy()).contains("write it again", "libver"))
                 .hasMessageContaining("it uses what the reader does not know");
@@ -121,7 +185,7 @@ class Hdf5ReaderTest {
     @Test
     void aDamagedFileIsAnIoExceptionAtMost() throws IOException {
         List<byte[]> wholes = new ArrayList<>();
-        for (String name : List.of("arrays", "latest", "newest", "fills", "refused")) {
+        for (String name : List.of("arrays", "latest", "newest", "fills", "refused", "odd")) {
             wholes.add(Files.readAllBytes(GOLDEN.resolve(name + ".h5")));
         }
         Random random = new Random(20_261_123);
@@ -129,7 +193,7 @@ class Hdf5ReaderTest {
             try {
                 Path file = Files.write(folder.resolve("x.h5"), bytes);
                 return !ReadArrays.of(new Hdf5Reader(), file).isEmpty();
-            } catch (IOException refused) {
+            } catch (IOException | OutOfMemoryError refused) { // a reader that has no memory left ends
                 return false;
             }
         };

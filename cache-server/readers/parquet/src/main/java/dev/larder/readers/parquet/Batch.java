@@ -35,14 +35,20 @@ final class Batch {
             return values.getValueCount();
         }
         int[] offsets = values.getBinaryOffsets();
-        return offsets[rows] - offsets[0];
+        int bytes = offsets[rows] - offsets[0];
+        if (bytes < 0) {
+            throw new IllegalStateException("its texts have " + bytes + " bytes");
+        }
+        return bytes;
     }
 
-    /** Returns how many rows are null; a null within a list, which no mask could show, fails. */
+    /** Tells whether there are nulls within lists, which no mask could show. */
+    boolean hasNullsInLists() {
+        return kind.form() == ColumnKind.Form.LISTS && values.getLeafValidity().hasNulls();
+    }
+
+    /** Returns how many rows are null. */
     long nullRows() {
-        if (kind.form() == ColumnKind.Form.LISTS && values.getLeafValidity().hasNulls()) {
-            throw new IllegalStateException("its lists have nulls");
-        }
         long nulls = 0;
         for (int row = 0; row < rows; row++) {
             nulls += isNull(row) ? 1 : 0;
@@ -158,6 +164,9 @@ final class Batch {
     void putEnds(long start, ByteSequence offsets, @Nullable ByteSequence lengths) {
         int[] ends = lengths == null ? values.getBinaryOffsets() : listOffsets();
         for (int row = 0; row < rows; row++) {
+            if (ends[row + 1] < ends[row]) {
+                throw new IllegalStateException("a row ends before it begins");
+            }
             offsets.putLong(start + ends[row + 1] - ends[0]);
             if (lengths != null) {
                 lengths.putLong(ends[row + 1] - ends[row]);

@@ -4,13 +4,17 @@ import dev.hardwood.InputFile;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Path;
 
 /**
- * A file from which nobody reads nothing: Hardwood does where a page says that it is longer than what is left of its column, and again, for
- * ever.
+ * A file whose footer claims nothing longer than itself, and from which nobody reads nothing: Hardwood takes memory for what the footer claims,
+ * and reads nothing where a page says that it is longer than what is left of its column, and again, for ever.
  */
 final class CheckedFile implements InputFile {
+    private static final int TAIL_BYTES = 8;
+    private static final int MAGIC = 0x31524150; // PAR1
+
     private final InputFile file;
 
     CheckedFile(Path path) {
@@ -20,6 +24,14 @@ final class CheckedFile implements InputFile {
     @Override
     public void open() throws IOException {
         file.open();
+        long end = file.length() - TAIL_BYTES;
+        if (end > 0) {
+            ByteBuffer tail = file.readRange(end, TAIL_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+            int footerBytes = tail.getInt();
+            if (tail.getInt() == MAGIC && footerBytes > 0 && footerBytes <= end) { // the library refuses all others
+                new CompactFields(file.readRange(end - footerBytes, footerBytes)).requireSound();
+            }
+        }
     }
 
     @Override

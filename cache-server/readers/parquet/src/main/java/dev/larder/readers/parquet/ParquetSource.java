@@ -3,10 +3,13 @@ package dev.larder.readers.parquet;
 import dev.hardwood.HardwoodContext;
 import dev.hardwood.metadata.ColumnMetaData;
 import dev.hardwood.metadata.FileMetaData;
+import dev.hardwood.metadata.LogicalType;
+import dev.hardwood.metadata.PhysicalType;
 import dev.hardwood.metadata.RowGroup;
 import dev.hardwood.metadata.Statistics;
 import dev.hardwood.reader.ParquetFileReader;
 import dev.hardwood.schema.ColumnSchema;
+import dev.hardwood.schema.FileSchema;
 import dev.larder.reader.BadSource;
 import dev.larder.reader.InputFile;
 import dev.larder.reader.Offer;
@@ -14,6 +17,7 @@ import dev.larder.reader.OpenedSource;
 import dev.larder.reader.Output;
 import dev.larder.reader.ReadProgress;
 import dev.larder.reader.ReadRequest;
+import dev.larder.reader.RefusedColumns;
 import dev.larder.reader.WorkerThreads;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -23,7 +27,12 @@ import java.util.Map;
 
 /** Some Parquet files, those of each level one table. Columns whose length only their values tell are read twice. */
 final class ParquetSource implements OpenedSource {
-    static final String ELSE = "name the columns that are wanted with --columns";
+    private static final String ELSE = "name other columns with --columns";
+    private static final String DECIMAL_REMEDY =
+            "write decimals as doubles (in pyarrow: table.column(NAME).cast(\"float64\"))";
+    private static final String INT96_REMEDY =
+            "write INT96 as timestamps (read and write it with pyarrow, or in Spark set"
+                    + " spark.sql.parquet.outputTimestampType=TIMESTAMP_MICROS)";
 
     private final ReadRequest request;
     private final ReadProgress progress;
@@ -31,6 +40,7 @@ final class ParquetSource implements OpenedSource {
     private final List<ParquetFileReader> readers = new ArrayList<>();
     private final Map<String, TableColumn> columns = new LinkedHashMap<>();
     private final List<Offer> offers = new ArrayList<>();
+    private final RefusedColumns refused = new RefusedColumns(ELSE);
 
     ParquetSource(ReadRequest request, ReadProgress progress) {
         this.request = request;
@@ -40,60 +50,92 @@ final class ParquetSource implements OpenedSource {
 
     void look() throws IOException {
         Map<String, Long> rows = new LinkedHashMap<>();
-        for (int number = 0; number < request.files().size(); number++) {
+        long[] rowsOfFiles = new long[request.files().size()];
+        for (int number = 0; number < rowsOfFiles.length; number++) {
             InputFile input = request.files().get(number);
             try {
-                ParquetFileReader reader = ParquetFileReader.open(new CheckedFile(input.path()), context);
-                readers.add(reader);
+                OpenedFile opened = OpenedFile.of(input.path(), context);
+                readers.add(opened.reader());
+                requireRows(number, opened.reader().getFileMetaData());
                 long first = rows.getOrDefault(input.level(), 0L);
-                addColumns(number, input.level(), reader, first);
-                rows.put(input.level(), first + reader.getFileMetaData().numRows());
+                addColumns(number, input.level(), opened, first);
+                rowsOfFiles[number] = opened.reader().getFileMetaData().numRows();
+                rows.put(input.level(), first + rowsOfFiles[number]);
             } catch (BadSource e) {
                 throw e;
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException | RuntimeException | OutOfMemoryError | StackOverflowError e) {
                 throw BadSource.unreadable(number, "", e);
             }
             progress.looked(1);
         }
+        columns.values().forEach(column -> column.requireIn(request.files(), rowsOfFiles, refused));
+        refused.requireNone(names());
         List<WorkerThreads.Part> parts = new ArrayList<>();
         for (TableColumn column : columns.values()) {
-            column.requireIn(request, rows);
             for (TableColumn.Piece piece : column.pieces()) {
-                parts.add(() -> piece.measure(column, progress));
+                parts.add(() -> piece.measure(column, progress, refused));
             }
         }
         WorkerThreads.runAll(request.workers(), parts);
+        refused.requireNone(names());
         for (TableColumn column : columns.values()) {
             column.offer(offers);
         }
     }
 
-    private void addColumns(int file, String level, ParquetFileReader reader, long firstRow) throws BadSource {
-        FileMetaData meta = reader.getFileMetaData();
-        ColumnNames names = new ColumnNames(reader.getFileSchema());
-        for (ColumnSchema schema : reader.getFileSchema().getColumns()) {
+    private static void requireRows(int file, FileMetaData meta) throws BadSource {
+        long rows = 0;
+        boolean isSound = true;
+        for (RowGroup group : meta.rowGroups()) {
+            isSound &= group.numRows() >= 0;
+            rows += group.numRows();
+        }
+        if (!isSound || rows != meta.numRows() || rows < 0) {
+            throw BadSource.damaged(
+                    file,
+                    BadSource.NOWHERE,
+                    "",
+                    "it says that it has " + meta.numRows() + " rows, and its row groups have " + rows);
+        }
+    }
+
+    private List<String> names() {
+        return columns.values().stream().map(TableColumn::name).toList();
+    }
+
+    private void addColumns(int file, String level, OpenedFile opened, long firstRow) throws BadSource {
+        FileMetaData meta = opened.reader().getFileMetaData();
+        FileSchema fields = opened.reader().getFileSchema();
+        ColumnNames names = new ColumnNames(fields);
+        for (ColumnSchema schema : fields.getColumns()) {
             String name = names.of(schema);
             if (!request.wants(name)) {
                 continue;
             }
             ColumnKind kind = names.isOfMap(schema) ? null : ColumnKind.of(schema);
             if (kind == null) {
-                String logical = schema.logicalType() == null ? "" : " " + schema.logicalType();
-                throw new BadSource(
-                        file,
-                        BadSource.NOWHERE,
-                        name,
-                        "its type is not one that numpy or a column has: " + schema.type() + logical
-                                + (names.isOfMap(schema)
-                                        ? " in maps"
-                                        : schema.maxRepetitionLevel() > 0 ? " in lists" : ""),
-                        ELSE);
+                refused.add(unfit(file, name, schema, names.isOfMap(schema)));
+                continue;
             }
             TableColumn column =
                     columns.computeIfAbsent(level + name, whole -> new TableColumn(whole, level, name, kind));
             column.requireKind(file, kind);
-            column.add(new TableColumn.Piece(file, reader, schema, firstRow, meta.numRows(), nulls(meta, schema)));
+            column.add(new TableColumn.Piece(file, opened, schema, firstRow, nulls(meta, schema)));
         }
+    }
+
+    private static BadSource unfit(int file, String name, ColumnSchema schema, boolean isOfMap) {
+        String logical = schema.logicalType() == null ? "" : " " + schema.logicalType();
+        String within = isOfMap ? " in maps" : schema.maxRepetitionLevel() > 0 ? " in lists" : "";
+        String remedy = schema.type() == PhysicalType.INT96
+                ? INT96_REMEDY
+                : schema.logicalType() instanceof LogicalType.DecimalType ? DECIMAL_REMEDY : "";
+        return new BadSource(
+                file,
+                BadSource.NOWHERE,
+                name,
+                "its type is not one that numpy or a column has: " + schema.type() + logical + within,
+                remedy);
     }
 
     /** Returns how many nulls the metadata tells of; -1 where they do not. */

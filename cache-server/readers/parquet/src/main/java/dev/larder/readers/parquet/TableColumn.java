@@ -6,14 +6,14 @@ import dev.hardwood.reader.ParquetFileReader;
 import dev.hardwood.schema.ColumnSchema;
 import dev.larder.reader.BadSource;
 import dev.larder.reader.ByteSequence;
+import dev.larder.reader.InputFile;
 import dev.larder.reader.Offer;
 import dev.larder.reader.Output;
 import dev.larder.reader.ReadProgress;
-import dev.larder.reader.ReadRequest;
+import dev.larder.reader.RefusedColumns;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** One column of a table: its pieces, one from each file, and where in its arrays each of them goes. */
@@ -79,18 +79,19 @@ final class TableColumn {
         }
     }
 
-    /** Refuses a column that not every file of the table has, or that two fields would become. */
-    void requireIn(ReadRequest request, Map<String, Long> rows) throws BadSource {
-        long have = pieces.stream().mapToLong(Piece::rows).sum();
-        Long expected = rows.get(level);
-        if (expected == null || have != expected) {
-            throw new BadSource(
-                    pieces.get(0).file(),
-                    BadSource.NOWHERE,
-                    name,
-                    "not every file of " + (level.isEmpty() ? "the source" : level) + " has it once: rows=" + have
-                            + " expected=" + expected,
-                    request.columns().isEmpty() ? ParquetSource.ELSE : "leave files out with --exclude");
+    /** Refuses a column that some file of its table has not, or has more than once. */
+    void requireIn(List<InputFile> files, long[] rows, RefusedColumns refused) {
+        for (int number = 0; number < files.size(); number++) {
+            int file = number;
+            long times = pieces.stream().filter(piece -> piece.file == file).count();
+            if (files.get(file).level().equals(level) && rows[file] > 0 && times != 1) {
+                String reason = times > 1
+                        ? "it has " + times + " fields that would be called so"
+                        : "it has no such column, and "
+                                + files.get(pieces.get(0).file).path().getFileName() + " has";
+                refused.add(new BadSource(file, BadSource.NOWHERE, name, reason, "leave files out with --exclude"));
+                return;
+            }
         }
     }
 
@@ -119,6 +120,7 @@ final class TableColumn {
     /** The part of a column that one file has. */
     static final class Piece {
         private final int file;
+        private final CheckedFile checked;
         private final ParquetFileReader reader;
         private final ColumnSchema schema;
         private final long firstRow;
@@ -127,32 +129,38 @@ final class TableColumn {
         private long elements;
         private long firstElement;
 
-        Piece(int file, ParquetFileReader reader, ColumnSchema schema, long firstRow, long rows, long nulls) {
+        Piece(int file, OpenedFile opened, ColumnSchema schema, long firstRow, long nulls) {
             this.file = file;
-            this.reader = reader;
+            this.checked = opened.file();
+            this.reader = opened.reader();
             this.schema = schema;
             this.firstRow = firstRow;
-            this.rows = rows;
+            this.rows = reader.getFileMetaData().numRows();
             this.nulls = nulls;
         }
 
-        int file() {
-            return file;
-        }
-
-        long rows() {
-            return rows;
-        }
-
         /** Opens it; null where it has no rows, as the library takes what some writers write then for damage. */
-        private @Nullable ColumnReader open() {
+        private @Nullable ColumnReader open(TableColumn column) throws IOException {
             if (rows == 0) {
                 return null;
             }
+            requirePages(column);
             ParquetFileReader.ColumnReaderBuilder builder = reader.buildColumnReader(schema.columnIndex());
             return schema.maxRepetitionLevel() == 0
                     ? builder.build()
                     : builder.batchSize(batchRows()).build();
+        }
+
+        private void requirePages(TableColumn column) throws IOException {
+            try {
+                for (RowGroup group : reader.getFileMetaData().rowGroups()) {
+                    ColumnPages.require(checked, group.columns().get(schema.columnIndex()));
+                }
+            } catch (ColumnPages.BadPage e) {
+                throw BadSource.damaged(file, e.offset(), column.name, String.valueOf(e.getMessage()));
+            } catch (IOException e) {
+                throw BadSource.unreadable(file, column.name, e);
+            }
         }
 
         private int batchRows() {
@@ -165,20 +173,24 @@ final class TableColumn {
         }
 
         /** Finds out how many elements or bytes, and whether nulls, there are, where the metadata does not tell. */
-        void measure(TableColumn column, ReadProgress progress) throws IOException {
+        void measure(TableColumn column, ReadProgress progress, RefusedColumns refused) throws IOException {
             boolean isNumbers = column.kind.form() == ColumnKind.Form.NUMBERS;
             if (isNumbers && nulls >= 0) {
                 return;
             }
-            try (ColumnReader values = open()) {
+            try (ColumnReader values = open(column)) {
                 nulls = 0;
                 while (values != null && values.nextBatch()) {
                     Batch batch = new Batch(values, schema, column.kind);
+                    if (batch.hasNullsInLists()) {
+                        refused.add(file, column.name, "its lists have nulls, which no mask could show");
+                        return;
+                    }
                     nulls += batch.nullRows();
                     elements += isNumbers ? 0 : batch.elements();
                     progress.looked(batch.rows());
                 }
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | OutOfMemoryError | StackOverflowError e) {
                 throw refusal(column, e);
             }
         }
@@ -202,9 +214,12 @@ final class TableColumn {
                         ? new ByteSequence(output, first + 2, firstRow * Long.BYTES)
                         : null;
             }
-            try (ColumnReader values = open()) {
+            try (ColumnReader values = open(column)) {
                 while (values != null && values.nextBatch()) {
                     Batch batch = new Batch(values, schema, kind);
+                    if (batch.rows() > firstRow + rows - row) {
+                        throw wrongRows(column, row - firstRow + batch.rows());
+                    }
                     if (column.hasMask) {
                         batch.putMask(output.at(column.maskOffer(), row, batch.rows()));
                     } else if (schema.maxDefinitionLevel() > 0 && batch.nullRows() > 0) {
@@ -224,25 +239,26 @@ final class TableColumn {
                     }
                     row += batch.rows();
                 }
-            } catch (RuntimeException e) {
+                if (offsets != null) {
+                    offsets.flush();
+                }
+                if (lengths != null) {
+                    lengths.flush();
+                }
+            } catch (RuntimeException | OutOfMemoryError | StackOverflowError e) {
                 throw refusal(column, e);
             }
-            if (offsets != null) {
-                offsets.flush();
-            }
-            if (lengths != null) {
-                lengths.flush();
-            }
             if (row != firstRow + rows) {
-                throw BadSource.damaged(
-                        file,
-                        BadSource.NOWHERE,
-                        column.name,
-                        "it has " + (row - firstRow) + " rows where the file says " + rows);
+                throw wrongRows(column, row - firstRow);
             }
         }
 
-        private BadSource refusal(TableColumn column, RuntimeException failure) {
+        private BadSource wrongRows(TableColumn column, long found) {
+            return BadSource.damaged(
+                    file, BadSource.NOWHERE, column.name, "it has " + found + " rows where the file says " + rows);
+        }
+
+        private BadSource refusal(TableColumn column, Throwable failure) {
             return BadSource.unreadable(file, column.name, failure);
         }
     }

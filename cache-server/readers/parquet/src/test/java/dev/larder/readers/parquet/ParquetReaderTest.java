@@ -18,6 +18,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -119,6 +120,10 @@ class ParquetReaderTest {
         for (String name : List.of("dictionary", "nested", "plain", "gzip", "zstd", "brotli", "lz4", "refused")) {
             wholes.add(Files.readAllBytes(GOLDEN.resolve(name + ".parquet")));
         }
+        for (String codec : List.of("none", "snappy", "gzip", "zstd", "lz4", "brotli")) {
+            wholes.add(Files.readAllBytes(GOLDEN.resolve("tiny/" + codec + "-1.parquet")));
+            wholes.add(Files.readAllBytes(GOLDEN.resolve("tiny/" + codec + "-2.parquet")));
+        }
         Random random = new Random(20_261_123);
         for (int round = 0; round < Integer.getInteger("larder.rounds", 40); round++) {
             byte[] damaged = wholes.get(round % wholes.size()).clone();
@@ -139,8 +144,113 @@ class ParquetReaderTest {
         Path file = Files.write(folder.resolve("x.parquet"), damaged);
 
         assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), file))
+                .isInstanceOfSatisfying(
+                        BadSource.class, e -> assertThat(e.offset()).isEqualTo(56_242))
+                .hasMessage("a page goes on after the end of its column: bytes=27 left=13");
+    }
+
+    /** The library would write that many bytes, wherever they end. */
+    @Test
+    void snappyThatUnpacksToMoreThanItsPageSaysIsRefused() throws IOException {
+        byte[] damaged = Files.readAllBytes(GOLDEN.resolve("dictionary.parquet"));
+        damaged[22] = 127; // in the length that Snappy begins with, behind the header of the first page
+        Path file = Files.write(folder.resolve("x.parquet"), damaged);
+
+        assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), file, "i8"))
+                .isInstanceOfSatisfying(
+                        BadSource.class, e -> assertThat(e.offset()).isEqualTo(4))
+                .hasMessage("a page says that it has 272 bytes when it is unpacked, and what is packed says otherwise");
+    }
+
+    @Test
+    void aPageThatClaimsMoreThanItsBytesCanBecomeIsRefused() throws IOException {
+        byte[] damaged = Files.readAllBytes(GOLDEN.resolve("dictionary.parquet"));
+        damaged[7] = (byte) 254; // in the length that the first page says it has when it is unpacked
+        damaged[8] = 127;
+        damaged[21] = (byte) 255; // and Snappy says the same
+        damaged[22] = 63;
+        Path file = Files.write(folder.resolve("x.parquet"), damaged);
+
+        assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), file, "i8"))
                 .isInstanceOf(BadSource.class)
-                .hasMessageContaining("a page goes on after the end of its column: offset=56332");
+                .hasMessage("a page of 277 bytes cannot become 8191 bytes");
+    }
+
+    @Test
+    void aFooterThatClaimsALongerTextThanItselfIsRefusedAndTakesNoMemory() throws IOException {
+        byte[] damaged = Files.readAllBytes(GOLDEN.resolve("plain.parquet"));
+        byte[] length = {-1, -1, -1, -1, 7}; // 2 GiB
+        System.arraycopy(length, 0, damaged, 69_065, length.length); // of the name of its schema
+        Path file = Files.write(folder.resolve("x.parquet"), damaged);
+
+        assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), file))
+                .isInstanceOf(BadSource.class)
+                .hasMessageContaining("a text or list is longer than what is left: length=2147483647");
+    }
+
+    @Test
+    void aFooterWithOtherRowsThanThoseOfItsRowGroupsIsRefused() throws IOException {
+        byte[] damaged = Files.readAllBytes(GOLDEN.resolve("plain.parquet"));
+        damaged[69_538]--; // the lowest byte of how many rows there are
+        Path file = Files.write(folder.resolve("x.parquet"), damaged);
+
+        assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), file))
+                .isInstanceOf(BadSource.class)
+                .hasMessage("it says that it has -500 rows, and its row groups have 500");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"none", "snappy", "gzip", "zstd", "lz4", "brotli"})
+    void anIndexOfPagesChangesNothing(String codec) throws IOException {
+        Map<String, String> without =
+                texts(ReadArrays.of(new ParquetReader(), GOLDEN.resolve("tiny/" + codec + "-1.parquet")));
+
+        assertThat(texts(ReadArrays.of(new ParquetReader(), GOLDEN.resolve("tiny/" + codec + "-2.parquet"))))
+                .isEqualTo(without)
+                .containsKeys("number", "word/bytes", "list/values", "hole.mask");
+    }
+
+    @Test
+    void allColumnsThatCannotBeReadAreNamedAtOnceAndThoseThatCan() {
+        assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), GOLDEN.resolve("refused.parquet")))
+                .isInstanceOfSatisfying(
+                        BadSource.class,
+                        e -> assertThat(e.remedy())
+                                .startsWith("load others with --columns good,holes, or write decimals as doubles"))
+                .hasMessageStartingWith("4 columns cannot be read: decimal (its type is not one")
+                .hasMessageContaining("words (its type is not one that numpy or a column has: BYTE_ARRAY");
+    }
+
+    @Test
+    void timesOfTwelveBytesAreRefusedWithWhatToWriteInstead() {
+        assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), GOLDEN.resolve("int96.parquet")))
+                .isInstanceOfSatisfying(
+                        BadSource.class,
+                        e -> assertThat(e.remedy())
+                                .startsWith("load others with --columns good, or write INT96 as timestamps"))
+                .hasMessageContaining("INT96");
+    }
+
+    @Test
+    void aFileThatLacksAColumnIsNamed() {
+        List<InputFile> files = Stream.of("refused", "nested")
+                .map(name -> new InputFile(GOLDEN.resolve(name + ".parquet"), ""))
+                .toList();
+
+        assertThatThrownBy(() ->
+                        ReadArrays.of(new ParquetReader(), new ReadRequest(files, "arrays", List.of("good", "n"), 1)))
+                .isInstanceOfSatisfying(
+                        BadSource.class, e -> assertThat(e.file()).isEqualTo(1))
+                .hasMessageContaining("good (it has no such column, and refused.parquet has)");
+    }
+
+    @Test
+    void aFileThatIsGoneIsNotCalledDamage() {
+        assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), folder.resolve("none.parquet")))
+                .isInstanceOfSatisfying(
+                        BadSource.class,
+                        e -> assertThat(e.remedy()).isEqualTo("check that the file is there and readable"))
+                .hasMessage("it does not exist");
     }
 
     private boolean isRead(byte[] bytes) {
@@ -148,7 +258,7 @@ class ParquetReaderTest {
         try {
             file = Files.write(Files.createTempFile(folder, "x", ".parquet"), bytes);
             return !ReadArrays.of(new ParquetReader(), file).isEmpty();
-        } catch (IOException refused) {
+        } catch (IOException | OutOfMemoryError refused) { // a reader that has no memory left ends
             return false;
         } finally {
             folder.resolve(file).toFile().delete();

@@ -68,11 +68,10 @@ final class FileFeatures implements Example.Visitor {
         if (!seen.add(name)) {
             throw new Example.Malformed("feature " + name + " is there twice");
         }
-        if (kind == null) {
-            return false;
-        }
         Feature feature = features.computeIfAbsent(name, unused -> new Feature());
-        if (!feature.isOfKind(kind)) {
+        if (kind == null) {
+            return false; // one that no record has a value of is a column all the same
+        } else if (!feature.isOfKind(kind)) {
             throw new Example.Malformed("feature " + name + " is " + kind + ", and was " + feature.kind() + " before");
         }
         current = feature;

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -42,7 +43,7 @@ final class Records implements AutoCloseable {
 
     /** Opens a file; one that is no TFRecord as it is, but begins as gzip does, is unpacked. The caller closes it. */
     static Records open(int file, Path path) throws IOException {
-        InputStream in = new BufferedInputStream(Files.newInputStream(path), BUFFER_BYTES);
+        InputStream in = open(path, file);
         try {
             in.mark(HEAD_BYTES);
             byte[] head = in.readNBytes(HEAD_BYTES);
@@ -53,6 +54,14 @@ final class Records implements AutoCloseable {
         } catch (IOException | RuntimeException e) {
             in.close();
             throw e;
+        }
+    }
+
+    private static InputStream open(Path path, int file) throws IOException {
+        try {
+            return new BufferedInputStream(Files.newInputStream(path), BUFFER_BYTES);
+        } catch (FileSystemException e) {
+            throw BadSource.unreadable(file, "", e);
         }
     }
 

@@ -81,6 +81,23 @@ class TfRecordReaderTest {
                 .hasMessageContaining(reason);
     }
 
+    @Test
+    void aFeatureWithoutAValueInAnyRecordIsAColumnOfEmptyRows() throws IOException {
+        Map<String, ReadArrays.Read> found = ReadArrays.of(new TfRecordReader(), GOLDEN.resolve("empty.tfrecord"));
+
+        assertThat(texts(found))
+                .containsOnlyKeys("n", "none/values", "none/offsets", "none.mask")
+                .containsEntry("none/values", "|u1 [0] ")
+                .containsEntry("none.mask", "|b1 [2] 0101");
+    }
+
+    @Test
+    void aFileThatIsGoneIsNotCalledDamage() {
+        assertThatThrownBy(() -> ReadArrays.of(new TfRecordReader(), folder.resolve("none.tfrecord")))
+                .isInstanceOf(BadSource.class)
+                .hasMessage("it does not exist");
+    }
+
     /** Its checksums find every change of a byte. */
     @Test
     void aDamagedFileIsRefusedWithThePlace() throws IOException {

@@ -1,0 +1,102 @@
+package dev.larder.reader;
+
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/**
+ * Collects the columns that cannot be read, so that one refusal names all of them, and those that can be loaded without them. Thread-safe.
+ */
+public final class RefusedColumns {
+    private static final int MOST_SHOWN = 20;
+    private static final int MOST_REASON_CHARS = 200;
+    private static final int MOST_NAMES_CHARS = 1000;
+    private static final Pattern NEEDS_QUOTES = Pattern.compile("[^\\w./+=@:-]");
+    private static final Pattern NOT_IN_A_LIST = Pattern.compile("[,'\\p{Cntrl}]");
+
+    private final String withoutOthers;
+    private final Map<String, BadSource> refused = new LinkedHashMap<>();
+
+    /** Starts without any; {@code withoutOthers} is what to do where all that is wanted is refused. */
+    public RefusedColumns(String withoutOthers) {
+        this.withoutOthers = withoutOthers;
+    }
+
+    /** Adds a column; what it advises stands beside the advice to load the others. */
+    public synchronized void add(BadSource column) {
+        refused.putIfAbsent(column.column(), column);
+    }
+
+    /** Adds a column for which there is no advice of its own. */
+    public void add(int file, String column, String reason) {
+        add(new BadSource(file, BadSource.NOWHERE, column, reason, ""));
+    }
+
+    /** Refuses all that were added; {@code others} are the columns that can be read. */
+    public synchronized void requireNone(Collection<String> others) throws BadSource {
+        if (refused.isEmpty()) {
+            return;
+        }
+        BadSource first = refused.values().iterator().next();
+        String remedy = remedy(others);
+        if (refused.size() == 1) {
+            throw withCause(
+                    new BadSource(
+                            first.file(), first.offset(), first.column(), String.valueOf(first.getMessage()), remedy),
+                    first);
+        }
+        List<String> shown = refused.values().stream()
+                .limit(MOST_SHOWN)
+                .map(column -> column.column() + " (" + cut(String.valueOf(column.getMessage())) + ")")
+                .toList();
+        String more = refused.size() > MOST_SHOWN ? " and " + (refused.size() - MOST_SHOWN) + " more" : "";
+        throw withCause(
+                new BadSource(
+                        first.file(),
+                        BadSource.NOWHERE,
+                        "",
+                        refused.size() + " columns cannot be read: " + String.join(", ", shown) + more,
+                        remedy),
+                first);
+    }
+
+    private static BadSource withCause(BadSource whole, BadSource first) {
+        whole.initCause(first);
+        return whole;
+    }
+
+    private static String cut(String reason) {
+        return reason.length() <= MOST_REASON_CHARS ? reason : reason.substring(0, MOST_REASON_CHARS) + "…";
+    }
+
+    private String remedy(Collection<String> others) {
+        String names = names(others);
+        Set<String> remedies = new LinkedHashSet<>();
+        remedies.add(names.isEmpty() ? withoutOthers : "load others with --columns " + names);
+        refused.values().stream()
+                .map(BadSource::remedy)
+                .filter(advice -> !advice.isEmpty())
+                .limit(MOST_SHOWN)
+                .forEach(remedies::add);
+        return String.join(", or ", remedies);
+    }
+
+    /** Returns what can be pasted behind {@code --columns}: names that mean none of the refused columns, as many as people read. */
+    private String names(Collection<String> others) {
+        StringBuilder names = new StringBuilder();
+        int count = 0;
+        for (String other : new LinkedHashSet<>(others)) {
+            ReadRequest only = new ReadRequest(List.of(), "", List.of(other), 1);
+            boolean isNamable = !NOT_IN_A_LIST.matcher(other).find()
+                    && refused.keySet().stream().noneMatch(only::wants);
+            if (isNamable && count < MOST_SHOWN && names.length() + other.length() < MOST_NAMES_CHARS) {
+                names.append(count++ == 0 ? "" : ",").append(other);
+            }
+        }
+        return NEEDS_QUOTES.matcher(names.toString().replace(",", "")).find() ? "'" + names + "'" : names.toString();
+    }
+}
