@@ -86,6 +86,11 @@ final class ArrowFile implements Closeable {
         return Refusal.of(told, at, reason);
     }
 
+    /** Says what the file has that no load takes, and what to do about it other than to repair the file. */
+    LarderException refusal(String reason, String remedy) {
+        return Refusal.unfit(told, reason, remedy);
+    }
+
     /** Reads a stretch, which must lie in the file. What is returned is good until the next call. */
     ByteBuffer read(long offset, int length) {
         if (offset < windowOffset || offset + length > windowOffset + window.limit()) {

@@ -134,8 +134,9 @@ final class NestedColumn extends ArrowColumn {
 
     private LarderException refusal(BatchCursor batch, long row, String reason) {
         return batch.file()
-                .refusal("column " + name + ": row " + row + " of a batch " + reason
-                        + ": choose other columns with --columns, or leave such rows out");
+                .refusal(
+                        "column " + name + ": row " + row + " of a batch " + reason,
+                        "choose other columns with --columns, or leave such rows out");
     }
 
     @Override
