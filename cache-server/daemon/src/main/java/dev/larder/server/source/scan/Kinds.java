@@ -18,6 +18,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Tells of what kinds files are, by their names. A folder gives the arrays of one kind alone, and of others only what columns name. */
 final class Kinds {
+    /** What to name, beside what the daemon reads itself, where no file is of a known kind. */
+    static final String READ_BY_OTHERS =
+            "by readers (larder readers lists those that are installed) HDF5, Parquet, TFRecord, .tar.xz, .tar.zst";
+
     private final SourceOptions options;
     private final List<Readers.Known> readers = Readers.all();
 
@@ -38,6 +42,11 @@ final class Kinds {
         return Readers.named(readers, name, "arrays")
                 .map(reader -> reader.spec().description())
                 .orElse(null);
+    }
+
+    /** Tells whether a name says that a file is of a kind that is read as arrays or columns, and so has a type. */
+    static boolean isKnown(String name, SourceOptions options) {
+        return new Kinds(options).of(name) != null;
     }
 
     /** Counts the files of a folder, by their kinds, that are of other kinds than those that were taken. */
