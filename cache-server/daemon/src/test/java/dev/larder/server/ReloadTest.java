@@ -21,6 +21,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
@@ -229,6 +230,37 @@ class ReloadTest {
                 () -> served.control().verifyAgainstSources("d", progress -> {}),
                 ErrorCode.BAD_INPUT,
                 "d/a is no longer in any source");
+    }
+
+    @Test
+    void aSourceThatIsThereAndNoLoadAcceptsAnyMoreDiffers() throws IOException {
+        byte[] bytes = Files.readAllBytes(a);
+        Files.write(a, Arrays.copyOf(bytes, bytes.length / 2));
+        Path table = Files.writeString(sources.resolveSibling(sources.getFileName() + ".csv"), "x,y\n1,2\n3,4\n");
+        served.load("t", table);
+        Files.writeString(table, "x,y\n1,2\n3\n");
+
+        assertFails(
+                () -> served.control().verifyAgainstSources("d", progress -> {}),
+                ErrorCode.CHECKSUM,
+                "sources differ from the loaded data",
+                "it ends after");
+        assertFails(
+                () -> served.control().verifyAgainstSources("t", progress -> {}),
+                ErrorCode.CHECKSUM,
+                "line=3 reason=it has 1 fields",
+                "larder reload");
+        Files.writeString(table, "x\n1\n3\n");
+        assertFails(
+                () -> served.control().verifyAgainstSources("t", progress -> {}),
+                ErrorCode.CHECKSUM,
+                "t/y is no longer in any source");
+        Files.delete(table);
+        assertFails(
+                () -> served.control().verifyAgainstSources("t", progress -> {}),
+                ErrorCode.BAD_INPUT,
+                "sources are missing or cannot be read",
+                "it does not exist");
     }
 
     @Test

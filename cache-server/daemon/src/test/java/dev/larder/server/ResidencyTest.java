@@ -16,12 +16,14 @@ import dev.larder.npy.Dtype;
 import dev.larder.testing.Folders;
 import dev.larder.testing.Rounds;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import java.util.zip.GZIPOutputStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -139,6 +141,18 @@ class ResidencyTest {
     }
 
     @Test
+    void whatHasToBeUnpackedIsNotToldToStayWhereItIs() throws IOException {
+        Path packed = sources.resolve("large.npy.gz");
+        try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(packed))) {
+            Files.copy(source("large", 20), out);
+        }
+
+        assertThatThrownBy(() -> served.load("large", packed))
+                .hasMessageContaining("not enough space: needed=")
+                .hasMessageEndingWith("raise --capacity, or use a larger mount");
+    }
+
+    @Test
     void leasedPinnedAndComputedDataNeverLeavesAndTheRefusalHasTheNumbers() {
         load("leased", 2);
         load("pinned", 2, new Retention(true, Duration.ZERO));
@@ -148,7 +162,8 @@ class ResidencyTest {
                 Dataset leased = larder.dataset("leased")) {
             assertThatThrownBy(() -> load("large", 5))
                     .hasMessageContaining("not enough space: needed=" + 5 * MIB + " free=" + 2 * MIB + " evictable="
-                            + 2 * MIB + " leased=" + 2 * MIB + " pinned=" + 2 * MIB + " unsourced=" + 2 * MIB);
+                            + 2 * MIB + " leased=" + 2 * MIB + " pinned=" + 2 * MIB + " unsourced=" + 2 * MIB)
+                    .hasMessageEndingWith("or load it with --in-place, which maps the file where it lies");
             assertThat(states())
                     .containsExactly(
                             "computed/data resident",

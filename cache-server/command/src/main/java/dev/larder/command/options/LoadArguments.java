@@ -20,7 +20,7 @@ public final class LoadArguments {
             paramLabel = "NAME",
             split = ",",
             description = {
-                "Of Arrow files, archives and texts, load only these columns, as in --columns image,label;",
+                "Of Arrow files, archives, .npz, .safetensors, tables and texts, load only these columns, as in --columns image,label;",
                 "from a folder of arrays, only files whose names end in _NAME, as in --columns rgb,depth."
             })
     List<String> keys = List.of();

@@ -1,6 +1,7 @@
 package dev.larder.server.ingest;
 
 import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.internal.layout.SegmentFile;
@@ -50,6 +51,21 @@ final class InPlace {
                     .with("files", refused.subList(0, Math.min(MOST_NAMED, refused.size())))
                     .remedy("unpack or convert them, or load them without --in-place");
         }
+    }
+
+    /** Adds to a failure for want of space what helps where all arrays of a load could stay where they are. */
+    static LarderException withAdvice(
+            LarderException failure, LoadRequest request, List<SourceArray> arrays, Path storeRoot) {
+        boolean isPossible = failure.code() == ErrorCode.NO_SPACE
+                && !arrays.isEmpty()
+                && request.sources().stream().noneMatch(LoadRequest.Source::isRemote)
+                && arrays.stream().allMatch(array -> objection(array, storeRoot).isEmpty());
+        return isPossible
+                ? new LarderException(
+                        failure.rawCode(),
+                        failure.getMessage() + ", or load it with --in-place, which maps the file where it lies",
+                        failure)
+                : failure;
     }
 
     private static String objection(SourceArray array, Path storeRoot) {

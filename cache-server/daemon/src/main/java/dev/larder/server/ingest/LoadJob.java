@@ -178,6 +178,8 @@ public final class LoadJob extends Ingest {
                 ScratchMemory scratch = store.newScratch(reservation)) {
             try {
                 return loadAll(reservation, scratch);
+            } catch (LarderException e) {
+                throw InPlace.withAdvice(e, request, found, store.layout().root());
             } finally {
                 found.forEach(SourceArray::release);
                 if (staged != null) {

@@ -18,6 +18,11 @@ import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.scan.ScannedSource;
 import dev.larder.server.store.space.ScratchMemory;
 import dev.larder.server.store.version.PublishedVersion;
+import dev.larder.server.store.version.SourceRecord;
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -25,6 +30,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
+import java.util.zip.ZipException;
 
 /** Reads the sources of versions again and names what of them is not what was loaded. Used once, by one thread. */
 public final class SourceComparison {
@@ -63,7 +70,7 @@ public final class SourceComparison {
 
     /**
      * Reads the sources of all versions that have one. Fails with {@link ErrorCode#CHECKSUM} where any holds something else, with
-     * {@link ErrorCode#BAD_INPUT} where files are only missing or cannot be read.
+     * {@link ErrorCode#BAD_INPUT} where files are only missing or cannot be read. What no load would accept any more is something else.
      */
     public Done run(List<PublishedVersion> versions) {
         try {
@@ -85,7 +92,7 @@ public final class SourceComparison {
                     .with("missing", missing.size())
                     .remedy("load them as they are now: larder reload DATASET");
         } else if (!missing.isEmpty()) {
-            throw failure(ErrorCode.BAD_INPUT, "sources are missing", missing)
+            throw failure(ErrorCode.BAD_INPUT, "sources are missing or cannot be read", missing)
                     .remedy("the loaded arrays are intact; restore the files before they have to be loaded again");
         }
         return Done.of(pairs.size(), bytes, "");
@@ -105,6 +112,7 @@ public final class SourceComparison {
         List<LoadRequest.Source> sources = version.origins().stream()
                 .map(origin -> new LoadRequest.Source(version.dataset(), origin))
                 .toList();
+        boolean isScanning = false;
         try {
             SourceOptions options = SourceOptions.of(version.provenance().options());
             ScanSettings scanning = LoadJob.scratchScan(
@@ -113,6 +121,7 @@ public final class SourceComparison {
             staged.add(fetched);
             fetch(fetched);
             Shards shards = new Shards(version.provenance().options().shard(), scanning.memory());
+            isScanning = true;
             for (LoadRequest.Source source : fetched.local(dataset -> true)) {
                 List<SourceArray> whole = ScannedSource.scan(version.dataset(), source.file(), options, scanning)
                         .arrays();
@@ -120,7 +129,8 @@ public final class SourceComparison {
                 found.addAll(shards.cut(whole));
             }
         } catch (LarderException e) {
-            missing.add(explained(requireBadInput(e)));
+            boolean areThere = isScanning && areThere(version, record -> true) && !isUnreadable(e);
+            (areThere ? different : missing).add(explained(requireBadInput(e)));
             return;
         } finally {
             toRelease.addAll(found);
@@ -133,9 +143,28 @@ public final class SourceComparison {
                 pair(source, entries);
             }
         }
-        absent.stream()
-                .filter(this::isWanted)
-                .forEach(name -> missing.add(version.dataset() + "/" + name + " is no longer in any source"));
+        absent.stream().filter(this::isWanted).forEach(name -> {
+            boolean areThere = areThere(version, record -> record.array().equals(name));
+            (areThere ? different : missing).add(version.dataset() + "/" + name + " is no longer in any source");
+        });
+    }
+
+    /** Tells whether all files of this machine that some arrays were read from can still be read, whatever is in them now. */
+    private static boolean areThere(PublishedVersion version, Predicate<SourceRecord> isMeant) {
+        return version.sources().stream()
+                .filter(isMeant)
+                .map(SourceRecord::path)
+                .allMatch(path -> SourceAddress.is(path) || Files.isReadable(Path.of(path)));
+    }
+
+    /** Tells whether the system refused to read a file, rather than we what is in it. */
+    private static boolean isUnreadable(LarderException failure) {
+        for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
+            if (cause instanceof IOException && !(cause instanceof EOFException || cause instanceof ZipException)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private void fetch(StagedSources fetched) {
@@ -169,7 +198,8 @@ public final class SourceComparison {
                         + String.format("%08x", found) + " expected=" + pair.entry.crc32cHex());
             }
         } catch (LarderException e) {
-            missing.add(explained(requireBadInput(e)));
+            boolean isThere = Files.isReadable(pair.source.file()) && !isUnreadable(e);
+            (isThere ? different : missing).add(explained(requireBadInput(e)));
         }
         progress.addFile();
     }

@@ -225,6 +225,6 @@ final class Admission {
                 .with("unsourced", Residency.storedBytes(survey.unsourced))
                 .with("reserved", store.reservedBytes())
                 .with("capacity", store.capacityBytes())
-                .remedy(remedy + ", use a larger mount, or load it with --in-place, which maps the file where it lies");
+                .remedy(remedy + ", or use a larger mount");
     }
 }

@@ -7,8 +7,10 @@ import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.Names;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** The arrays of a column that a load computes. */
 public final class ColumnArrays {
@@ -35,6 +37,15 @@ public final class ColumnArrays {
     public static String cleanName(String column, String ifEmpty) {
         String name = NOT_ALLOWED.matcher(column).replaceAll("_").replaceAll("^_+|_+$", "");
         return name.isEmpty() || name.equals(".") || name.equals("..") ? ifEmpty : name;
+    }
+
+    /** Returns what an array with a name of its own is called: the name, else its levels with _ in place of what no name may have. */
+    public static String levelledName(String name) {
+        return Names.arrayObjection(name) == null
+                ? name
+                : Arrays.stream(name.split("/", -1))
+                        .map(level -> cleanName(level, level))
+                        .collect(Collectors.joining("/"));
     }
 
     /** Refuses a name that no column can have. */

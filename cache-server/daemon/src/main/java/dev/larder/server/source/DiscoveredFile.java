@@ -1,6 +1,7 @@
 package dev.larder.server.source;
 
 import java.nio.file.Path;
+import java.util.Locale;
 
 /**
  * A source file of a known kind, found but not yet opened.
@@ -27,7 +28,7 @@ public record DiscoveredFile(Path path, SourceKind kind, String arrayName, boole
 
     /** Returns whether the file is a gzip of what the rest of its name says. */
     public boolean isGzip() {
-        return fileName(path).endsWith(".gz");
+        return fileName(path).toLowerCase(Locale.ROOT).endsWith(".gz");
     }
 
     public String fileName() {

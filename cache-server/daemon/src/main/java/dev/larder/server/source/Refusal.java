@@ -3,6 +3,7 @@ package dev.larder.server.source;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.layout.Names;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.channels.AsynchronousCloseException;
@@ -12,6 +13,7 @@ import java.nio.file.FileSystemLoopException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.Collection;
 import java.util.List;
 import java.util.zip.ZipException;
 
@@ -34,6 +36,17 @@ public final class Refusal {
     /** Says what is wrong with a file as a whole, whatever is in it. */
     public static LarderException unfit(Path file, String reason, String remedy) {
         return start(file, reason).remedy(remedy);
+    }
+
+    /** Says which of the columns that were asked for a file has not, and which it has. */
+    public static LarderException noColumns(Path file, Collection<String> missing, Collection<String> present) {
+        List<String> listed =
+                present.stream().limit(MOST_LISTED).map(Names::printable).toList();
+        String more = listed.size() < present.size() ? " and " + (present.size() - listed.size()) + " more" : "";
+        return unfit(
+                file,
+                "it has no columns " + missing + ", but " + listed + more,
+                "name columns that it has, or load all without --columns");
     }
 
     /** Says that somebody wrote to a file that was being loaded. */

@@ -22,7 +22,7 @@ public enum SourceKind {
     private final Pattern pattern;
 
     SourceKind(String suffix) {
-        this.pattern = Pattern.compile("(?<stem>.*)" + suffix, Pattern.DOTALL);
+        this.pattern = Pattern.compile("(?<stem>.*)" + suffix, Pattern.DOTALL | Pattern.CASE_INSENSITIVE);
     }
 
     /** Returns the kind of a file in a folder, or null; bytes without a type are of a kind only if the options name one. */

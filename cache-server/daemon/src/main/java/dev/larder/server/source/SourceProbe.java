@@ -40,6 +40,7 @@ public final class SourceProbe {
     private final ScanSettings settings;
     private final Map<ByteBuffer, NpyHeader> headers = new ConcurrentHashMap<>();
     private final Set<NpyHeader> storable = ConcurrentHashMap.newKeySet();
+    private final Set<String> columns = ConcurrentHashMap.newKeySet();
 
     /** Starts with nothing known. */
     public SourceProbe(ScanSettings settings) {
@@ -121,6 +122,16 @@ public final class SourceProbe {
             return faster == null ? header : faster;
         }
         return header;
+    }
+
+    /** Remembers that a file has an array of its own that is called like a column that somebody named. */
+    public void noteColumn(String name) {
+        columns.add(name);
+    }
+
+    /** Returns the columns that arrays within files are called like. */
+    public Set<String> columns() {
+        return columns;
     }
 
     /** Tells whether a header is known to be one that the store can write. */

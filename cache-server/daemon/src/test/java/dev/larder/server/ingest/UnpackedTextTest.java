@@ -62,7 +62,7 @@ class UnpackedTextTest {
                 .hasCauseInstanceOf(LarderException.class)
                 .cause()
                 .satisfies(cause -> assertThat(((LarderException) cause).code()).isEqualTo(ErrorCode.NO_SPACE))
-                .hasMessageContaining("not enough space for what the sources unpack to: unpacked=");
+                .hasMessageContaining("not enough space for what a load makes of its sources: made=");
 
         assertThat(made.store().freeBytes(() -> 0)).isEqualTo(ROOM_VERSIONS * VERSION_BYTES);
         assertThat(made.residency().find("t")).isEmpty();

@@ -61,6 +61,8 @@ final class PlaceProgram {
             throw new BadSource(place, BadSource.NOWHERE, "", String.valueOf(e.getMessage()), e.remedy());
         } catch (UncheckedIOException e) {
             throw e.getCause();
+        } catch (Retries.GaveUp e) {
+            throw gaveUp(place, BadSource.NOWHERE, e.last(), e.failures());
         } catch (IOException e) {
             throw gaveUp(place, BadSource.NOWHERE, e, 0);
         }

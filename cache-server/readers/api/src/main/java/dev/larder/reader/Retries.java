@@ -26,7 +26,29 @@ public final class Retries {
     private int failures;
     private long firstFailureNs;
 
-    /** Makes a request until it succeeds; fails with {@link BadSource} at once, with the last failure once it has failed too often. */
+    /** Says what a request failed of last, and how often it has failed. */
+    static final class GaveUp extends IOException {
+        private static final long serialVersionUID = 1;
+
+        private final IOException last;
+        private final int failures;
+
+        GaveUp(IOException last, int failures) {
+            super(last.getMessage(), last);
+            this.last = last;
+            this.failures = failures;
+        }
+
+        IOException last() {
+            return last;
+        }
+
+        int failures() {
+            return failures;
+        }
+    }
+
+    /** Makes a request until it succeeds; fails with {@link BadSource} at once, with the last failure as a cause once it has failed too often. */
     public static void run(Request request) throws IOException {
         Retries retries = new Retries();
         while (true) {
@@ -36,8 +58,16 @@ public final class Retries {
             } catch (BadSource e) {
                 throw e;
             } catch (IOException e) {
-                retries.pauseAfter(e);
+                retries.pauseOrGiveUp(e);
             }
+        }
+    }
+
+    private void pauseOrGiveUp(IOException failure) throws GaveUp {
+        try {
+            pauseAfter(failure);
+        } catch (IOException last) {
+            throw new GaveUp(last, failures);
         }
     }
 

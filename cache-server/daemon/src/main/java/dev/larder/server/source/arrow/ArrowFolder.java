@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -74,7 +75,8 @@ public final class ArrowFolder {
 
     /** Tells whether a file's name says that it is an Arrow file or stream. */
     public static boolean isNamedSo(String name) {
-        return Stream.of(SUFFIX, ".arrows", ".ipc", ".feather").anyMatch(name::endsWith);
+        String lower = name.toLowerCase(Locale.ROOT);
+        return Stream.of(SUFFIX, ".arrows", ".ipc", ".feather").anyMatch(lower::endsWith);
     }
 
     /** Tells whether a file says something of the Arrow files beside it. */
@@ -115,22 +117,43 @@ public final class ArrowFolder {
         }
     }
 
-    private void groupSaved(JsonObject state, @Nullable JsonObject info) {
+    /** Refuses a folder of a dataset that was saved without rows, and so without a file that says the types of its columns. */
+    public static void requireRows(Path folder) {
+        ArrowFolder found = new ArrowFolder(folder, List.of());
+        JsonObject state = found.json(STATE);
+        if (state != null && listed(state).isEmpty()) {
+            throw found.withoutRows();
+        }
+    }
+
+    private static List<String> listed(JsonObject state) {
         List<String> listed = new ArrayList<>();
         if (state.get("_data_files") instanceof JsonArray files) {
             for (JsonElement file : files) {
                 listed.add(text(Features.member(file, "filename")));
             }
         }
+        return listed;
+    }
+
+    private void groupSaved(JsonObject state, @Nullable JsonObject info) {
+        List<String> listed = listed(state);
         for (String name : listed) {
             if (!names.contains(name)) {
                 throw missing(name, STATE);
             }
         }
         if (listed.isEmpty()) {
-            throw Refusal.of(folder.resolve(STATE), 0, "it lists no data files");
+            throw withoutRows();
         }
         groups.add(new Group("", listed, info == null ? Features.NONE : new Features(info.get("features")), -1));
+    }
+
+    private LarderException withoutRows() {
+        return Refusal.unfit(
+                folder.resolve(STATE),
+                "it lists no data files: the dataset has no rows",
+                "save it again when it has rows, or load the other splits");
     }
 
     private LarderException missing(String name, String by) {

@@ -4,6 +4,7 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.layout.Names;
 import dev.larder.npy.NpyHeader;
 import dev.larder.server.source.ArrayData;
+import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.FileData;
 import dev.larder.server.source.FileRegion;
@@ -31,11 +32,31 @@ final class NpzFormat implements SourceFormat {
         long fileBytes = look.identity().byteSize();
         List<Member> members = new ArrayList<>();
         try (FileChannel channel = FileChannel.open(file.path(), StandardOpenOption.READ)) {
-            for (ZipMember member : ZipDirectory.read(file.path(), channel, fileBytes)) {
-                members.add(member(file.path(), channel, member));
+            List<ZipMember> found = ZipDirectory.read(file.path(), channel, fileBytes);
+            MemberChoice choice = MemberChoice.of(
+                    file, options, probe, found.stream().map(NpzFormat::name).toList());
+            for (ZipMember member : found) {
+                if (choice.takes(name(member))) {
+                    members.add(member(file.path(), channel, member, found.size() > 1));
+                }
             }
         }
         return members;
+    }
+
+    private static String name(ZipMember member) {
+        String name = member.name();
+        return ColumnArrays.levelledName(
+                name.endsWith(SUFFIX) ? name.substring(0, name.length() - SUFFIX.length()) : name);
+    }
+
+    private static Member member(Path file, FileChannel channel, ZipMember member, boolean hasOthers)
+            throws IOException {
+        try {
+            return member(file, channel, member);
+        } catch (LarderException e) {
+            throw hasOthers ? MemberChoice.refusal(e) : e;
+        }
     }
 
     private static Member member(Path file, FileChannel channel, ZipMember member) throws IOException {
@@ -50,8 +71,7 @@ final class NpzFormat implements SourceFormat {
             String more = present - header.byteSize() + " bytes follow";
             throw refusal(file, member, more + " the " + header.byteSize() + " bytes of data");
         }
-        String name = member.name().substring(0, member.name().length() - SUFFIX.length());
-        return new Member(name, header, data(file, member, header));
+        return new Member(name(member), header, data(file, member, header));
     }
 
     private static ArrayData data(Path file, ZipMember member, NpyHeader header) {

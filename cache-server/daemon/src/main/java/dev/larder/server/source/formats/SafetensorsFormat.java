@@ -49,9 +49,19 @@ final class SafetensorsFormat implements SourceFormat {
         long dataOffset = (long) Long.BYTES + json.length;
         requireWithoutGap(file.path(), tensors, fileBytes - dataOffset);
         List<Member> members = new ArrayList<>();
+        MemberChoice choice = MemberChoice.of(
+                file,
+                options,
+                probe,
+                tensors.stream().map(SafetensorsHeader.Tensor::arrayName).toList());
         for (SafetensorsHeader.Tensor tensor : tensors) {
+            if (!choice.takes(tensor.arrayName())) {
+                continue;
+            } else if (tensor.refusal() != null) {
+                throw tensors.size() > 1 ? MemberChoice.refusal(tensor.refusal()) : tensor.refusal();
+            }
             FileRegion region = new FileRegion(file.path(), dataOffset + tensor.begin(), tensor.end() - tensor.begin());
-            members.add(new Member(tensor.name(), tensor.header(), new FileData(region, false)));
+            members.add(new Member(tensor.arrayName(), tensor.header(), new FileData(region, false)));
         }
         return members;
     }
@@ -102,7 +112,7 @@ final class SafetensorsFormat implements SourceFormat {
             NpyHeader header = tensor.header();
             if (tensor.begin() < 0 || tensor.end() < tensor.begin() || tensor.end() > dataBytes) {
                 throw Refusal.of(file, Long.BYTES, what + "its data would not lie within the file");
-            } else if (tensor.end() - tensor.begin() != header.byteSize()) {
+            } else if (tensor.refusal() == null && tensor.end() - tensor.begin() != header.byteSize()) {
                 throw Refusal.of(
                         file,
                         Long.BYTES,

@@ -8,6 +8,7 @@ import dev.larder.internal.layout.Names;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
+import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.Refusal;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 /** Reads the JSON at the beginning of a safetensors file, entry by entry. */
 final class SafetensorsHeader {
     private static final String METADATA = "__metadata__";
+    private static final NpyHeader NONE = NpyHeader.of(Dtype.parse("|u1"), Order.C, 0);
 
     private final Path file;
 
@@ -33,10 +35,16 @@ final class SafetensorsHeader {
     /**
      * One entry.
      *
+     * @param header what it is; of one that cannot be read, of no elements
+     * @param refusal why it cannot be read; null if it can
      * @param begin where its data begins, counted from the end of the header
      * @param end where it ends
      */
-    record Tensor(String name, NpyHeader header, long begin, long end) {}
+    record Tensor(String name, NpyHeader header, @Nullable LarderException refusal, long begin, long end) {
+        String arrayName() {
+            return ColumnArrays.levelledName(name);
+        }
+    }
 
     List<Tensor> parse(byte[] json) throws IOException {
         List<Tensor> tensors = new ArrayList<>();
@@ -84,7 +92,11 @@ final class SafetensorsHeader {
         if (dtype == null || shape == null || offsets == null || offsets.length != 2) {
             throw refusal(name, "dtype, shape or data_offsets is missing or incomplete");
         }
-        return new Tensor(name, header(name, dtype, shape), offsets[0], offsets[1]);
+        try {
+            return new Tensor(name, header(name, dtype, shape), null, offsets[0], offsets[1]);
+        } catch (LarderException e) { // which matters only to those who want this one
+            return new Tensor(name, NONE, e, offsets[0], offsets[1]);
+        }
     }
 
     private long[] numbers(JsonReader in, String name) throws IOException {

@@ -28,6 +28,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.LongConsumer;
 import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +36,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Tables as text, with commas or tabs between the fields and a line of names first. Their groups of columns are arrays of int64,
  * or of float64 where a number is missing or no integer; with a type given, all columns are one matrix of it. A column whose
- * first value is no number is a column of texts.
+ * first value that is there is no number is a column of texts.
  */
 final class TableFormat implements SourceFormat {
     private static final int UNPACK_BYTES = 64 << 10;
@@ -53,7 +54,8 @@ final class TableFormat implements SourceFormat {
         if (wanted != null) {
             members.add(member(content, new ColumnGroups.Group("", 0, table.columns(), true), wanted));
         } else {
-            List<ColumnGroups.Group> groups = ColumnGroups.of(reader.header(), reader.texts());
+            List<ColumnGroups.Group> groups =
+                    wanted(ColumnGroups.of(reader.header(), reader.texts()), file, options, probe, content);
             for (ColumnGroups.Group group : groups) {
                 if (!reader.texts().get(group.first())) {
                     members.add(member(content, group, new NumberFormat(dtype(table, group))));
@@ -62,6 +64,30 @@ final class TableFormat implements SourceFormat {
             members.addAll(texts(file, reader, groups, content, probe.settings()));
         }
         return members;
+    }
+
+    private static List<ColumnGroups.Group> wanted(
+            List<ColumnGroups.Group> groups,
+            DiscoveredFile file,
+            SourceOptions options,
+            SourceProbe probe,
+            TableContent content) {
+        try {
+            MemberChoice choice = MemberChoice.of(
+                    file,
+                    options,
+                    probe,
+                    groups.stream().map(ColumnGroups.Group::name).toList());
+            List<ColumnGroups.Group> chosen =
+                    groups.stream().filter(group -> choice.takes(group.name())).toList();
+            if (chosen.isEmpty()) {
+                content.release();
+            }
+            return chosen;
+        } catch (LarderException e) {
+            content.release();
+            throw e;
+        }
     }
 
     /** Reads a table that has columns of texts once more, for those alone. */
@@ -77,8 +103,7 @@ final class TableFormat implements SourceFormat {
         if (wanted.isEmpty()) {
             return List.of();
         }
-        List<String> columns =
-                wanted.stream().map(group -> reader.header().get(group.first())).toList();
+        List<String> columns = wanted.stream().map(ColumnGroups.Group::name).toList();
         StringsSink sink = new StringsSink(columns, settings.memory());
         try {
             TextKind kind = TextKind.require(TextKind.of(file.fileName()), file.path());
@@ -113,7 +138,7 @@ final class TableFormat implements SourceFormat {
         try (InputStream in = Files.newInputStream(file.path());
                 InputStream unpacked = file.isGzip() ? new GZIPInputStream(in, UNPACK_BYTES) : in;
                 CsvReader<Boolean> csv = CsvReader.builder()
-                        .fieldSeparator(file.fileName().contains(".tsv") ? '\t' : ',')
+                        .fieldSeparator(file.fileName().toLowerCase(Locale.ROOT).contains(".tsv") ? '\t' : ',')
                         .extraFieldStrategy(FieldMismatchStrategy.IGNORE)
                         .missingFieldStrategy(FieldMismatchStrategy.IGNORE)
                         .allowUnclosedQuote(false)
@@ -149,6 +174,9 @@ final class TableFormat implements SourceFormat {
         Dtype dtype = WantedType.dtype(options.dtype());
         if (!NumberFormat.isNumeric(dtype)) {
             throw Refusal.of(file.path(), 0, "a table of numbers cannot become elements of " + dtype);
+        } else if (!options.shape().isEmpty()) {
+            throw Refusal.unfit(
+                    file.path(), "a table says its shape itself: its rows and columns", "load it without --shape");
         }
         return new NumberFormat(dtype);
     }

@@ -28,10 +28,16 @@ final class TableReader extends CsvCallbackHandler<Boolean> {
     private final NumberText number = new NumberText();
     private final List<String> first = new ArrayList<>();
     private final BitSet texts = new BitSet();
-    private boolean firstIsNumbers = true;
+
+    /** Columns that have had a value: the first one says what a column holds. */
+    private final BitSet decided = new BitSet();
+
+    private boolean hasName;
+    private boolean hasNumber;
     private @Nullable NumberTable table;
     private long line;
     private int fields;
+    private int undecided;
     private boolean started;
     private RecordType type = RecordType.DATA;
 
@@ -44,7 +50,7 @@ final class TableReader extends CsvCallbackHandler<Boolean> {
 
     /** Returns the fields of the first line; empty if there was none. */
     List<String> header() {
-        return firstIsNumbers ? List.of() : first;
+        return isNumbers() ? List.of() : first;
     }
 
     /** Returns which columns are of texts; the table has zeros there. */
@@ -97,7 +103,10 @@ final class TableReader extends CsvCallbackHandler<Boolean> {
             }
             first.add(new String(buffer, offset, length));
             NumberText.Kind kind = number.read(buffer, offset, length);
-            firstIsNumbers &= kind != NumberText.Kind.NONE && kind != NumberText.Kind.MISSING;
+            boolean isMissing = kind == NumberText.Kind.MISSING;
+            hasNumber |= kind != NumberText.Kind.NONE && !isMissing;
+            hasName |= kind == NumberText.Kind.NONE
+                    || (isMissing && first.get(fields).isBlank());
         } else if (fields >= numbers.columns()) {
             throw refusal("it has more fields than the " + numbers.columns() + " of the first line", "repair the line");
         } else {
@@ -107,8 +116,10 @@ final class TableReader extends CsvCallbackHandler<Boolean> {
     }
 
     private void add(NumberTable numbers, NumberText.Kind kind, char[] buffer, int offset, int length) {
-        if (kind == NumberText.Kind.NONE && wanted == null && numbers.rows() == 0) {
-            texts.set(fields); // the first value says what a column holds
+        if (undecided > 0 && kind != NumberText.Kind.MISSING && !decided.get(fields)) {
+            decided.set(fields);
+            undecided--;
+            texts.set(fields, kind == NumberText.Kind.NONE && wanted == null);
         }
         if (texts.get(fields)) {
             numbers.add(fields, 0);
@@ -138,7 +149,7 @@ final class TableReader extends CsvCallbackHandler<Boolean> {
     }
 
     private String shown(char[] buffer, int offset, int length) {
-        String name = firstIsNumbers || fields >= first.size() ? "" : " (" + Names.printable(first.get(fields)) + ")";
+        String name = isNumbers() || fields >= first.size() ? "" : " (" + Names.printable(first.get(fields)) + ")";
         return "field " + (fields + 1) + name + ": '"
                 + Names.printable(new String(buffer, offset, Math.min(length, 100))) + "'";
     }
@@ -179,13 +190,18 @@ final class TableReader extends CsvCallbackHandler<Boolean> {
     private void start() {
         NumberTable numbers = new NumberTable(file, first.size(), beforeSpill);
         table = numbers;
-        if (!firstIsNumbers) {
+        undecided = first.size();
+        if (!isNumbers()) {
             return;
-        }
-        if (wanted == null || counts()) {
+        } else if (counts()) {
+            throw refusal(
+                    "the first line may be names, as pandas writes 0,1,2 for columns without names, or numbers",
+                    "if it is names, write x0,x1,x2 there: sed -i '1s/[0-9][0-9]*/x&/g' FILE; if it is numbers, add a line of"
+                            + " names above it");
+        } else if (wanted == null) {
             throw refusal(
                     "the first line has numbers instead of column names",
-                    "add a first line with names, or give --dtype to load it as one matrix");
+                    "add a first line with names, or give --dtype to load all lines as one matrix");
         }
         for (fields = 0; fields < first.size(); fields++) {
             char[] text = first.get(fields).toCharArray();
@@ -198,14 +214,15 @@ final class TableReader extends CsvCallbackHandler<Boolean> {
         }
     }
 
-    /** Tells whether the first line is 0, 1, 2, … or 1, 2, 3, …, which may be numbers as well as names. */
+    /** Tells whether the first line has numbers, some of which may be missing, and no name; an empty field is a column without one. */
+    private boolean isNumbers() {
+        return !hasName && (hasNumber || wanted != null);
+    }
+
+    /** Tells whether the first line is 0, 1, 2, …, which may be numbers as well as names. */
     private boolean counts() {
-        if (first.size() < 2) {
-            return false;
-        }
         for (int i = 0; i < first.size(); i++) {
-            String text = first.get(i).strip();
-            if (!text.equals(String.valueOf(i)) && !text.equals(String.valueOf(i + 1))) {
+            if (!first.get(i).strip().equals(String.valueOf(i))) {
                 return false;
             }
         }

@@ -3,6 +3,7 @@ package dev.larder.server.source.scan;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
@@ -11,12 +12,22 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 
 /** Turns files into columns: what is computed is made here and now, what can be copied stays where it is. */
 final class ColumnScan {
     private ColumnScan() {}
 
     static ScannedSource of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
+        boolean hasType = options.as() == LoadOptions.As.RAGGED; // of raw bytes, which become rows
+        if (!options.dtype().isEmpty() && !hasType) {
+            throw Failure.of(
+                            ErrorCode.USAGE,
+                            "--dtype cannot be used with --as "
+                                    + options.as().name().toLowerCase(Locale.ROOT))
+                    .with("dtype", options.dtype())
+                    .remedy("load it without one of the two");
+        }
         return switch (options.as()) {
             case RAGGED -> RaggedScan.of(dataset, path, options, settings);
             case BYTES -> BytesScan.of(dataset, path, options, settings);
@@ -34,7 +45,8 @@ final class ColumnScan {
         }
         List<SourceArray> sorted = new ArrayList<>(found.arrays());
         sorted.sort(Comparator.comparing(array -> array.name().array()));
-        return new ScannedSource(found.name(), found.path(), sorted, found.skippedFiles(), found.hiddenFiles());
+        return new ScannedSource(
+                found.name(), found.path(), sorted, found.skippedFiles(), found.hiddenFiles(), found.notes());
     }
 
     static LarderException nothing(Path path, int skipped, int hidden, String remedy) {

@@ -58,11 +58,15 @@ record FileScan(DiscoveredFile file) {
     private void requireName(String name) {
         String objection = Names.arrayObjection(name);
         if (objection != null) {
+            boolean isText = name.indexOf(FileWalk.REPLACEMENT) < 0;
             throw Refusal.unfit(
                     file.path(),
                     "its array cannot be called " + Names.printable(name) + ": " + objection,
-                    "rename the file, leave it out with --exclude, or load the folder --as bytes, where a file may have any"
-                            + " name");
+                    "rename the file, "
+                            + (isText
+                                    ? "leave it out with --exclude, or load the folder --as bytes, where a file may have any"
+                                            + " name"
+                                    : "or leave it out with --exclude"));
         }
     }
 

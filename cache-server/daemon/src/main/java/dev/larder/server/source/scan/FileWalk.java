@@ -23,7 +23,7 @@ final class FileWalk extends FolderWalk {
     private static final int MANY = 256;
 
     /** What stands in a name for bytes that are no text. */
-    private static final char REPLACEMENT = '\uFFFD';
+    static final char REPLACEMENT = '\uFFFD';
 
     private final ScanSettings settings;
     private final FileTable files;

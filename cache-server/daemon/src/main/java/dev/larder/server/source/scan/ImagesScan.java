@@ -23,13 +23,17 @@ import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.formats.ImageFormat;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CancellationException;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +47,7 @@ final class ImagesScan {
     private static final String PATH = "path";
     private static final String LABEL = "label";
     private static final String CLASSES = "classes";
+    private static final int MOST_NAMED = 5;
 
     private final String dataset;
     private final Path path;
@@ -99,7 +104,7 @@ final class ImagesScan {
                 throw e;
             }
         }
-        return ColumnScan.source(new ScannedSource(dataset, path, arrays, skipped, walk.hidden()), refusals);
+        return ColumnScan.source(new ScannedSource(dataset, path, arrays, skipped, walk.hidden(), notes()), refusals);
     }
 
     private boolean hasEmptyOne() {
@@ -135,17 +140,69 @@ final class ImagesScan {
             return;
         }
         int[] depths = images.folders().stream().mapToInt(ImagesScan::depth).toArray();
-        int depth = depths[images.folder(0)];
-        for (int i = 1; i < images.size(); i++) {
+        int usual = usualDepth(depths);
+        int example = IntStream.range(0, images.size())
+                .filter(i -> depths[images.folder(i)] == usual)
+                .findFirst()
+                .orElseThrow();
+        for (int i = 0; i < images.size(); i++) {
             int other = depths[images.folder(i)];
-            if (other != depth) {
+            if (other != usual) {
                 misplaced.add(Refusal.unfit(
                         images.path(i),
-                        "it lies " + other + " folders deep, and " + images.path(0) + " " + depth
+                        "it lies " + other + " folders deep, and " + images.path(example) + " " + usual
                                 + ": the folder of an image is its class",
                         "move images to the same depth, or leave folders out with --exclude"));
             }
         }
+    }
+
+    /** Returns the depth of most images; of as many, that of the first. */
+    private int usualDepth(int[] depths) {
+        Map<Integer, Integer> counts = new LinkedHashMap<>();
+        IntStream.range(0, images.size()).forEach(i -> counts.merge(depths[images.folder(i)], 1, Integer::sum));
+        int most = Collections.max(counts.values());
+        return counts.keySet().stream()
+                .filter(depth -> Objects.requireNonNull(counts.get(depth)) == most)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** Says what a load does not take, and what it takes and the loader may not read. */
+    private List<String> notes() {
+        Map<String, Integer> others = new TreeMap<>();
+        FileTable files = walk.files();
+        int webp = 0;
+        for (int i = 0; i < files.size(); i++) {
+            String suffix = suffix(files.name(i));
+            if (suffix.equals(".webp")) {
+                webp++;
+            } else if (!ImageFormat.isNamedSo(files.name(i))) {
+                others.merge(suffix, 1, Integer::sum);
+            }
+        }
+        List<String> notes = new ArrayList<>();
+        if (!others.isEmpty()) {
+            String most = others.entrySet().stream()
+                    .sorted(Map.Entry.<String, Integer>comparingByValue().reversed())
+                    .limit(MOST_NAMED)
+                    .map(other -> other.getValue() + " " + Names.printable(other.getKey()))
+                    .collect(Collectors.joining(", "));
+            notes.add("not taken by --as images, which takes " + ImageFormat.SUFFIXES + ": " + most
+                    + (others.size() > MOST_NAMED ? ", …" : ""));
+        }
+        if (webp > 0) {
+            notes.add("images called .webp: " + webp
+                    + "; the Java loader decodes WebP only with a plug-in of ImageIO on its"
+                    + " class path; convert them to JPEG or PNG if it has none");
+        }
+        return notes;
+    }
+
+    private static String suffix(String path) {
+        String name = path.substring(path.lastIndexOf('/') + 1);
+        int dot = name.lastIndexOf('.');
+        return dot < 0 ? "without a suffix" : name.substring(dot).toLowerCase(Locale.ROOT);
     }
 
     private static int depth(String folder) {

@@ -22,6 +22,10 @@ final class Kinds {
     /** Files that only {@code --as images} takes. */
     static final String IMAGES = "images";
 
+    /** What to name, beside what the daemon reads itself, where no file is of a known kind. */
+    static final String READ_BY_OTHERS =
+            "by readers (larder readers lists those that are installed) HDF5, Parquet, TFRecord, .tar.xz, .tar.zst";
+
     private final SourceOptions options;
     private final List<Readers.Known> readers = Readers.all();
 
@@ -42,6 +46,12 @@ final class Kinds {
         return Readers.named(readers, name, "arrays")
                 .map(reader -> reader.spec().description())
                 .orElse(ImageFormat.isNamedSo(name) ? IMAGES : null);
+    }
+
+    /** Tells whether a name says that a file is of a kind that is read as arrays or columns, and so has a type. */
+    static boolean isKnown(String name, SourceOptions options) {
+        String kind = new Kinds(options).of(name);
+        return kind != null && !kind.equals(IMAGES);
     }
 
     /** Counts the files of a folder, by their kinds, that are of other kinds than those that were taken. */

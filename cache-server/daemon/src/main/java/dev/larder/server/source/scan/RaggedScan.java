@@ -45,7 +45,7 @@ final class RaggedScan {
                     .remedy("rename the files: the column " + INDEX + " leads from scenes to rows");
         }
         ScannedSource plain = ScannedSource.scan(dataset, path, options.withAs(LoadOptions.As.ARRAYS), settings);
-        Map<String, Map<String, SourceArray>> columns = columns(plain.arrays(), new KeyFilter(options.keys()));
+        Map<String, Map<String, SourceArray>> columns = columns(plain.arrays(), options.keys());
         List<LarderException> refusals = new Refusals();
         String advice =
                 options.keys().isEmpty() ? "; if the folder has files of several keys, name them with --columns" : "";
@@ -64,11 +64,16 @@ final class RaggedScan {
     }
 
     /** Returns for each column the arrays of its rows, sorted by scene. */
-    private static Map<String, Map<String, SourceArray>> columns(List<SourceArray> arrays, KeyFilter keys) {
+    private static Map<String, Map<String, SourceArray>> columns(List<SourceArray> arrays, List<String> named) {
+        KeyFilter keys = new KeyFilter(named);
         Map<String, Map<String, SourceArray>> columns = new TreeMap<>();
         for (SourceArray array : arrays) {
             String name = array.name().array();
             @Nullable String key = keys.keyOf(name);
+            String last = name.substring(name.lastIndexOf('/') + 1);
+            if (key == null && named.contains(last) && last.length() < name.length()) {
+                key = last; // of an archive, whose name is the scene
+            }
             String column = key == null ? ONLY_COLUMN : key;
             String scene = key == null ? name : name.substring(0, name.length() - key.length() - 1);
             columns.computeIfAbsent(column, c -> new TreeMap<>()).put(scene, array);

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -65,6 +66,11 @@ final class Scan {
                 .filter(Objects::nonNull)
                 .flatMap(List::stream)
                 .toList();
+    }
+
+    /** Returns the columns that somebody named and arrays within files are called like. */
+    Set<String> columns() {
+        return probe.columns();
     }
 
     List<LarderException> refusals() {

@@ -41,11 +41,19 @@ import org.jspecify.annotations.Nullable;
  * @param arrays sorted by name; never empty
  * @param skippedFiles how many files of the folder are of no known kind
  * @param hiddenFiles how many files and folders have names that begin with a dot, and were left out for that
+ * @param notes what of the files themselves was skipped, in words
  */
-public record ScannedSource(String name, Path path, List<SourceArray> arrays, int skippedFiles, int hiddenFiles) {
-    /** Keeps its own copy. */
+public record ScannedSource(
+        String name, Path path, List<SourceArray> arrays, int skippedFiles, int hiddenFiles, List<String> notes) {
+    /** Keeps its own copies. */
     public ScannedSource {
         arrays = List.copyOf(arrays);
+        notes = List.copyOf(notes);
+    }
+
+    /** Says nothing of what files have. */
+    ScannedSource(String name, Path path, List<SourceArray> arrays, int skippedFiles, int hiddenFiles) {
+        this(name, path, arrays, skippedFiles, hiddenFiles, List.of());
     }
 
     /** Scans every source of a load; what is bad in any of them is listed at once. */
@@ -203,12 +211,12 @@ public record ScannedSource(String name, Path path, List<SourceArray> arrays, in
         }
         List<DiscoveredFile> files = walk.files();
         Scan checked = Scan.of(name, files, options, settings);
-        List<SourceArray> arrays = new ArrayList<>(checked.arrays());
-        arrays.removeIf(array -> !filter.isWanted(array.name().array()));
+        List<SourceArray> arrays = new ArrayList<>(checked.arrays()); // what is not wanted has not been looked at
         List<LarderException> refusals = new ArrayList<>(walk.refusals());
         refusals.addAll(checked.refusals());
         Set<String> names = names(files, arrays);
-        List<String> elsewhere = filter.keysOfNone(names);
+        List<String> elsewhere = new ArrayList<>(filter.keysOfNone(names));
+        elsewhere.removeAll(checked.columns());
         boolean mayBeElsewhere =
                 !elsewhere.isEmpty() && walk.skipped() > 0 && options.dtype().isEmpty();
         ScannedSource columns = refusals.isEmpty() && mayBeElsewhere
@@ -216,9 +224,13 @@ public record ScannedSource(String name, Path path, List<SourceArray> arrays, in
                 : null;
         arrays.sort(Comparator.comparing(array -> array.name().array()));
         refuseClashes(arrays, refusals);
-        LarderException incomplete = (columns == null ? filter : filter.without(elsewhere)).incomplete(path, names);
+        KeyFilter ofFiles = filter.without(checked.columns());
+        LarderException incomplete = (columns == null ? ofFiles : ofFiles.without(elsewhere)).incomplete(path, names);
         if (incomplete != null) {
             refusals.add(incomplete);
+        } else if (refusals.isEmpty() && columns == null && !arrays.isEmpty() && !elsewhere.isEmpty()) {
+            refusals.add(Refusal.unfit(
+                    path, "it has no columns " + elsewhere, "name columns that it has, or load all without --columns"));
         }
         if (!refusals.isEmpty()) {
             checked.arrays().forEach(SourceArray::release);
@@ -226,10 +238,12 @@ public record ScannedSource(String name, Path path, List<SourceArray> arrays, in
             throw Refusal.all(name, path, refusals);
         }
         if (arrays.isEmpty()) {
+            ArrowFolder.requireRows(path);
             throw nothing(path, options, walk);
         }
         int skipped = columns == null ? walk.skipped() : Math.max(0, columns.skippedFiles - walk.known());
-        return new ScannedSource(name, path, arrays, skipped, walk.hidden());
+        return new ScannedSource(
+                name, path, arrays, skipped, walk.hidden(), columns == null ? List.of() : columns.notes);
     }
 
     /** Adds the columns of a folder that no file of an array is called like; null where it has none of such kinds. */
@@ -309,6 +323,7 @@ public record ScannedSource(String name, Path path, List<SourceArray> arrays, in
                 + (kind.equals(Kinds.IMAGES)
                         ? "; load them by themselves, --as images"
                         : "; name their columns with --columns, or load them by themselves")));
+        sources.forEach(source -> notes.addAll(source.notes));
         return notes;
     }
 
@@ -358,8 +373,14 @@ public record ScannedSource(String name, Path path, List<SourceArray> arrays, in
                 .with("skippedFiles", walk.skipped())
                 .with("hiddenFiles", walk.hidden());
         return options.keys().isEmpty()
-                ? failure.remedy("files of these kinds are read: " + SourceKind.ALL
-                        + (walk.skipped() == 0 ? "" : "; images with --as images, files of any kind with --as bytes"))
-                : failure.with("keys", options.keys()).remedy("no file's stem ends in _ and one of the keys");
+                ? failure.remedy("files of these kinds are read: " + SourceKind.ALL + "; "
+                        + Kinds.READ_BY_OTHERS
+                        + (walk.skipped() == 0
+                                ? ""
+                                : "; images with --as images, texts with --as strings, files of any kind with --as"
+                                        + " bytes"))
+                : failure.with("keys", options.keys())
+                        .remedy(
+                                "no file's stem ends in _ and one of the keys, and no array in a file is called like one");
     }
 }

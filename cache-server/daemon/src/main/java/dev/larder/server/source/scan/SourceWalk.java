@@ -5,6 +5,7 @@ import dev.larder.server.source.Refusal;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.source.SourceKind;
 import dev.larder.server.source.SourceOptions;
+import dev.larder.server.source.text.TextKind;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -81,9 +82,11 @@ final class SourceWalk extends FolderWalk {
         if (kind == null && !isTyped) {
             throw Refusal.unfit(
                     root,
-                    "its name has no known suffix (" + SourceKind.ALL + ")",
-                    "rename it, give --dtype if it has raw numbers, or load it --as bytes");
-        } else if (kind != null && isTyped && !kind.takesDtype()) {
+                    "its name has no known suffix (" + SourceKind.ALL + "; " + Kinds.READ_BY_OTHERS + ")",
+                    TextKind.of(fileName) == null
+                            ? "rename it, give --dtype if it has raw numbers, or load it --as bytes"
+                            : "load it --as strings, or --as bytes");
+        } else if (isTyped && (kind == null ? Kinds.isKnown(fileName, options) : !kind.takesDtype())) {
             throw Refusal.unfit(root, "its format already says its dtype", "load it without --dtype");
         }
         add(DiscoveredFile.alone(root, kind == null ? SourceKind.RAW : kind, options));

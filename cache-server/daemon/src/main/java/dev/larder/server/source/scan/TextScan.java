@@ -60,9 +60,9 @@ final class TextScan {
             String dataset, String prefix, TextFile text, SourceOptions options, ColumnMemory memory) {
         Path file = text.path();
         SourceIdentity identity = SourceIdentity.of(file);
-        CellSink sink = options.as() == LoadOptions.As.INDEX
-                ? new IndexSink(options.keys(), memory)
-                : new StringsSink(options.keys(), memory);
+        List<String> wanted = text.kind().columns(options.keys());
+        CellSink sink =
+                options.as() == LoadOptions.As.INDEX ? new IndexSink(wanted, memory) : new StringsSink(wanted, memory);
         try {
             text.read(sink);
             List<SourceArray> arrays = sink.arrays(dataset, prefix, file, List.of(identity));

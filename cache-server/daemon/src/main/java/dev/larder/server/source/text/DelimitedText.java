@@ -5,17 +5,22 @@ import de.siegmar.fastcsv.reader.CsvReader;
 import de.siegmar.fastcsv.reader.CsvRecord;
 import de.siegmar.fastcsv.reader.FieldMismatchStrategy;
 import dev.larder.error.LarderException;
+import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.Refusal;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 
 /** Reads CSV or TSV whose first line names the columns. Empty lines are allowed at the end only. */
 final class DelimitedText {
+    /** What a column without a name is called, before its number from 0. */
+    static final String UNNAMED = "column";
+
     private final Path file;
     private final char separator;
     private long blankLine;
@@ -58,14 +63,15 @@ final class DelimitedText {
         }
     }
 
+    /** Returns what columns are called, as those of a table of numbers are. */
     private List<String> columns(CsvRecord header) {
-        List<String> columns = header.getFields().stream()
-                .map(field -> field.startsWith("\uFEFF") ? field.substring(1) : field)
-                .toList();
-        for (String column : columns) {
-            if (column.isEmpty()) {
-                throw LineReader.refusal(file, 1, "a column has no name");
-            }
+        List<String> columns = new ArrayList<>();
+        if (header.getFieldCount() == 1 && header.getField(0).isBlank()) {
+            return columns;
+        }
+        for (String field : header.getFields()) {
+            String name = field.startsWith("\uFEFF") ? field.substring(1) : field;
+            columns.add(ColumnArrays.cleanName(name.strip(), UNNAMED + columns.size()));
         }
         if (new HashSet<>(columns).size() < columns.size()) {
             throw LineReader.refusal(file, 1, "two columns have the same name: " + columns);

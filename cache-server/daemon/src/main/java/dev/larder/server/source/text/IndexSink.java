@@ -12,14 +12,19 @@ import dev.larder.server.source.SourceIdentity;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Makes an index of some columns of a text file, else of its first: each cell leads to the number of its row. */
 public final class IndexSink implements CellSink {
+    private static final int MOST_LISTED = 10_000;
+
     private final ColumnMemory memory;
     private final Map<String, Keys> columns = new LinkedHashMap<>();
+    private final Set<String> others = new LinkedHashSet<>();
     private long row;
 
     public IndexSink(List<String> wanted, ColumnMemory memory) {
@@ -36,6 +41,8 @@ public final class IndexSink implements CellSink {
     public void column(String name) {
         if (columns.isEmpty()) {
             columns.put(name, new Keys(memory));
+        } else if (others.size() < MOST_LISTED && !columns.containsKey(name)) {
+            others.add(name);
         }
     }
 
@@ -66,7 +73,7 @@ public final class IndexSink implements CellSink {
         List<SourceArray> arrays = new ArrayList<>();
         columns.forEach((column, keys) -> {
             if (row > 0 && keys.texts.size() == 0) {
-                throw Refusal.of(file, 0, "it has no column " + column);
+                throw Refusal.noColumns(file, List.of(column), others);
             }
             ColumnArrays.requireName(file, prefix + column);
             try {

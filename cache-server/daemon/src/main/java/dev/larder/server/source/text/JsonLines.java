@@ -5,15 +5,24 @@ import com.google.gson.Strictness;
 import com.google.gson.stream.JsonReader;
 import com.google.gson.stream.JsonToken;
 import com.google.gson.stream.MalformedJsonException;
+import dev.larder.server.source.ColumnArrays;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.StringReader;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
 
 /** Reads lines that are JSON objects. Numbers are kept as they are written; null is the same as nothing. */
 final class JsonLines {
+    private static final int MOST_NAMES = 10_000;
+
     private final Path file;
+
+    /** What columns are called, by their keys: to make a name costs more than to look it up. */
+    private final Map<String, String> names = new HashMap<>();
+
     private long blankLine;
 
     JsonLines(Path file) {
@@ -39,12 +48,24 @@ final class JsonLines {
         }
     }
 
-    private static void readObject(String line, CellSink sink) throws IOException {
+    private String nameOf(String key) {
+        String known = names.get(key);
+        if (known != null) {
+            return known;
+        }
+        String name = ColumnArrays.levelledName(key);
+        if (names.size() < MOST_NAMES) {
+            names.put(key, name);
+        }
+        return name;
+    }
+
+    private void readObject(String line, CellSink sink) throws IOException {
         JsonReader json = new JsonReader(new StringReader(line));
         json.setStrictness(Strictness.STRICT);
         json.beginObject();
         while (json.hasNext()) {
-            String column = json.nextName();
+            String column = nameOf(json.nextName());
             JsonToken token = json.peek();
             switch (token) {
                 case STRING -> sink.cell(column, json.nextString(), false);

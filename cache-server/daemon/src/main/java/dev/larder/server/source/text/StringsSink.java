@@ -9,8 +9,10 @@ import dev.larder.server.source.SourceIdentity;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Makes a column of texts of each column of a text file. A row without a cell has the empty text there. */
@@ -24,6 +26,7 @@ public final class StringsSink implements CellSink {
     private final List<String> wanted;
     private final ColumnMemory memory;
     private final Map<String, StringsBuilder> columns = new LinkedHashMap<>();
+    private final Set<String> others = new LinkedHashSet<>();
     private long rows;
     private long given;
 
@@ -42,6 +45,8 @@ public final class StringsSink implements CellSink {
     public void column(String name) {
         if (isWanted(name)) {
             builder(name);
+        } else if (others.size() < MAX_COLUMNS) {
+            others.add(name);
         }
     }
 
@@ -67,6 +72,8 @@ public final class StringsSink implements CellSink {
             }
             builder.add(text);
             given++;
+        } else {
+            column(column);
         }
     }
 
@@ -89,10 +96,12 @@ public final class StringsSink implements CellSink {
 
     @Override
     public List<SourceArray> arrays(String dataset, String prefix, Path file, List<SourceIdentity> identity) {
-        for (String column : wanted) {
-            if (!columns.containsKey(column)) {
-                throw Refusal.of(file, 0, "it has no column " + column + ", but " + columns.keySet());
-            }
+        List<String> missing =
+                wanted.stream().filter(name -> !columns.containsKey(name)).toList();
+        if (!missing.isEmpty()) {
+            List<String> present = new ArrayList<>(columns.keySet());
+            present.addAll(others);
+            throw Refusal.noColumns(file, missing, present);
         }
         List<SourceArray> arrays = new ArrayList<>();
         columns.forEach((column, builder) -> {

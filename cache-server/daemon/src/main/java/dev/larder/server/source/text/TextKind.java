@@ -1,7 +1,9 @@
 package dev.larder.server.source.text;
 
+import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.Refusal;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +35,13 @@ public enum TextKind {
             }
         }
         return null;
+    }
+
+    /** Returns how a file of this kind calls the columns that somebody names. */
+    public List<String> columns(List<String> named) {
+        return this == CSV || this == TSV
+                ? named.stream().map(name -> ColumnArrays.cleanName(name, name)).toList()
+                : named;
     }
 
     /** Refuses a file of no kind. */

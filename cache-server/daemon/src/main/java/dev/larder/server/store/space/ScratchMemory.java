@@ -139,8 +139,8 @@ public final class ScratchMemory implements ColumnMemory, AutoCloseable {
     }
 
     private LarderException notEnough(long byteSize, LarderException cause) {
-        return Failure.of(ErrorCode.NO_SPACE, "not enough space for what the sources unpack to")
-                .with("unpacked", liveBytes.get() + elsewhereBytes.get())
+        return Failure.of(ErrorCode.NO_SPACE, "not enough space for what a load makes of its sources")
+                .with("made", liveBytes.get() + elsewhereBytes.get())
                 .with("more", byteSize)
                 .with("reason", cause.getMessage())
                 .cause(cause)

@@ -1,6 +1,7 @@
 package dev.larder.server.source.scan;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.npy.Numpy;
 import dev.larder.npy.Order;
@@ -91,6 +92,55 @@ class ArchiveSourceTest {
                         .arrays())
                 .extracting(array -> array.name().array())
                 .containsExactly("a_rgb", "b_rgb");
+    }
+
+    private static final String ODD = "import numpy as np, sys; np.savez(sys.argv[1], **{'b': np.arange(2, dtype='i4'),"
+            + " 'a_b': np.zeros(3, 'i4'), 'odd name': np.ones(1, 'i4'), 'o': np.array([1, 'a'], dtype=object)})";
+
+    @Test
+    void aMemberThatIsNotAskedForBlocksNoOther() throws Exception {
+        Path file = folder.resolve("x.npz");
+        Numpy.run(ODD, file.toString());
+
+        assertThat(names(file, "b")).containsExactly("b");
+        assertThat(names(file, "odd_name", "b")).containsExactly("b", "odd_name");
+        assertThat(names(folder, "b")).containsExactly("x/b");
+        assertThatThrownBy(() -> names(file)).hasMessageContaining("or choose other arrays of the file with --columns");
+        assertThatThrownBy(() -> names(file, "b", "nope"))
+                .hasMessageContaining("it has no columns [nope], but [b, a_b, odd_name, o]");
+        assertThatThrownBy(() -> names(folder, "b", "nope")).hasMessageContaining("it has no columns [nope]");
+        assertThatThrownBy(() -> names(folder, "nope")).hasMessageContaining("no array in a file is called like one");
+    }
+
+    @Test
+    void filesOfScenesAndMembersOfAFileAreChosenTogether() throws Exception {
+        Numpy.run(ODD, folder.resolve("x.npz").toString());
+        SourceFiles.npy(folder.resolve("s0_rgb.npy"), "<f4", 2);
+        SourceFiles.npy(folder.resolve("s1_rgb.npy"), "<f4", 2);
+
+        assertThat(names(folder, "rgb", "b")).containsExactly("s0_rgb", "s1_rgb", "x/b");
+        SourceFiles.npy(folder.resolve("s1_depth.npy"), "<f4", 2);
+        assertThatThrownBy(() -> names(folder, "rgb", "b", "depth")).hasMessageContaining("missing=[s0_depth]");
+    }
+
+    @Test
+    void aTensorOfAnUnknownTypeBlocksNoOther() {
+        byte[] content = SourceFiles.safetensors(
+                "{\"a b\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},"
+                        + "\"packed\":{\"dtype\":\"F4\",\"shape\":[4],\"data_offsets\":[2,4]}}",
+                4);
+        Path file = SourceFiles.write(folder.resolve("m.safetensors"), content);
+
+        assertThat(names(file, "a_b")).containsExactly("a_b");
+        assertThatThrownBy(() -> names(file))
+                .hasMessageContaining("tensor packed: its dtype F4 is unknown")
+                .hasMessageContaining("or choose other arrays of the file with --columns");
+    }
+
+    private static List<String> names(Path source, String... columns) {
+        return ScannedSource.scan("set", source, new SourceOptions(List.of(columns))).arrays().stream()
+                .map(array -> array.name().array())
+                .toList();
     }
 
     @Test

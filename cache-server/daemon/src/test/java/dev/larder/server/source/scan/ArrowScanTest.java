@@ -214,6 +214,16 @@ class ArrowScanTest {
     }
 
     @Test
+    void theCaseOfASuffixDoesNotMatter() throws IOException {
+        copy("numbers-file.arrow", "B.ARROW");
+
+        ScannedSource source = scan(folder.resolve("B.ARROW"));
+
+        assertThat(source.arrays()).isNotEmpty();
+        SourceFiles.release(source);
+    }
+
+    @Test
     void whatIsSkippedIsSaidByItsKind() throws IOException {
         copy("numbers-file.arrow", "b.arrow");
         for (String name : List.of("a.parquet", "c.parquet", "d.tar", "notes.md", "x.jpg", "y.PNG")) {

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadOptions.As;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
@@ -156,7 +157,8 @@ class ColumnScanTest {
         ScannedSource source = scan(As.STRINGS, file, "b");
 
         assertThat(source.arrays()).extracting(array -> array.name().array()).containsExactly("b/bytes", "b/offsets");
-        assertThatThrownBy(() -> scan(As.STRINGS, file, "d")).hasMessageContaining("it has no column d");
+        assertThatThrownBy(() -> scan(As.STRINGS, file, "d"))
+                .hasMessageContaining("it has no columns [d], but [a, b, c];");
         release(source);
     }
 
@@ -231,12 +233,49 @@ class ColumnScanTest {
     @CsvSource(
             delimiter = '|',
             value = {
+                "t.csv   | id,\"name, full\",/1,a,b | column2 id name_full",
+                "t.jsonl | {\"_id\":1,\"full name\":2} | _id full_name"
+            })
+    void columnsAreCalledAsThoseOfATableOfNumbers(String name, String content, String expected) throws IOException {
+        ScannedSource source = scan(As.STRINGS, write(name, content.replace('/', '\n')));
+
+        assertThat(source.arrays().stream()
+                        .map(array -> array.name().array())
+                        .filter(array -> array.endsWith("/bytes"))
+                        .map(array -> array.substring(0, array.length() - "/bytes".length())))
+                .containsExactly(expected.split(" "));
+        release(source);
+    }
+
+    @Test
+    void aTextThatIsNotUtf8IsRefusedWithItsLine() throws IOException {
+        byte[] text = ("a\n" + "é\n".repeat(40_000) + "?\n").getBytes(UTF_8);
+        text[text.length - 2] = (byte) 0xe9;
+        Path file = SourceFiles.write(folder.resolve("t.csv"), text);
+
+        assertThatThrownBy(() -> scan(As.STRINGS, file))
+                .hasMessageContaining("line=40002 reason=it is not UTF-8 text; convert it, as in iconv");
+    }
+
+    @Test
+    void aTypeIsOfNoUseToFilesThatStayWhatTheyAre() {
+        SourceOptions options =
+                SourceOptions.of(LoadOptions.none().withElements("u1", "").withAs(As.BYTES));
+
+        assertThatThrownBy(() -> ScannedSource.scan("set", folder, options))
+                .hasMessageContaining("--dtype cannot be used with --as bytes");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
                 "t.tsv   | a;b/1/2                 | line=2 reason=it has 1 fields, and the first line has 2",
                 "t.tsv   | a;b/1;2;3               | line=2 reason=it has 3 fields",
                 "t.tsv   | a;b/1;2//3;4            | line=3 reason=it is empty",
                 "t.csv   | a,a/1,2                 | line=1 reason=two columns have the same name",
-                "t.csv   | a,/1,2                  | line=1 reason=a column has no name",
-                "t.csv   | a b/1                   | cannot be called a b",
+                "t.csv   | a b,a_b/1,2             | line=1 reason=two columns have the same name",
+                "t.csv   | /1                      | the names of the columns",
                 "t.csv   | ''                      | the names of the columns",
                 "t.jsonl | {\"a\":1}/[1]            | line=2 reason=it is not a JSON object",
                 "t.jsonl | {\"a\":1}/{\"a\":        | line=2 reason=it is not a JSON object",

@@ -151,10 +151,10 @@ class ImagesScanTest {
         image("cat/2.jpg", JPEG);
         image("3.jpg", JPEG);
         assertThatThrownBy(() -> scan(folder, FOR_LOAD))
-                .hasMessageContaining("badFiles=3")
+                .hasMessageContaining("badFiles=2")
                 .hasMessageContaining("cat/1.jpg reason=it is no image")
-                .hasMessageContaining("cat/1.jpg reason=it lies 1 folders deep, and ")
-                .hasMessageContaining("cat/2.jpg reason=it lies 1 folders deep, and ");
+                .hasMessageContaining("3.jpg reason=it lies 0 folders deep, and ")
+                .hasMessageContaining("cat/1.jpg 1: the folder of an image is its class");
     }
 
     private static ByteBuffer bytes(String hex) {
@@ -173,6 +173,38 @@ class ImagesScanTest {
                 .hasMessageContaining("preview.jpg reason=it lies 0 folders deep, and ")
                 .hasMessageContaining("--exclude");
         SourceFiles.release(scan(folder, "more", "preview.jpg"));
+    }
+
+    @Test
+    void theFewerImagesOfAnotherDepthAreNamed() {
+        image("a/b/0.jpg", JPEG);
+        image("c/1.jpg", JPEG);
+        image("c/2.jpg", JPEG);
+
+        assertThatThrownBy(() -> scan(folder))
+                .hasMessageStartingWith("cannot read source file: file=" + folder.resolve("a/b/0.jpg")
+                        + " reason=it lies 2 folders deep, and " + folder.resolve("c/1.jpg") + " 1: ");
+    }
+
+    @Test
+    void whatIsNotTakenAndWhatTheLoaderMayNotReadIsSaid() {
+        image("1.jpg", JPEG);
+        image("2.webp", "524946460000000057454250");
+        for (String name : List.of("3.ppm", "4.PPM", "README", "notes.txt")) {
+            SourceFiles.write(folder.resolve(name), new byte[1]);
+        }
+        ScannedSource source = scan(folder);
+
+        assertThat(source.notes())
+                .satisfiesExactly(
+                        others -> assertThat(others)
+                                .contains(".jpg, .jpeg, .png")
+                                .endsWith(": 2 .ppm, 1 .txt, 1 without a suffix"),
+                        webp -> assertThat(webp)
+                                .startsWith("images called .webp: 1; the Java loader decodes WebP only"));
+        SourceOptions options = SourceOptions.none().withAs(As.IMAGES);
+        assertThat(ScannedSource.skipped(List.of(source), options, FOR_LOAD)).containsAll(source.notes());
+        SourceFiles.release(source);
     }
 
     @Test

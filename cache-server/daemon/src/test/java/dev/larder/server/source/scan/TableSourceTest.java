@@ -64,6 +64,58 @@ class TableSourceTest {
         assertThat(shown(bare, typed("u1", ""))).containsExactly("digits |u1 [2, 2] [5, 6, 7, 255]");
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "1,2;3,4 | [2, 2] [1.0, 2.0, 3.0, 4.0]",
+                "0,2;3,4 | [2, 2] [0.0, 2.0, 3.0, 4.0]",
+                "0.0,1;3,4 | [2, 2] [0.0, 1.0, 3.0, 4.0]",
+                "nan,1;3,4 | [2, 2] [NaN, 1.0, 3.0, 4.0]",
+                "1;5 | [2, 1] [1.0, 5.0]",
+                "nan,NA;3,4 | [2, 2] [NaN, NaN, 3.0, 4.0]",
+                "x0,x1;0,1 | [1, 2] [0.0, 1.0]",
+                ",a;0,1 | [1, 2] [0.0, 1.0]"
+            })
+    void aFirstLineOfNumbersIsDataWhereATypeIsGiven(String text, String expected) throws Exception {
+        Path file = write("t.csv", text.replace(';', '\n') + "\n");
+
+        assertThat(shown(file, typed("f4", ""))).containsExactly("t <f4 " + expected);
+    }
+
+    @Test
+    void aMissingValueLeavesTheTypeOfItsColumnToTheFirstThatIsThere() throws Exception {
+        Path file = write("t.csv", "n,v,none\nNA,,\nx,2,\n7,nan,\n");
+
+        ScannedSource source = ScannedSource.scan("set", file, SourceOptions.none());
+
+        assertThat(source.arrays())
+                .extracting(array -> array.name().array() + " " + array.dtype())
+                .containsExactly("n/bytes |u1", "n/offsets <i8", "none <f8", "v <f8");
+        assertThat(new String(SourceFiles.data(source.arrays().get(0)), StandardCharsets.UTF_8))
+                .isEqualTo("NAx7");
+        source.arrays().forEach(SourceArray::release);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"T.CSV", "T.CSV.GZ", "T.Csv"})
+    void theCaseOfASuffixDoesNotMatter(String name) throws Exception {
+        byte[] text = "a,b\n1,2\n".getBytes(StandardCharsets.UTF_8);
+        Path file = SourceFiles.write(folder.resolve(name), name.endsWith("GZ") ? SourceFiles.gzip(text) : text);
+
+        assertThat(shown(file, SourceOptions.none())).containsExactly("a <i8 [1] [1]", "b <i8 [1] [2]");
+    }
+
+    @Test
+    void columnsOfATableAreChosenByTheirNames() throws Exception {
+        Path file = write("t.csv", "a,name,x0,x1\n1,n,2,3\n");
+
+        assertThat(shown(file, new SourceOptions(List.of("x", "a"))))
+                .containsExactly("a <i8 [1] [1]", "x <i8 [1, 2] [2, 3]");
+        assertThatThrownBy(() -> ScannedSource.scan("set", file, new SourceOptions(List.of("b"))))
+                .hasMessageContaining("it has no columns [b], but [a, name, x]; name columns that it has");
+    }
+
     @Test
     void halfNumbersAreRoundedAsNumpyRoundsThem() throws Exception {
         List<String> values = new ArrayList<>(List.of("65519.9", "65520", "-0.0", "6e-8", "2.98e-8", "2047.5", "0.1"));

@@ -123,6 +123,42 @@ class WalkTest {
     }
 
     @Test
+    void aNameThatIsNoTextIsNotToldToBeLoadedAsBytes() throws Exception {
+        Process made = new ProcessBuilder(
+                        "bash",
+                        "-c",
+                        "cp \"$1\" \"$2\"/$'\\xe9'.npy",
+                        "-",
+                        SourceFiles.npy(folder.resolve("good.npy"), "<f4", 1).toString(),
+                        folder.toString())
+                .start();
+        assertThat(made.waitFor()).isZero();
+
+        assertThatThrownBy(() -> scan(As.ARRAYS, folder))
+                .hasMessageContaining("rename the file, or leave it out with --exclude")
+                .message()
+                .doesNotContain("--as bytes");
+    }
+
+    @Test
+    void aFolderOfTextsIsToldOfStrings() throws IOException {
+        Path text = Files.writeString(folder.resolve("t.jsonl"), "{}");
+
+        assertThatThrownBy(() -> scan(As.ARRAYS, text)).hasMessageEndingWith("; load it --as strings, or --as bytes");
+        assertThatThrownBy(() -> scan(As.ARRAYS, folder))
+                .hasMessageContaining("texts with --as strings")
+                .hasMessageContaining("HDF5, Parquet, TFRecord, .tar.xz, .tar.zst");
+    }
+
+    @Test
+    void aSavedDatasetWithoutRowsIsSaidToBeOne() throws IOException {
+        Files.writeString(folder.resolve("state.json"), "{\"_data_files\": []}");
+
+        assertThatThrownBy(() -> scan(As.ARRAYS, folder))
+                .hasMessageContaining("it lists no data files: the dataset has no rows");
+    }
+
+    @Test
     void badNamesAreAllListedWithWhatHelps() throws IOException {
         for (String name : List.of("a b.npy", "c d.npy", "good.npy")) {
             SourceFiles.npy(folder.resolve(name), "<f4", 1);
