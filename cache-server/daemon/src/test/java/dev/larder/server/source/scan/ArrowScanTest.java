@@ -21,6 +21,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -136,6 +137,25 @@ class ArrowScanTest {
 
         assertThat(names(source)).containsExactly("f4", "one_value");
         SourceFiles.release(source);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "part-1 part-10             | 9 of 11 parts are missing beside it: [0, 2, 3, 4, 5, 6, 7, 8, 9];",
+                "part-10                    | 10 of 11 parts are missing beside it: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];",
+                "part-0 part-2              | part 1 of 3 is missing beside it;",
+                "part-0 part-00             | it has the same number as part-0",
+                "x-5-of-2                   | its number is 5, and shards of 2 end with 1",
+                "x-0-of-2 x-1-of-3          | it says that there are 3 shards, and x-0-of-2.arrow says 2"
+            })
+    void numbersOfShardsThatDoNotFitAreNamed(String files, String message) throws IOException {
+        for (String file : files.split(" ", -1)) {
+            copy("numbers-file.arrow", file + ".arrow");
+        }
+
+        assertRefused(folder, message);
     }
 
     @Test
