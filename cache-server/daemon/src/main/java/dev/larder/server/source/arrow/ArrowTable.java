@@ -2,12 +2,12 @@ package dev.larder.server.source.arrow;
 
 import dev.larder.internal.layout.Names;
 import dev.larder.server.reader.UnpackedFiles;
+import dev.larder.server.source.ColumnSearch;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -17,9 +17,10 @@ import org.jspecify.annotations.Nullable;
 
 /** The columns of Arrow files that follow each other. Not thread-safe; owns the memory of its arrays until they are taken. */
 public final class ArrowTable implements AutoCloseable {
-    private static final int MOST_SHOWN = 20;
+    private static final int MOST_SUGGESTED = 20;
 
-    private final Set<String> wanted;
+    private final ColumnSearch.Table search;
+    private final FieldChoice choice;
     private final ScanSettings settings;
     private final ColumnFactory factory;
     private final Map<String, Column> columns = new LinkedHashMap<>();
@@ -30,10 +31,11 @@ public final class ArrowTable implements AutoCloseable {
     /** A column, and the field of the first file that it was made of. */
     private record Column(ArrowColumn data, ArrowField field) {}
 
-    private ArrowTable(Set<String> wanted, ScanSettings settings) {
-        this.wanted = wanted;
+    private ArrowTable(ColumnSearch.Table search, ScanSettings settings) {
+        this.search = search;
+        this.choice = new FieldChoice(search);
         this.settings = settings;
-        this.factory = new ColumnFactory(settings.memory());
+        this.factory = new ColumnFactory(choice, settings.memory());
     }
 
     /**
@@ -41,16 +43,16 @@ public final class ArrowTable implements AutoCloseable {
      * malformed or differs from the first one, or has a column of a type that no array can have.
      *
      * @param files one at least
-     * @param wanted the names of the columns to take; empty for all
+     * @param search says which columns to take, and takes note of those that are there; none may be taken
      * @param features what is known of the columns where the files themselves say nothing
      * @return what was found; the caller closes it
      */
     public static ArrowTable read(
-            List<SourceIdentity> files, Set<String> wanted, Features features, ScanSettings settings) {
+            List<SourceIdentity> files, ColumnSearch.Table search, Features features, ScanSettings settings) {
         try {
-            return read(files, wanted, features, settings, List.of());
+            return read(files, search, features, settings, List.of());
         } catch (PackedFound e) {
-            return readPacked(files, wanted, features, settings);
+            return readPacked(files, search, features, settings);
         }
     }
 
@@ -65,11 +67,11 @@ public final class ArrowTable implements AutoCloseable {
 
     private static ArrowTable read(
             List<SourceIdentity> files,
-            Set<String> wanted,
+            ColumnSearch.Table search,
             Features features,
             ScanSettings settings,
             List<UnpackedBuffers> buffers) {
-        ArrowTable table = new ArrowTable(wanted, settings);
+        ArrowTable table = new ArrowTable(search, settings);
         try {
             for (int i = 0; i < files.size(); i++) {
                 table.read(files.get(i), features, buffers.isEmpty() ? null : buffers.get(i));
@@ -84,12 +86,12 @@ public final class ArrowTable implements AutoCloseable {
 
     /** Goes through all headers for what is packed, has a reader unpack it, and reads the table then. */
     private static ArrowTable readPacked(
-            List<SourceIdentity> files, Set<String> wanted, Features features, ScanSettings settings) {
+            List<SourceIdentity> files, ColumnSearch.Table search, Features features, ScanSettings settings) {
         List<UnpackedBuffers> buffers = new ArrayList<>();
         List<String> words = new ArrayList<>();
         for (int i = 0; i < files.size(); i++) {
             try (ArrowFile file = ArrowFile.open(files.get(i))) {
-                UnpackedBuffers its = new UnpackedBuffers(i, file, wanted, words);
+                UnpackedBuffers its = new UnpackedBuffers(i, file, new FieldChoice(search), words);
                 ArrowMessages.read(file, its, settings.isCancelled());
                 its.sort();
                 buffers.add(its);
@@ -100,7 +102,7 @@ public final class ArrowTable implements AutoCloseable {
             if (unpacked != null) {
                 buffers.forEach(its -> its.open(unpacked));
             }
-            ArrowTable table = read(files, wanted, features, settings, buffers);
+            ArrowTable table = read(files, search, features, settings, buffers);
             table.unpacked = unpacked;
             return table;
         } catch (RuntimeException | Error e) {
@@ -217,14 +219,13 @@ public final class ArrowTable implements AutoCloseable {
         }
 
         private void makeColumns(Features features) {
-            Set<String> unknown = new HashSet<>(wanted);
             List<String> names = new ArrayList<>();
             List<String> refused = new ArrayList<>();
             for (int i = 0; i < fields.size(); i++) {
                 String name = nameOf(i);
                 names.add(name);
-                unknown.remove(name);
-                if ((!wanted.isEmpty() && !wanted.contains(name)) || columns.containsKey(name)) {
+                choice.note(name, fields.get(i));
+                if (!choice.takes(name, fields.get(i)) || columns.containsKey(name)) {
                     continue; // a name that comes twice is refused below
                 }
                 ArrowColumn column = factory.column(
@@ -236,22 +237,22 @@ public final class ArrowTable implements AutoCloseable {
                     columns.put(name, new Column(column, fields.get(i)));
                 }
             }
-            if (!unknown.isEmpty()) {
-                throw other("it has no columns " + unknown + ", but " + shown(names));
+            if (!search.lacking().isEmpty()) {
+                throw other("it has no columns " + search.lacking() + ", but " + ColumnSearch.shown(names));
             } else if (!refused.isEmpty()) {
                 throw Refusal.unfit(
                         file.identity().file(),
-                        "no array can hold columns of such types: " + shown(refused),
+                        "no array can hold columns of such types: " + ColumnSearch.shown(refused),
                         names.isEmpty()
                                 ? "convert them with pyarrow, or load the file --as bytes"
                                 : "load the others with --columns "
                                         + String.join(
                                                 ",",
                                                 columns.keySet().stream()
-                                                        .limit(MOST_SHOWN)
+                                                        .limit(MOST_SUGGESTED)
                                                         .toList())
                                         + ", or convert them with pyarrow");
-            } else if (columns.isEmpty()) {
+            } else if (columns.isEmpty() && search.isForAll()) {
                 throw Refusal.unfit(
                         file.identity().file(), "it has no columns", "remove it, or leave it out with --exclude");
             }
@@ -268,7 +269,7 @@ public final class ArrowTable implements AutoCloseable {
         }
 
         private void requireReadable(BatchCursor batch) {
-            if (batch.codec() != null) {
+            if (batch.codec() != null && !columns.isEmpty()) {
                 throw new PackedFound();
             }
         }
@@ -288,12 +289,5 @@ public final class ArrowTable implements AutoCloseable {
             }
             rows = Math.addExact(rows, length);
         }
-    }
-
-    private static String shown(List<String> names) {
-        boolean isAll = names.size() <= MOST_SHOWN;
-        return isAll
-                ? names.toString()
-                : names.subList(0, MOST_SHOWN) + " and " + (names.size() - MOST_SHOWN) + " more";
     }
 }

@@ -19,12 +19,14 @@ final class ColumnFactory {
     private static final String TENSOR = "arrow.fixed_shape_tensor";
     private static final int MOST_DIMENSIONS = 16;
 
+    private final FieldChoice choice;
     private final ColumnMemory memory;
     private final List<CodesColumn> codes = new ArrayList<>();
     private final Map<String, List<String>> labels = new LinkedHashMap<>();
     private final Set<String> refused = new TreeSet<>();
 
-    ColumnFactory(ColumnMemory memory) {
+    ColumnFactory(FieldChoice choice, ColumnMemory memory) {
+        this.choice = choice;
         this.memory = memory;
     }
 
@@ -94,8 +96,10 @@ final class ColumnFactory {
         Nulls nulls = new Nulls(above);
         List<ArrowColumn> parts = new ArrayList<>();
         for (ArrowField child : field.children()) {
-            String its = nameOf(child, "field" + parts.size());
-            ArrowColumn part = column(name + "/" + its, child, features.of(child.name()), nulls);
+            String its = FieldChoice.nameOf(name, field, parts.size());
+            ArrowColumn part = choice.takes(its, child)
+                    ? column(its, child, features.of(child.name()), nulls)
+                    : new SkippedColumn(child);
             if (part == null) {
                 parts.forEach(ArrowColumn::close);
                 return null;
@@ -121,8 +125,7 @@ final class ColumnFactory {
             its = its.ofElements();
             inner = inner.children().get(0);
         }
-        boolean isNumber = inner.encoding() == null && inner.kind().isScalar();
-        if (!isNumber) {
+        if (!FieldChoice.isOfNumbers(field)) {
             ArrowColumn items =
                     column(name + ItemsColumn.ITEMS, field.children().get(0), features.ofElements(), null);
             return items == null ? null : new ItemsColumn(name, new Nulls(above), field, items);

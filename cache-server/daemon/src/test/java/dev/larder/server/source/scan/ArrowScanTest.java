@@ -139,6 +139,41 @@ class ArrowScanTest {
         SourceFiles.release(source);
     }
 
+    @Test
+    void columnsOfOneSplitAreChosenByItsLevel() {
+        ScannedSource one = scan(golden("saved"), "train/label");
+        ScannedSource split = scan(golden("saved"), "test");
+        ScannedSource both = scan(golden("saved"), "label", "train/answers/start");
+
+        assertThat(names(one)).containsExactly("classes/bytes", "classes/offsets", "train/label");
+        assertThat(names(split)).contains("test/label", "test/text/bytes").noneMatch(name -> name.startsWith("train/"));
+        assertThat(names(both))
+                .contains("test/label", "train/label", "train/answers/start/values")
+                .doesNotContain("test/answers/start/values");
+        List.of(one, split, both).forEach(SourceFiles::release);
+        assertRefused(golden("saved"), "it has no columns [train/lable]", "train/lable", "test/label");
+    }
+
+    @Test
+    void partsOfStructsAreChosenByTheirLevels() throws IOException {
+        ScannedSource whole = scan(golden("nulls.arrow"));
+        ScannedSource part = scan(golden("nulls.arrow"), "struct/b");
+        ScannedSource items = scan(golden("lists-file.arrow"), "pairs.items/x", "map");
+
+        assertThat(names(part)).containsExactly("struct/b.mask", "struct/b/bytes", "struct/b/offsets");
+        assertThat(SourceFiles.text(part, "struct/b/bytes")).isEqualTo(SourceFiles.text(whole, "struct/b/bytes"));
+        assertThat(names(items))
+                .containsExactly(
+                        "map.items/key/bytes",
+                        "map.items/key/offsets",
+                        "map.items/value",
+                        "map.offsets",
+                        "pairs.items/x",
+                        "pairs.offsets");
+        List.of(whole, part, items).forEach(SourceFiles::release);
+        assertRefused(golden("nulls.arrow"), "it has no columns [struct/c]", "struct/c", "struct/a");
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

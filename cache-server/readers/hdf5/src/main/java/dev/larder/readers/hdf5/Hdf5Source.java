@@ -90,7 +90,7 @@ final class Hdf5Source implements OpenedSource {
                 } else if (node instanceof Group inner) {
                     enter(inner, name + "/", depth + 1);
                 } else if (node instanceof DatasetBase dataset) {
-                    if (request.wants(name)) {
+                    if (request.wants(file, name)) {
                         add(dataset, name);
                     }
                 }
@@ -99,7 +99,7 @@ final class Hdf5Source implements OpenedSource {
         }
 
         private void refuseIfWanted(String name, String reason) throws BadSource {
-            if (request.wants(name)) {
+            if (request.wants(file, name)) {
                 throw new BadSource(file, BadSource.NOWHERE, name, reason, ELSE);
             }
         }

@@ -73,7 +73,7 @@ final class ParquetSource implements OpenedSource {
         ColumnNames names = new ColumnNames(reader.getFileSchema());
         for (ColumnSchema schema : reader.getFileSchema().getColumns()) {
             String name = names.of(schema);
-            if (!request.wants(name)) {
+            if (!request.wants(file, name)) {
                 continue;
             }
             ColumnKind kind = names.isOfMap(schema) ? null : ColumnKind.of(schema);
