@@ -207,6 +207,8 @@ def tensors():
     expect("tensors", {"ordered": values.reshape(4, 2, 3), "deep": values.reshape(4, 1, 3, 2)})
     refuse("transposed.arrow", pa.table({"ok": np.arange(4), "turned": tensor([2, 3], [1, 0])}),
            "turned (arrow.fixed_shape_tensor with permutation [1,0])]; load the others with --columns ok")
+    refuse("several.arrow", pa.table({"holes": pa.array([[1], [2, None]]), "ok": [1, 2], "price": pa.array([Decimal("1.5"), None]), "last": [1, 2]}),
+           "price (decimal128)]; load the others with --columns ok,last, or convert")
 
 
 def nulls():

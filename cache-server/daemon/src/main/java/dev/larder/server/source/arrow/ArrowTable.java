@@ -1,5 +1,7 @@
 package dev.larder.server.source.arrow;
 
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
 import dev.larder.internal.layout.Names;
 import dev.larder.server.reader.UnpackedFiles;
 import dev.larder.server.source.ColumnSearch;
@@ -8,16 +10,21 @@ import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The columns of Arrow files that follow each other. Not thread-safe; owns the memory of its arrays until they are taken. */
 public final class ArrowTable implements AutoCloseable {
     private static final int MOST_SUGGESTED = 20;
+
+    /** For each, the fields before it are passed over once more. */
+    private static final int MOST_UNREADABLE = 1_000;
 
     private final ColumnSearch.Table search;
     private final FieldChoice choice;
@@ -117,7 +124,9 @@ public final class ArrowTable implements AutoCloseable {
 
     private void read(SourceIdentity identity, Features features, @Nullable UnpackedBuffers buffers) {
         try (ArrowFile file = ArrowFile.open(identity, identity.file(), buffers)) {
-            ArrowMessages.read(file, new Reading(file, features), settings.isCancelled());
+            Reading reading = new Reading(file, features);
+            ArrowMessages.read(file, reading, settings.isCancelled());
+            reading.requireNoneRefused();
         }
         identity.requireUnchanged();
         first = first == null ? identity : first;
@@ -167,6 +176,11 @@ public final class ArrowTable implements AutoCloseable {
         private final Features fallback;
         private List<ArrowField> fields = List.of();
         private final List<@Nullable ArrowColumn> found = new ArrayList<>();
+
+        /** Columns of types that no array holds. The others are read all the same, to tell which of them can be loaded. */
+        private final List<String> refused = new ArrayList<>();
+
+        private final Set<String> unreadable = new HashSet<>();
 
         Reading(ArrowFile file, Features fallback) {
             this.file = file;
@@ -220,7 +234,6 @@ public final class ArrowTable implements AutoCloseable {
 
         private void makeColumns(Features features) {
             List<String> names = new ArrayList<>();
-            List<String> refused = new ArrayList<>();
             for (int i = 0; i < fields.size(); i++) {
                 String name = nameOf(i);
                 names.add(name);
@@ -239,20 +252,7 @@ public final class ArrowTable implements AutoCloseable {
             }
             if (!search.lacking().isEmpty()) {
                 throw other("it has no columns " + search.lacking() + ", but " + ColumnSearch.shown(names));
-            } else if (!refused.isEmpty()) {
-                throw Refusal.unfit(
-                        file.identity().file(),
-                        "no array can hold columns of such types: " + ColumnSearch.shown(refused),
-                        names.isEmpty()
-                                ? "convert them with pyarrow, or load the file --as bytes"
-                                : "load the others with --columns "
-                                        + String.join(
-                                                ",",
-                                                columns.keySet().stream()
-                                                        .limit(MOST_SUGGESTED)
-                                                        .toList())
-                                        + ", or convert them with pyarrow");
-            } else if (columns.isEmpty() && search.isForAll()) {
+            } else if (columns.isEmpty() && refused.isEmpty() && search.isForAll()) {
                 throw Refusal.unfit(
                         file.identity().file(), "it has no columns", "remove it, or leave it out with --exclude");
             }
@@ -270,6 +270,7 @@ public final class ArrowTable implements AutoCloseable {
 
         private void requireReadable(BatchCursor batch) {
             if (batch.codec() != null && !columns.isEmpty()) {
+                requireNoneRefused(); // before a reader unpacks what is of no use
                 throw new PackedFound();
             }
         }
@@ -278,16 +279,59 @@ public final class ArrowTable implements AutoCloseable {
         public void batch(BatchCursor batch) {
             requireReadable(batch);
             long length = batch.length();
+            BatchCursor cursor = batch;
             for (int i = 0; i < fields.size(); i++) {
                 ArrowColumn column = found.get(i);
-                batch.requireNextRows(length);
+                cursor.requireNextRows(length);
                 if (column == null) {
-                    batch.skip(fields.get(i));
-                } else {
-                    column.take(batch, 0, length);
+                    cursor.skip(fields.get(i));
+                } else if (refused.isEmpty()) {
+                    column.take(cursor, 0, length);
+                } else if (!isTaken(column, cursor, length)) {
+                    found.set(i, null);
+                    unreadable.add(nameOf(i));
+                    cursor = behind(batch, i);
                 }
             }
             rows = Math.addExact(rows, length);
+        }
+
+        private boolean isTaken(ArrowColumn column, BatchCursor batch, long length) {
+            try {
+                column.take(batch, 0, length);
+                return true;
+            } catch (LarderException e) {
+                if (e.code() != ErrorCode.BAD_INPUT || unreadable.size() == MOST_UNREADABLE) {
+                    throw e;
+                }
+                return false;
+            }
+        }
+
+        /** Returns a cursor that stands behind a field. */
+        private BatchCursor behind(BatchCursor batch, int last) {
+            BatchCursor again = batch.again();
+            for (int i = 0; i <= last; i++) {
+                again.skip(fields.get(i));
+            }
+            return again;
+        }
+
+        /** Refuses a file of types that no array holds. */
+        void requireNoneRefused() {
+            if (refused.isEmpty()) {
+                return;
+            }
+            String rest = columns.keySet().stream()
+                    .filter(name -> !unreadable.contains(name))
+                    .limit(MOST_SUGGESTED)
+                    .collect(Collectors.joining(","));
+            throw Refusal.unfit(
+                    file.identity().file(),
+                    "no array can hold columns of such types: " + ColumnSearch.shown(refused),
+                    rest.isEmpty()
+                            ? "convert them with pyarrow, or load the file --as bytes"
+                            : "load the others with --columns " + rest + ", or convert them with pyarrow");
         }
     }
 }
