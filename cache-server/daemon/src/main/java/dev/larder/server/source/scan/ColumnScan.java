@@ -34,7 +34,8 @@ final class ColumnScan {
         }
         List<SourceArray> sorted = new ArrayList<>(found.arrays());
         sorted.sort(Comparator.comparing(array -> array.name().array()));
-        return new ScannedSource(found.name(), found.path(), sorted, found.skippedFiles(), found.hiddenFiles());
+        return new ScannedSource(
+                found.name(), found.path(), sorted, found.skippedFiles(), found.hiddenFiles(), found.notes());
     }
 
     static LarderException nothing(Path path, int skipped, int hidden, String remedy) {

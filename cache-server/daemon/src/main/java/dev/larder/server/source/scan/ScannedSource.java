@@ -41,11 +41,19 @@ import org.jspecify.annotations.Nullable;
  * @param arrays sorted by name; never empty
  * @param skippedFiles how many files of the folder are of no known kind
  * @param hiddenFiles how many files and folders have names that begin with a dot, and were left out for that
+ * @param notes what of the files themselves was skipped, in words
  */
-public record ScannedSource(String name, Path path, List<SourceArray> arrays, int skippedFiles, int hiddenFiles) {
-    /** Keeps its own copy. */
+public record ScannedSource(
+        String name, Path path, List<SourceArray> arrays, int skippedFiles, int hiddenFiles, List<String> notes) {
+    /** Keeps its own copies. */
     public ScannedSource {
         arrays = List.copyOf(arrays);
+        notes = List.copyOf(notes);
+    }
+
+    /** Says nothing of what files have. */
+    ScannedSource(String name, Path path, List<SourceArray> arrays, int skippedFiles, int hiddenFiles) {
+        this(name, path, arrays, skippedFiles, hiddenFiles, List.of());
     }
 
     /** Scans every source of a load; what is bad in any of them is listed at once. */
@@ -229,7 +237,8 @@ public record ScannedSource(String name, Path path, List<SourceArray> arrays, in
             throw nothing(path, options, walk);
         }
         int skipped = columns == null ? walk.skipped() : Math.max(0, columns.skippedFiles - walk.known());
-        return new ScannedSource(name, path, arrays, skipped, walk.hidden());
+        return new ScannedSource(
+                name, path, arrays, skipped, walk.hidden(), columns == null ? List.of() : columns.notes);
     }
 
     /** Adds the columns of a folder that no file of an array is called like; null where it has none of such kinds. */
@@ -307,6 +316,7 @@ public record ScannedSource(String name, Path path, List<SourceArray> arrays, in
         }
         others.forEach((kind, count) -> notes.add("skipped " + count + " files of another kind: " + kind
                 + "; name their columns with --columns, or load them by themselves"));
+        sources.forEach(source -> notes.addAll(source.notes));
         return notes;
     }
 
