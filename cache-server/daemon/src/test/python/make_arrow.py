@@ -196,6 +196,21 @@ def lists():
     refuse("fixed-nulls.arrow", pa.table({"inner": pa.array([[1, None], None], pa.list_(pa.int8(), 2))}), "column inner has rows with nulls in them")
 
 
+def tensors():
+    """Tensors whose dimensions are said to be in some order, as pyarrow writes it: that in which they are, or another."""
+    def tensor(shape, order):
+        return pa.ExtensionArray.from_storage(pa.fixed_shape_tensor(pa.int32(), shape, permutation=order), storage)
+
+    values = np.arange(24, dtype="i4")
+    storage = pa.FixedSizeListArray.from_arrays(pa.array(values), 6)
+    write("tensors.arrow", pa.table({"ordered": tensor([2, 3], [0, 1]), "deep": tensor([1, 3, 2], [0, 1, 2])}))
+    expect("tensors", {"ordered": values.reshape(4, 2, 3), "deep": values.reshape(4, 1, 3, 2)})
+    refuse("transposed.arrow", pa.table({"ok": np.arange(4), "turned": tensor([2, 3], [1, 0])}),
+           "turned (arrow.fixed_shape_tensor with permutation [1,0])]; load the others with --columns ok")
+    refuse("several.arrow", pa.table({"holes": pa.array([[1], [2, None]]), "ok": [1, 2], "price": pa.array([Decimal("1.5"), None]), "last": [1, 2]}),
+           "price (decimal128)]; load the others with --columns ok,last, or convert")
+
+
 def nulls():
     values = some("i4")
     holes = RANDOM.randint(0, 3, ROWS) == 0
@@ -326,6 +341,6 @@ def hugging_face():
 shutil.rmtree(OUT, ignore_errors=True)
 OUT.mkdir(parents=True)
 datasets.disable_progress_bars()
-for make in numbers, times, columns, lists, nulls, dictionaries, bad, hugging_face:
+for make in numbers, times, columns, lists, nulls, dictionaries, bad, hugging_face, tensors:
     make()
 (OUT / "refused.tsv").write_text("".join(f"{name}\t{reason}\n" for name, reason in refused))

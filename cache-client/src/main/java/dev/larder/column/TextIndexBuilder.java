@@ -12,6 +12,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.zip.CRC32;
+import org.jspecify.annotations.Nullable;
 
 /** Builds an index of strings: each key maps to a row. */
 public final class TextIndexBuilder extends ColumnBuilder {
@@ -19,6 +20,9 @@ public final class TextIndexBuilder extends ColumnBuilder {
     private final NativeBytes records;
     private final NativeBytes positions;
     private final KeyTableBuilder slots;
+
+    /** The numbers of two keys that are the same, once they were found. */
+    private long @Nullable [] repeated;
 
     /** Starts an index in anonymous memory. */
     public TextIndexBuilder() {
@@ -72,11 +76,45 @@ public final class TextIndexBuilder extends ColumnBuilder {
             crc.update(text);
             ByteBuffer key = text.rewind();
             long place = position >>> KeyTableDescriptor.RECORD_ALIGNMENT_SHIFT;
-            if (!slots.insert(crc.getValue(), place, other -> isText(other, key))) {
+            long[] first = new long[1];
+            if (!slots.insert(crc.getValue(), place, other -> {
+                first[0] = other << KeyTableDescriptor.RECORD_ALIGNMENT_SHIFT;
+                return isText(other, key);
+            })) {
                 slots.close();
+                repeated = new long[] {numberAt(first[0]), k};
                 throw duplicate(column, k, key);
             }
         }
+    }
+
+    /** Returns the number of the key whose record is at a position. */
+    private long numberAt(long position) {
+        long from = 0;
+        long to = size() - 1;
+        while (from < to) {
+            long middle = (from + to) >>> 1;
+            if (positions.longAt(middle * Long.BYTES) < position) {
+                from = middle + 1;
+            } else {
+                to = middle;
+            }
+        }
+        return from;
+    }
+
+    /** Returns a key by its number, as it is shown to people. */
+    public String keyAt(long number) {
+        long position = positions.longAt(number * Long.BYTES);
+        int length = records.intAt(position + RECORD_TEXT_LENGTH_OFFSET);
+        return Utf8.shown(
+                StandardCharsets.UTF_8.decode(ByteBuffer.wrap(records.copy(position + RECORD_TEXT_OFFSET, length))));
+    }
+
+    /** Returns the numbers of two keys that are the same, where arrays were refused for that; else none. */
+    public long[] repeated() {
+        long[] numbers = repeated;
+        return numbers == null ? new long[0] : numbers.clone();
     }
 
     private ByteBuffer read(long position, ByteBuffer buffer) {

@@ -200,7 +200,11 @@ class InPlaceTest {
             out.write(new byte[] {0, 0, 8, 1, 0, 0, 0, 2, 5, 6});
         }
 
-        assertFails(() -> load(sources), ErrorCode.BAD_INPUT, "cannot be mapped in place", "labels", "compressed");
+        assertFails(
+                () -> load(sources),
+                ErrorCode.BAD_INPUT,
+                "cannot be mapped in place: count=1 arrays=[labels: its data is compressed",
+                "files=[");
         assertThat(ServedStore.entries(served.layout().incoming())).isEmpty();
     }
 

@@ -14,7 +14,11 @@ import dev.larder.server.store.IncomingVersion;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /** Makes versions of files that stay where they lie. They are read once, for their checksums, and nothing of them is kept. */
 final class InPlace {
@@ -39,17 +43,21 @@ final class InPlace {
     /** Refuses arrays that do not lie in one file as they are to be read, naming them and why. */
     static void requireMappable(List<SourceArray> arrays, Path storeRoot) {
         List<String> refused = new ArrayList<>();
+        Set<Path> files = new LinkedHashSet<>();
         for (SourceArray array : arrays) {
             String reason = objection(array, storeRoot);
             if (!reason.isEmpty()) {
-                refused.add(array.file() + ": " + reason);
+                refused.add(array.name().array() + ": " + reason);
+                files.add(array.file());
             }
         }
         if (!refused.isEmpty()) {
             throw Failure.of(ErrorCode.BAD_INPUT, "cannot be mapped in place")
                     .with("count", refused.size())
-                    .with("files", refused.subList(0, Math.min(MOST_NAMED, refused.size())))
-                    .remedy("unpack or convert them, or load them without --in-place");
+                    .with("arrays", first(refused))
+                    .with("files", first(files))
+                    .remedy(
+                            "load them without --in-place, or unpack or convert them, or leave them out with --columns");
         }
     }
 
@@ -66,6 +74,11 @@ final class InPlace {
                         failure.getMessage() + ", or load it with --in-place, which maps the file where it lies",
                         failure)
                 : failure;
+    }
+
+    private static String first(Collection<?> all) {
+        String named = all.stream().limit(MOST_NAMED).map(String::valueOf).collect(Collectors.joining(", ", "[", "]"));
+        return all.size() <= MOST_NAMED ? named : named + " and " + (all.size() - MOST_NAMED) + " more";
     }
 
     private static String objection(SourceArray array, Path storeRoot) {

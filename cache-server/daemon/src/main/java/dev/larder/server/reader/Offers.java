@@ -8,6 +8,7 @@ import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
 import dev.larder.reader.Offer;
+import dev.larder.reader.WantedColumns;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.SourceIdentity;
 import java.util.ArrayList;
@@ -123,8 +124,14 @@ final class Offers {
         return all.equals(other.all);
     }
 
-    /** Tells whether there is a column of a name: all of what it is called in the files, or a part of that. */
-    boolean has(String column) {
-        return all.stream().anyMatch(offer -> ("/" + offer.name() + "/").contains("/" + column + "/"));
+    /** Tells whether there is a column that a name means. */
+    boolean has(String name) {
+        return all.stream().anyMatch(offer -> WantedColumns.isNameOf(name, column(offer)));
+    }
+
+    /** Returns the column that is offered, without what its part is called. */
+    private static String column(Offer offer) {
+        ColumnPart part = ColumnPart.valueOf(offer.part());
+        return offer.name().endsWith("/" + part.suffix()) ? part.columnName(offer.name()) : offer.name();
     }
 }

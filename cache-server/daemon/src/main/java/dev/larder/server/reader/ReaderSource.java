@@ -13,6 +13,7 @@ import dev.larder.reader.BadSource;
 import dev.larder.reader.Offer;
 import dev.larder.reader.ReadRequest;
 import dev.larder.reader.Target;
+import dev.larder.reader.WantedColumns;
 import dev.larder.reader.Wire;
 import dev.larder.server.source.ArrayData;
 import dev.larder.server.source.FileData;
@@ -29,7 +30,6 @@ import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongConsumer;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,8 +37,6 @@ import org.jspecify.annotations.Nullable;
  * and reserves, and no longer maps by then. Ends the reader when it is closed, or when it misbehaves. Thread-safe.
  */
 public final class ReaderSource implements AutoCloseable {
-    private static final Pattern NOT_ALLOWED = Pattern.compile("[^\\p{L}\\p{Nd}+._=/-]+");
-
     private final Readers.Known reader;
     private final List<SourceIdentity> files;
     private final ReadRequest request;
@@ -181,7 +179,7 @@ public final class ReaderSource implements AutoCloseable {
             Offer offer = offers.get(i);
             List<SourceIdentity> own = filesOf(offer, levels);
             // As for tables of text: what no name may have is replaced, and two that become one are refused later.
-            String name = NOT_ALLOWED.matcher(offer.name()).replaceAll("_");
+            String name = WantedColumns.storedName(offer.name());
             String objection = Names.arrayObjection(name);
             if (objection != null) {
                 refusals.add(Refusal.unfit(

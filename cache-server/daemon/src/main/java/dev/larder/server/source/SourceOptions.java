@@ -10,7 +10,7 @@ import java.util.List;
 /**
  * Says which files of a source are meant.
  *
- * @param keys keep exactly these columns, or of a folder of arrays the files whose stem ends in {@code _} and one of these; empty
+ * @param keys keep exactly these columns, by their names or levels of those, or of a folder of arrays the files whose stem ends in {@code _} and one of these; empty
  *     keeps all
  * @param as what becomes of them
  * @param dtype the element type of raw binary files, or of tables that become one matrix; empty where files say it
@@ -23,10 +23,11 @@ public record SourceOptions(List<String> keys, LoadOptions.As as, String dtype, 
         WantedType.require(dtype, shape);
         keys = List.copyOf(new LinkedHashSet<>(keys));
         for (String key : keys) {
-            if (key.contains("/") || Names.arrayObjection(key) != null) {
+            if (Names.arrayObjection(key) != null) {
                 throw Failure.of(ErrorCode.USAGE, "bad key")
                         .with("key", Names.printable(key))
-                        .remedy("name columns, or the last parts of file names, as in --columns rgb,depth");
+                        .remedy(
+                                "name columns with letters, digits and + . _ - =, levels with /, as in --columns rgb,train/label");
             }
         }
     }

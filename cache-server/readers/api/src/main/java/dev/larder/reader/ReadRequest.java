@@ -7,7 +7,7 @@ import java.util.List;
  *
  * @param files in the order of their rows
  * @param as what becomes of them, in the words of {@code larder load --as}, such as {@code arrays} or {@code bytes}
- * @param columns the names of the only arrays or columns that are wanted; empty for all
+ * @param columns the names of the only arrays or columns that are wanted, as {@link WantedColumns} has them; empty for all
  * @param workers how many threads may work at once
  */
 public record ReadRequest(List<InputFile> files, String as, List<String> columns, int workers) {
@@ -17,9 +17,11 @@ public record ReadRequest(List<InputFile> files, String as, List<String> columns
         columns = List.copyOf(columns);
     }
 
-    /** Tells whether an array or column is wanted, by its name without the level: all of it, or some parts of it, such as a struct's. */
-    public boolean wants(String name) {
+    /** Tells whether an array or column is wanted, by the number of its file and its name without the level. */
+    public boolean wants(int file, String name) {
         return columns.isEmpty()
-                || columns.stream().anyMatch(column -> ("/" + name + "/").contains("/" + column + "/"));
+                || columns.stream()
+                        .anyMatch(column ->
+                                WantedColumns.isNameOf(column, files.get(file).level() + name));
     }
 }

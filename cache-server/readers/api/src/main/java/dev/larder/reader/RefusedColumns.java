@@ -6,7 +6,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.regex.Pattern;
 
 /**
  * Collects the columns that cannot be read, so that one refusal names all of them, and those that can be loaded without them. Thread-safe.
@@ -15,8 +14,6 @@ public final class RefusedColumns {
     private static final int MOST_SHOWN = 20;
     private static final int MOST_REASON_CHARS = 200;
     private static final int MOST_NAMES_CHARS = 1000;
-    private static final Pattern NEEDS_QUOTES = Pattern.compile("[^\\w./+=@:-]");
-    private static final Pattern NOT_IN_A_LIST = Pattern.compile("[,'\\p{Cntrl}]");
 
     private final String withoutOthers;
     private final Map<String, BadSource> refused = new LinkedHashMap<>();
@@ -87,16 +84,18 @@ public final class RefusedColumns {
 
     /** Returns what can be pasted behind {@code --columns}: names that mean none of the refused columns, as many as people read. */
     private String names(Collection<String> others) {
-        StringBuilder names = new StringBuilder();
-        int count = 0;
-        for (String other : new LinkedHashSet<>(others)) {
-            ReadRequest only = new ReadRequest(List.of(), "", List.of(other), 1);
-            boolean isNamable = !NOT_IN_A_LIST.matcher(other).find()
-                    && refused.keySet().stream().noneMatch(only::wants);
-            if (isNamable && count < MOST_SHOWN && names.length() + other.length() < MOST_NAMES_CHARS) {
-                names.append(count++ == 0 ? "" : ",").append(other);
+        Set<String> names = new LinkedHashSet<>();
+        int length = 0;
+        for (String other : others) {
+            String name = WantedColumns.storedName(other);
+            WantedColumns only = new WantedColumns(List.of(name));
+            if (names.size() < MOST_SHOWN
+                    && length + name.length() < MOST_NAMES_CHARS
+                    && refused.keySet().stream().noneMatch(only::wants)
+                    && names.add(name)) {
+                length += name.length();
             }
         }
-        return NEEDS_QUOTES.matcher(names.toString().replace(",", "")).find() ? "'" + names + "'" : names.toString();
+        return String.join(",", names);
     }
 }

@@ -30,14 +30,14 @@ class BadSourceTest {
     }
 
     @Test
-    void columnsThatCanBeLoadedAreNamedAsAShellTakesThem() {
+    void columnsThatCanBeLoadedAreNamedAsTheCommandTakesThem() {
         RefusedColumns refused = new RefusedColumns("name other columns");
         refused.add(0, "a/bad", "it is so");
 
         assertThatThrownBy(() -> refused.requireNone(List.of("good", "bad", "a/b c", "x,y")))
                 .isInstanceOfSatisfying(
                         BadSource.class,
-                        e -> assertThat(e.remedy()).isEqualTo("load others with --columns 'good,a/b c'"))
+                        e -> assertThat(e.remedy()).isEqualTo("load others with --columns good,a/b_c,x_y"))
                 .hasMessage("it is so");
         assertThatThrownBy(() -> refused.requireNone(List.of()))
                 .isInstanceOfSatisfying(

@@ -90,7 +90,8 @@ record ArrowField(
                 || size != other.size
                 || !type.equals(other.type)
                 || children.size() != other.children.size()
-                || !codeType().equals(other.codeType())) {
+                || !codeType().equals(other.codeType())
+                || !TensorType.isSame(TensorType.of(this), TensorType.of(other))) {
             return false;
         }
         for (int i = 0; i < children.size(); i++) {

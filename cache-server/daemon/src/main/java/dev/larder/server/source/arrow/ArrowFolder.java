@@ -23,6 +23,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +43,8 @@ public final class ArrowFolder {
     private static final Pattern SHARD =
             Pattern.compile("(?<stem>.+?)[-_](?<index>[0-9]{1,8})[-_]of[-_](?<count>[0-9]{1,8})", Pattern.DOTALL);
     private static final Pattern PART = Pattern.compile("part-(?<index>[0-9]{1,8})");
+
+    private static final int MOST_MISSING = 10;
 
     /** Shards called so are all that there is. */
     private static final String ONLY = "data";
@@ -223,28 +226,44 @@ public final class ArrowFolder {
                 requireAlone(files, file);
                 return files;
             }
-            int its = isShard ? Integer.parseInt(shard.group("count")) : files.size();
             int index = Integer.parseInt((isShard ? shard : part).group("index"));
+            int its = isShard ? Integer.parseInt(shard.group("count")) : Math.max(count, index + 1);
             String other = byIndex.put(index, file);
-            if (other != null || (count >= 0 && count != its) || index >= its) {
-                throw Refusal.unfit(
-                        folder.resolve(file),
-                        "it does not belong with " + files.get(0) + ": their numbers do not fit each other",
-                        "leave the files of one of them out with --exclude");
+            if (other != null) {
+                throw other(file, "it has the same number as " + other);
+            } else if (index >= its) {
+                throw other(file, "its number is " + index + ", and shards of " + its + " end with " + (its - 1));
+            } else if (isShard && count >= 0 && count != its) {
+                throw other(file, "it says that there are " + its + " shards, and " + files.get(0) + " says " + count);
             }
             count = its;
         }
-        if (byIndex.size() < count) {
-            int absent = 0;
-            while (byIndex.containsKey(absent)) {
-                absent++;
-            }
-            throw Refusal.unfit(
-                    folder.resolve(files.get(0)),
-                    "shard " + absent + " of " + count + " is missing beside it",
-                    "copy the whole folder");
-        }
+        requireComplete(files.get(0), byIndex, count);
         return List.copyOf(byIndex.values());
+    }
+
+    private LarderException other(String file, String reason) {
+        return Refusal.unfit(folder.resolve(file), reason, "leave one of them out with --exclude");
+    }
+
+    private void requireComplete(String first, Map<Integer, String> byIndex, int count) {
+        int absent = count - byIndex.size();
+        if (absent == 0) {
+            return;
+        }
+        List<Integer> missing = IntStream.range(0, count)
+                .filter(index -> !byIndex.containsKey(index))
+                .limit(MOST_MISSING)
+                .boxed()
+                .toList();
+        boolean isPart = PART.matcher(stem(first)).matches();
+        throw Refusal.unfit(
+                folder.resolve(first),
+                absent == 1
+                        ? (isPart ? "part " : "shard ") + missing.get(0) + " of " + count + " is missing beside it"
+                        : absent + " of " + count + (isPart ? " parts" : " shards") + " are missing beside it: "
+                                + missing + (absent > missing.size() ? " and more" : ""),
+                isPart ? "copy the whole folder; parts are numbered from 0 on" : "copy the whole folder");
     }
 
     private void requireAlone(List<String> files, String file) {

@@ -1,7 +1,10 @@
 package dev.larder.server.source.arrow;
 
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
 import dev.larder.internal.layout.Names;
 import dev.larder.server.reader.UnpackedFiles;
+import dev.larder.server.source.ColumnSearch;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
@@ -13,13 +16,18 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The columns of Arrow files that follow each other. Not thread-safe; owns the memory of its arrays until they are taken. */
 public final class ArrowTable implements AutoCloseable {
-    private static final int MOST_SHOWN = 20;
+    private static final int MOST_SUGGESTED = 20;
 
-    private final Set<String> wanted;
+    /** For each, the fields before it are passed over once more. */
+    private static final int MOST_UNREADABLE = 1_000;
+
+    private final ColumnSearch.Table search;
+    private final FieldChoice choice;
     private final ScanSettings settings;
     private final ColumnFactory factory;
     private final Map<String, Column> columns = new LinkedHashMap<>();
@@ -30,10 +38,11 @@ public final class ArrowTable implements AutoCloseable {
     /** A column, and the field of the first file that it was made of. */
     private record Column(ArrowColumn data, ArrowField field) {}
 
-    private ArrowTable(Set<String> wanted, ScanSettings settings) {
-        this.wanted = wanted;
+    private ArrowTable(ColumnSearch.Table search, ScanSettings settings) {
+        this.search = search;
+        this.choice = new FieldChoice(search);
         this.settings = settings;
-        this.factory = new ColumnFactory(settings.memory());
+        this.factory = new ColumnFactory(choice, settings.memory());
     }
 
     /**
@@ -41,16 +50,16 @@ public final class ArrowTable implements AutoCloseable {
      * malformed or differs from the first one, or has a column of a type that no array can have.
      *
      * @param files one at least
-     * @param wanted the names of the columns to take; empty for all
+     * @param search says which columns to take, and takes note of those that are there; none may be taken
      * @param features what is known of the columns where the files themselves say nothing
      * @return what was found; the caller closes it
      */
     public static ArrowTable read(
-            List<SourceIdentity> files, Set<String> wanted, Features features, ScanSettings settings) {
+            List<SourceIdentity> files, ColumnSearch.Table search, Features features, ScanSettings settings) {
         try {
-            return read(files, wanted, features, settings, List.of());
+            return read(files, search, features, settings, List.of());
         } catch (PackedFound e) {
-            return readPacked(files, wanted, features, settings);
+            return readPacked(files, search, features, settings);
         }
     }
 
@@ -65,11 +74,11 @@ public final class ArrowTable implements AutoCloseable {
 
     private static ArrowTable read(
             List<SourceIdentity> files,
-            Set<String> wanted,
+            ColumnSearch.Table search,
             Features features,
             ScanSettings settings,
             List<UnpackedBuffers> buffers) {
-        ArrowTable table = new ArrowTable(wanted, settings);
+        ArrowTable table = new ArrowTable(search, settings);
         try {
             for (int i = 0; i < files.size(); i++) {
                 table.read(files.get(i), features, buffers.isEmpty() ? null : buffers.get(i));
@@ -84,12 +93,12 @@ public final class ArrowTable implements AutoCloseable {
 
     /** Goes through all headers for what is packed, has a reader unpack it, and reads the table then. */
     private static ArrowTable readPacked(
-            List<SourceIdentity> files, Set<String> wanted, Features features, ScanSettings settings) {
+            List<SourceIdentity> files, ColumnSearch.Table search, Features features, ScanSettings settings) {
         List<UnpackedBuffers> buffers = new ArrayList<>();
         List<String> words = new ArrayList<>();
         for (int i = 0; i < files.size(); i++) {
             try (ArrowFile file = ArrowFile.open(files.get(i))) {
-                UnpackedBuffers its = new UnpackedBuffers(i, file, wanted, words);
+                UnpackedBuffers its = new UnpackedBuffers(i, file, new FieldChoice(search), words);
                 ArrowMessages.read(file, its, settings.isCancelled());
                 its.sort();
                 buffers.add(its);
@@ -100,7 +109,7 @@ public final class ArrowTable implements AutoCloseable {
             if (unpacked != null) {
                 buffers.forEach(its -> its.open(unpacked));
             }
-            ArrowTable table = read(files, wanted, features, settings, buffers);
+            ArrowTable table = read(files, search, features, settings, buffers);
             table.unpacked = unpacked;
             return table;
         } catch (RuntimeException | Error e) {
@@ -115,7 +124,9 @@ public final class ArrowTable implements AutoCloseable {
 
     private void read(SourceIdentity identity, Features features, @Nullable UnpackedBuffers buffers) {
         try (ArrowFile file = ArrowFile.open(identity, identity.file(), buffers)) {
-            ArrowMessages.read(file, new Reading(file, features), settings.isCancelled());
+            Reading reading = new Reading(file, features);
+            ArrowMessages.read(file, reading, settings.isCancelled());
+            reading.requireNoneRefused();
         }
         identity.requireUnchanged();
         first = first == null ? identity : first;
@@ -165,6 +176,11 @@ public final class ArrowTable implements AutoCloseable {
         private final Features fallback;
         private List<ArrowField> fields = List.of();
         private final List<@Nullable ArrowColumn> found = new ArrayList<>();
+
+        /** Columns of types that no array holds. The others are read all the same, to tell which of them can be loaded. */
+        private final List<String> refused = new ArrayList<>();
+
+        private final Set<String> unreadable = new HashSet<>();
 
         Reading(ArrowFile file, Features fallback) {
             this.file = file;
@@ -217,14 +233,12 @@ public final class ArrowTable implements AutoCloseable {
         }
 
         private void makeColumns(Features features) {
-            Set<String> unknown = new HashSet<>(wanted);
             List<String> names = new ArrayList<>();
-            List<String> refused = new ArrayList<>();
             for (int i = 0; i < fields.size(); i++) {
                 String name = nameOf(i);
                 names.add(name);
-                unknown.remove(name);
-                if ((!wanted.isEmpty() && !wanted.contains(name)) || columns.containsKey(name)) {
+                choice.note(name, fields.get(i));
+                if (!choice.takes(name, fields.get(i)) || columns.containsKey(name)) {
                     continue; // a name that comes twice is refused below
                 }
                 ArrowColumn column = factory.column(
@@ -236,22 +250,9 @@ public final class ArrowTable implements AutoCloseable {
                     columns.put(name, new Column(column, fields.get(i)));
                 }
             }
-            if (!unknown.isEmpty()) {
-                throw other("it has no columns " + unknown + ", but " + shown(names));
-            } else if (!refused.isEmpty()) {
-                throw Refusal.unfit(
-                        file.identity().file(),
-                        "no array can hold columns of such types: " + shown(refused),
-                        names.isEmpty()
-                                ? "convert them with pyarrow, or load the file --as bytes"
-                                : "load the others with --columns "
-                                        + String.join(
-                                                ",",
-                                                columns.keySet().stream()
-                                                        .limit(MOST_SHOWN)
-                                                        .toList())
-                                        + ", or convert them with pyarrow");
-            } else if (columns.isEmpty()) {
+            if (!search.lacking().isEmpty()) {
+                throw other("it has no columns " + search.lacking() + ", but " + ColumnSearch.shown(names));
+            } else if (columns.isEmpty() && refused.isEmpty() && search.isForAll()) {
                 throw Refusal.unfit(
                         file.identity().file(), "it has no columns", "remove it, or leave it out with --exclude");
             }
@@ -268,7 +269,8 @@ public final class ArrowTable implements AutoCloseable {
         }
 
         private void requireReadable(BatchCursor batch) {
-            if (batch.codec() != null) {
+            if (batch.codec() != null && !columns.isEmpty()) {
+                requireNoneRefused(); // before a reader unpacks what is of no use
                 throw new PackedFound();
             }
         }
@@ -277,23 +279,59 @@ public final class ArrowTable implements AutoCloseable {
         public void batch(BatchCursor batch) {
             requireReadable(batch);
             long length = batch.length();
+            BatchCursor cursor = batch;
             for (int i = 0; i < fields.size(); i++) {
                 ArrowColumn column = found.get(i);
-                batch.requireNextRows(length);
+                cursor.requireNextRows(length);
                 if (column == null) {
-                    batch.skip(fields.get(i));
-                } else {
-                    column.take(batch, 0, length);
+                    cursor.skip(fields.get(i));
+                } else if (refused.isEmpty()) {
+                    column.take(cursor, 0, length);
+                } else if (!isTaken(column, cursor, length)) {
+                    found.set(i, null);
+                    unreadable.add(nameOf(i));
+                    cursor = behind(batch, i);
                 }
             }
             rows = Math.addExact(rows, length);
         }
-    }
 
-    private static String shown(List<String> names) {
-        boolean isAll = names.size() <= MOST_SHOWN;
-        return isAll
-                ? names.toString()
-                : names.subList(0, MOST_SHOWN) + " and " + (names.size() - MOST_SHOWN) + " more";
+        private boolean isTaken(ArrowColumn column, BatchCursor batch, long length) {
+            try {
+                column.take(batch, 0, length);
+                return true;
+            } catch (LarderException e) {
+                if (e.code() != ErrorCode.BAD_INPUT || unreadable.size() == MOST_UNREADABLE) {
+                    throw e;
+                }
+                return false;
+            }
+        }
+
+        /** Returns a cursor that stands behind a field. */
+        private BatchCursor behind(BatchCursor batch, int last) {
+            BatchCursor again = batch.again();
+            for (int i = 0; i <= last; i++) {
+                again.skip(fields.get(i));
+            }
+            return again;
+        }
+
+        /** Refuses a file of types that no array holds. */
+        void requireNoneRefused() {
+            if (refused.isEmpty()) {
+                return;
+            }
+            String rest = columns.keySet().stream()
+                    .filter(name -> !unreadable.contains(name))
+                    .limit(MOST_SUGGESTED)
+                    .collect(Collectors.joining(","));
+            throw Refusal.unfit(
+                    file.identity().file(),
+                    "no array can hold columns of such types: " + ColumnSearch.shown(refused),
+                    rest.isEmpty()
+                            ? "convert them with pyarrow, or load the file --as bytes"
+                            : "load the others with --columns " + rest + ", or convert them with pyarrow");
+        }
     }
 }

@@ -1,7 +1,5 @@
 package dev.larder.server.source.arrow;
 
-import com.google.gson.JsonParseException;
-import com.google.gson.JsonParser;
 import dev.larder.column.ColumnMemory;
 import dev.larder.internal.layout.Names;
 import dev.larder.server.source.ColumnArrays;
@@ -16,15 +14,14 @@ import org.jspecify.annotations.Nullable;
 
 /** Chooses what a field becomes, and knows afterwards which fields become nothing, and which numbers stand for classes. */
 final class ColumnFactory {
-    private static final String TENSOR = "arrow.fixed_shape_tensor";
-    private static final int MOST_DIMENSIONS = 16;
-
+    private final FieldChoice choice;
     private final ColumnMemory memory;
     private final List<CodesColumn> codes = new ArrayList<>();
     private final Map<String, List<String>> labels = new LinkedHashMap<>();
     private final Set<String> refused = new TreeSet<>();
 
-    ColumnFactory(ColumnMemory memory) {
+    ColumnFactory(FieldChoice choice, ColumnMemory memory) {
+        this.choice = choice;
         this.memory = memory;
     }
 
@@ -94,8 +91,10 @@ final class ColumnFactory {
         Nulls nulls = new Nulls(above);
         List<ArrowColumn> parts = new ArrayList<>();
         for (ArrowField child : field.children()) {
-            String its = nameOf(child, "field" + parts.size());
-            ArrowColumn part = column(name + "/" + its, child, features.of(child.name()), nulls);
+            String its = FieldChoice.nameOf(name, field, parts.size());
+            ArrowColumn part = choice.takes(its, child)
+                    ? column(its, child, features.of(child.name()), nulls)
+                    : new SkippedColumn(child);
             if (part == null) {
                 parts.forEach(ArrowColumn::close);
                 return null;
@@ -121,8 +120,7 @@ final class ColumnFactory {
             its = its.ofElements();
             inner = inner.children().get(0);
         }
-        boolean isNumber = inner.encoding() == null && inner.kind().isScalar();
-        if (!isNumber) {
+        if (!FieldChoice.isOfNumbers(field)) {
             ArrowColumn items =
                     column(name + ItemsColumn.ITEMS, field.children().get(0), features.ofElements(), null);
             return items == null ? null : new ItemsColumn(name, new Nulls(above), field, items);
@@ -137,10 +135,25 @@ final class ColumnFactory {
     private @Nullable ArrowColumn numbers(
             String name, List<ArrowField> levels, ArrowField inner, Features features, @Nullable Nulls above) {
         Nulls nulls = new Nulls(above);
+        for (ArrowField level : levels) {
+            TensorType tensor = TensorType.of(level);
+            if (tensor != null && tensor.isTransposed()) {
+                refused.add(tensor.words());
+                return null;
+            }
+        }
         if (levels.stream().allMatch(level -> level.kind() == Kind.FIXED_LISTS)) {
             int[] sizes = levels.stream().mapToInt(ArrowField::size).toArray();
-            long[] shape = levels.stream().mapToLong(ArrowField::size).toArray();
-            return new FlatColumn(name, nulls, sizes, tensorShape(levels, shape), new Elements(inner));
+            TensorType tensor = levels.size() == 1 ? TensorType.of(levels.get(0)) : null;
+            List<Long> shape = tensor == null
+                    ? levels.stream().map(level -> (long) level.size()).toList()
+                    : tensor.shape();
+            return new FlatColumn(
+                    name,
+                    nulls,
+                    sizes,
+                    shape.stream().mapToLong(Long::longValue).toArray(),
+                    new Elements(inner));
         }
         long[] declared = features.shape(levels.size());
         if (levels.size() == 1 && declared == null) {
@@ -149,31 +162,5 @@ final class ColumnFactory {
             return refuse(levels.get(0));
         }
         return new NestedColumn(name, nulls, levels, new Elements(inner), declared, memory);
-    }
-
-    /** Returns the shape that an extension of Arrow's own says, where it fits. */
-    private static long[] tensorShape(List<ArrowField> levels, long[] sizes) {
-        ArrowField.Extension extension = levels.get(0).extension();
-        if (levels.size() != 1 || !extension.name().equals(TENSOR)) {
-            return sizes;
-        }
-        try {
-            var said = JsonParser.parseString(extension.parameters());
-            var shape = Features.member(said, "shape");
-            if (shape == null || !shape.isJsonArray() || Features.member(said, "permutation") != null) {
-                return sizes;
-            }
-            long[] numbers = Features.numbers(shape, shape.getAsJsonArray().size());
-            if (numbers == null || numbers.length > MOST_DIMENSIONS) {
-                return sizes;
-            }
-            long product = 1;
-            for (long number : numbers) {
-                product = Math.multiplyExact(product, number);
-            }
-            return product == sizes[0] ? numbers : sizes;
-        } catch (JsonParseException | IllegalStateException e) {
-            return sizes;
-        }
     }
 }

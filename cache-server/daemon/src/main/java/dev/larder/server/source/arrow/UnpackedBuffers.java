@@ -4,7 +4,6 @@ import dev.larder.server.reader.UnpackedFiles;
 import dev.larder.server.source.FileRegion;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +22,7 @@ final class UnpackedBuffers implements ArrowMessages.Visitor {
 
     private final int number;
     private final ArrowFile packed;
-    private final Set<String> wanted;
+    private final FieldChoice choice;
     private final List<String> words;
     private List<ArrowField> fields = List.of();
     private long[] packedOffsets = new long[FIRST_LENGTH];
@@ -39,13 +38,13 @@ final class UnpackedBuffers implements ArrowMessages.Visitor {
      * Starts without any.
      *
      * @param number that of the file
-     * @param wanted the names of the columns that are taken; empty for all
+     * @param choice says which columns are taken
      * @param words takes what is to be unpacked, as the reader is told of it
      */
-    UnpackedBuffers(int number, ArrowFile packed, Set<String> wanted, List<String> words) {
+    UnpackedBuffers(int number, ArrowFile packed, FieldChoice choice, List<String> words) {
         this.number = number;
         this.packed = packed;
-        this.wanted = wanted;
+        this.choice = choice;
         this.words = words;
     }
 
@@ -70,7 +69,7 @@ final class UnpackedBuffers implements ArrowMessages.Visitor {
         }
         for (int i = 0; i < fields.size(); i++) {
             String name = ColumnFactory.nameOf(fields.get(i), "column" + i);
-            if (wanted.isEmpty() || wanted.contains(name)) {
+            if (choice.takes(name, fields.get(i))) {
                 batch.visit(fields.get(i), this::add);
             } else {
                 batch.skip(fields.get(i));

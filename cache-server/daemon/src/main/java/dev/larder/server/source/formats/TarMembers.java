@@ -44,6 +44,7 @@ public final class TarMembers implements Closeable {
     private final long fileBytes;
     private final @Nullable InputStream unpacked;
     private long next;
+    private int links;
 
     /** What has been read of what is unpacked; of a plain archive nothing is. */
     private long at;
@@ -132,19 +133,21 @@ public final class TarMembers implements Closeable {
                 throw refusal(entry, offset, "it would end beyond the end of the archive");
             }
             next = offset + (entry.getSize() + RECORD_BYTES - 1) / RECORD_BYTES * RECORD_BYTES;
-            if (isPlainFile(entry)) {
+            if (entry.isLink() || entry.isSymbolicLink()) {
+                links++;
+            } else if (isPlainFile(entry)) {
                 return new Member(entry.getName(), offset, entry.getSize());
             }
         }
     }
 
+    /** Returns how many links, hard or symbolic, were passed over so far. */
+    public int links() {
+        return links;
+    }
+
     private static boolean isPlainFile(TarArchiveEntry entry) {
-        return entry.isFile()
-                && !entry.isLink()
-                && !entry.isSymbolicLink()
-                && !entry.isFIFO()
-                && !entry.isBlockDevice()
-                && !entry.isCharacterDevice();
+        return entry.isFile() && !entry.isFIFO() && !entry.isBlockDevice() && !entry.isCharacterDevice();
     }
 
     /** Returns the next header; {@code next} is then where its data begins. */

@@ -5,6 +5,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.Names;
 import dev.larder.server.source.ColumnArrays;
+import dev.larder.server.source.ColumnSearch;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.Partitioning;
 import dev.larder.server.source.Refusal;
@@ -37,7 +38,7 @@ final class ArrowScan {
 
     private final String dataset;
     private final Path root;
-    private final Set<String> wanted;
+    private final List<String> keys;
     private final ScanSettings settings;
     private final FileTable files;
     private final List<LarderException> refusals;
@@ -49,10 +50,10 @@ final class ArrowScan {
     private final Map<String, List<SourceIdentity>> filesOf = new TreeMap<>();
     private int taken;
 
-    private ArrowScan(String dataset, Path root, Set<String> wanted, ScanSettings settings, FileWalk walk) {
+    private ArrowScan(String dataset, Path root, List<String> keys, ScanSettings settings, FileWalk walk) {
         this.dataset = dataset;
         this.root = root;
-        this.wanted = wanted;
+        this.keys = keys;
         this.settings = settings;
         this.files = walk.files();
         this.refusals = walk.refusals();
@@ -70,7 +71,7 @@ final class ArrowScan {
 
     static ScannedSource of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
         FileWalk walk = FileWalk.of(path, options, settings);
-        ArrowScan scan = new ArrowScan(dataset, path, new HashSet<>(options.keys()), settings, walk);
+        ArrowScan scan = new ArrowScan(dataset, path, options.keys(), settings, walk);
         try {
             scan.read(Files.isDirectory(path));
             ScannedSource.refuseClashes(scan.arrays, scan.refusals);
@@ -83,11 +84,20 @@ final class ArrowScan {
     }
 
     private void read(boolean isFolder) {
-        if (!isFolder) {
-            taken = 1;
-            add("", List.of(files.get(0)), Features.NONE, -1);
+        List<Table> tables = new ArrayList<>();
+        if (isFolder) {
+            folders().forEach((level, names) -> refusing(() -> addTables(level, names, tables)));
         } else {
-            folders().forEach((level, names) -> refusing(() -> readFolder(level, names)));
+            tables.add(new Table("", List.of(files.get(0)), Features.NONE, -1));
+        }
+        ColumnSearch search =
+                new ColumnSearch(keys, tables.stream().map(Table::level).toList());
+        for (Table table : tables) {
+            taken += table.files.size();
+            refusing(() -> add(table, search.in(table.level)));
+        }
+        if (refusals.isEmpty() && !search.missing().isEmpty()) {
+            refusals.add(ColumnSearch.refusal(root, search.missing()));
         }
         if (refusals.isEmpty()) {
             addClasses();
@@ -122,16 +132,20 @@ final class ArrowScan {
         }
     }
 
-    private void readFolder(String level, Map<String, Integer> names) {
+    private void addTables(String level, Map<String, Integer> names, List<Table> tables) {
         for (ArrowFolder.Group group : ArrowFolder.groups(root.resolve(level), List.copyOf(names.keySet()))) {
             List<SourceIdentity> identities = new ArrayList<>();
             group.names().forEach(name -> identities.add(files.get(Objects.requireNonNull(names.get(name)))));
-            taken += identities.size();
-            refusing(() -> add(level + group.level(), identities, group.features(), group.rows()));
+            tables.add(new Table(level + group.level(), identities, group.features(), group.rows()));
         }
     }
 
-    private void add(String level, List<SourceIdentity> identities, Features features, long expectedRows) {
+    /** Files that follow each other; {@code rows} is -1 where nobody says how many they have. */
+    private record Table(String level, List<SourceIdentity> files, Features features, long rows) {}
+
+    private void add(Table found, ColumnSearch.Table search) {
+        String level = found.level;
+        List<SourceIdentity> identities = found.files;
         String objection = level.isEmpty() ? null : Names.arrayObjection(level + "x");
         if (objection != null) {
             throw Refusal.unfit(
@@ -139,11 +153,11 @@ final class ArrowScan {
                     "its arrays cannot be called " + Names.printable(level) + ": " + objection,
                     "rename it, or leave it out with --exclude");
         }
-        try (ArrowTable table = ArrowTable.read(identities, wanted, features, settings)) {
-            if (expectedRows >= 0 && table.rows() != expectedRows) {
+        try (ArrowTable table = ArrowTable.read(identities, search, found.features, settings)) {
+            if (found.rows >= 0 && table.rows() != found.rows) {
                 throw Refusal.unfit(
                         identities.get(0).file(),
-                        "it and its shards have " + table.rows() + " of the " + expectedRows
+                        "it and its shards have " + table.rows() + " of the " + found.rows
                                 + " rows that dataset_info.json says",
                         "copy the whole folder, or make it again");
             }

@@ -9,6 +9,7 @@ import dev.larder.reader.ReadRequest;
 import dev.larder.server.reader.ReaderSource;
 import dev.larder.server.reader.ReaderSpec;
 import dev.larder.server.reader.Readers;
+import dev.larder.server.source.ColumnSearch;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
@@ -130,10 +131,7 @@ final class ReaderScan {
                         arrays.addAll(look(reader, group, dataset, options, settings, refusals, missing)));
             }
             if (!missing.isEmpty() && !arrays.isEmpty()) {
-                refusals.add(Refusal.unfit(
-                        path,
-                        "it has no columns " + missing,
-                        "name columns that it has, or load all without --columns"));
+                refusals.add(ColumnSearch.refusal(path, missing));
             }
             arrays.forEach(array -> refuse(array, refusals));
             ScannedSource.refuseClashes(arrays, refusals);

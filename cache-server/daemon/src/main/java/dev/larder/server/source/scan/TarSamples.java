@@ -7,6 +7,7 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.layout.Names;
 import dev.larder.server.reader.UnpackedFiles;
 import dev.larder.server.source.ColumnArrays;
+import dev.larder.server.source.ColumnSearch;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
@@ -18,6 +19,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.CancellationException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -34,35 +37,56 @@ final class TarSamples implements AutoCloseable {
     /** As WebDataset divides the name of a member. */
     private static final Pattern NAME = Pattern.compile("(?:\\./)?((?:.*/)?[^./][^./]*)[.]([^/]+)", Pattern.DOTALL);
 
+    /** Of more suffixes, which no dataset has, some are forgotten. */
+    private static final int MOST_SUFFIXES = 10_000;
+
     private final String dataset;
+    private final ColumnSearch.Table search;
     private final String level;
     private final List<SourceIdentity> archives;
-    private final Set<String> wanted;
     private final ScanSettings settings;
     private final boolean isUnpacked;
     private final Map<String, TarColumn> columns = new LinkedHashMap<>();
     private final Keys keys;
     private final Keys longKeys;
     private long samples;
+
+    /** Of each archive, the first sample. */
+    private final List<Long> firstSamples = new ArrayList<>();
+
+    /** Suffixes that samples have beside the columns that are wanted, and those of samples that have none of these. */
+    private final Set<String> beside = new TreeSet<>();
+
+    private final Map<String, Sample> withoutColumns = new TreeMap<>();
+    private int skippedSamples;
+    private int links;
     private @Nullable UnpackedFiles byReader;
 
     /** What is read of the archive: the archive, or what it was unpacked to. */
     private SourceIdentity data;
 
     private boolean isTaken;
+
+    /** The sample that is being read: its key, the suffixes that are not wanted, and whether it has any that is. */
     private @Nullable String current;
 
-    TarSamples(String dataset, String level, List<SourceIdentity> archives, Set<String> wanted, ScanSettings settings) {
+    private final Set<String> unwanted = new TreeSet<>();
+    private boolean isWanted;
+
+    TarSamples(String dataset, ColumnSearch.Table search, List<SourceIdentity> archives, ScanSettings settings) {
         this.dataset = dataset;
-        this.level = level;
+        this.search = search;
+        this.level = search.level();
         this.archives = archives;
         this.data = archives.get(0);
-        this.wanted = wanted;
         this.settings = settings;
         this.isUnpacked = archives.stream().anyMatch(archive -> TarMembers.isGzip(archive.file()));
         this.keys = new Keys(settings);
         this.longKeys = new Keys(settings);
     }
+
+    /** Where a sample is. */
+    private record Sample(String key, SourceIdentity archive) {}
 
     /** The keys of all samples, and what leads from each to its row. */
     private static final class Keys {
@@ -94,13 +118,17 @@ final class TarSamples implements AutoCloseable {
         byReader = files;
         for (SourceIdentity archive : archives) {
             int number = forReader.indexOf(archive);
+            int linksBefore = links;
+            firstSamples.add(samples);
             data = files == null || number < 0 ? archive : files.file(number);
             try (TarMembers members = files == null || number < 0
                     ? TarMembers.open(archive.file())
                     : TarMembers.open(archive.file(), files.region(number))) {
                 for (TarMembers.Member member = members.next(); member != null; member = members.next()) {
+                    links = linksBefore + members.links();
                     add(archive, members, member);
                 }
+                links = linksBefore + members.links();
                 endSample(archive);
                 archive.requireUnchanged();
             } catch (LarderException e) {
@@ -112,14 +140,47 @@ final class TarSamples implements AutoCloseable {
             }
             settings.onChecked().accept(1);
         }
-        if (samples == 0) {
-            refusals.add(Refusal.unfit(
-                    archives.get(0).file(),
-                    wanted.isEmpty() ? "no file in it is called KEY.SUFFIX" : "no file in it has a suffix of " + wanted,
-                    "see what it has: tar tf"));
-            return List.of();
+        LarderException refusal = refusalOfAll();
+        if (refusal != null) {
+            refusals.add(refusal);
         }
-        return arrays();
+        return refusal != null || samples == 0 ? List.of() : arrays();
+    }
+
+    /** Returns how many links were passed over. */
+    int links() {
+        return links;
+    }
+
+    /** Returns how many samples have nothing in common with those that were taken. */
+    int skippedSamples() {
+        return skippedSamples;
+    }
+
+    /** Says what is wrong with what all archives have together; null if nothing is. */
+    private @Nullable LarderException refusalOfAll() {
+        SourceIdentity first = archives.get(0);
+        Set<String> suffixes = new TreeSet<>(columns.keySet());
+        suffixes.addAll(beside);
+        suffixes.addAll(withoutColumns.keySet());
+        if (suffixes.isEmpty()) {
+            return Refusal.unfit(first.file(), "no file in it is called KEY.SUFFIX", "see what it has: tar tf");
+        } else if (!search.lacking().isEmpty()) {
+            return Refusal.unfit(
+                    first.file(),
+                    "it has no columns " + search.lacking() + ", but " + ColumnSearch.shown(suffixes),
+                    "name columns that it has, or load all without --columns");
+        }
+        for (Map.Entry<String, Sample> sample : withoutColumns.entrySet()) {
+            if (beside.contains(sample.getKey())) {
+                return refusal(
+                        sample.getValue().archive,
+                        "sample " + Names.printable(sample.getValue().key) + " has no file ."
+                                + columns.keySet().iterator().next() + ", and others with a file ." + sample.getKey()
+                                + " have one");
+            }
+        }
+        return null;
     }
 
     private void add(SourceIdentity archive, TarMembers members, TarMembers.Member member) {
@@ -132,12 +193,19 @@ final class TarSamples implements AutoCloseable {
         }
         String key = name.group(1);
         String suffix = name.group(2).toLowerCase(Locale.ROOT);
-        if (!wanted.isEmpty() && !wanted.contains(suffix)) {
-            return;
-        }
         if (!key.equals(current)) {
             endSample(archive);
             current = key;
+        }
+        search.note(suffix);
+        if (!search.wants(suffix)) {
+            if (unwanted.size() < MOST_SUFFIXES) {
+                unwanted.add(suffix);
+            }
+            return;
+        }
+        if (!isWanted) {
+            isWanted = true;
             keys.add(key);
             longKeys.add(stem(archive) + "/" + key);
         }
@@ -172,23 +240,39 @@ final class TarSamples implements AutoCloseable {
     private void endSample(SourceIdentity archive) {
         if (current == null) {
             return;
+        } else if (isWanted) {
+            endWanted(archive, current);
+            if (beside.size() < MOST_SUFFIXES) {
+                beside.addAll(unwanted);
+            }
+        } else {
+            skippedSamples++;
+            Sample sample = new Sample(current, archive);
+            if (withoutColumns.size() < MOST_SUFFIXES) {
+                unwanted.forEach(suffix -> withoutColumns.putIfAbsent(suffix, sample));
+            }
         }
+        current = null;
+        isWanted = false;
+        unwanted.clear();
+    }
+
+    private void endWanted(SourceIdentity archive, String key) {
         for (Map.Entry<String, TarColumn> column : columns.entrySet()) {
             if (column.getValue().rows() == samples) {
                 throw refusal(
                         archive,
-                        "sample " + Names.printable(current) + " has no file ." + column.getKey()
+                        "sample " + Names.printable(key) + " has no file ." + column.getKey()
                                 + ", and those before it have one");
             }
         }
-        current = null;
         samples++;
     }
 
-    private static LarderException refusal(SourceIdentity archive, String reason) {
+    private LarderException refusal(SourceIdentity archive, String reason) {
         return Refusal.unfit(
                 archive.file(),
-                reason,
+                links == 0 ? reason : reason + "; " + links + " links were not read",
                 "load only what all samples have, as in --columns jpg,cls, or mend the archive");
     }
 
@@ -221,16 +305,51 @@ final class TarSamples implements AutoCloseable {
         try {
             index = ColumnArrays.of(dataset, level + KEY, keys.index, archives);
         } catch (LarderException e) {
-            if (e.code() != ErrorCode.BAD_INPUT || archives.size() == 1) {
+            if (e.code() != ErrorCode.BAD_INPUT) {
                 throw e;
             }
             unique = longKeys;
-            index = ColumnArrays.of(dataset, level + KEY, longKeys.index, archives);
+            index = longIndex();
         }
         arrays.addAll(index);
         arrays.addAll(ColumnArrays.of(dataset, level + KEYS, unique.texts, archives));
         (unique == keys ? longKeys : keys).close();
         isTaken = true;
+    }
+
+    /** Indexes the long keys. Of a single archive they are the same twice where the short ones are. */
+    private List<SourceArray> longIndex() {
+        try {
+            return ColumnArrays.of(dataset, level + KEY, longKeys.index, archives);
+        } catch (LarderException e) {
+            long[] rows = longKeys.index.repeated();
+            if (rows.length == 0) {
+                throw e;
+            }
+            SourceIdentity second = archiveOf(rows[1]);
+            throw Refusal.unfit(
+                    second.file(),
+                    "a key is there twice: " + keys.index.keyAt(rows[1]) + " is " + place(rows[0]) + " and "
+                            + place(rows[1]) + ", counted from 0",
+                    "rename one of them: the files of a sample have to follow each other");
+        }
+    }
+
+    private SourceIdentity archiveOf(long row) {
+        return archives.get(numberOf(row));
+    }
+
+    private int numberOf(long row) {
+        int number = 0;
+        while (number + 1 < firstSamples.size() && firstSamples.get(number + 1) <= row) {
+            number++;
+        }
+        return number;
+    }
+
+    private String place(long row) {
+        return "sample " + (row - firstSamples.get(numberOf(row))) + " of "
+                + archiveOf(row).file().getFileName();
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.larder.server.source.scan;
 
 import dev.larder.error.LarderException;
+import dev.larder.server.source.ColumnSearch;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
@@ -10,10 +11,8 @@ import dev.larder.server.source.formats.TarMembers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 
@@ -23,13 +22,18 @@ import java.util.stream.IntStream;
  */
 final class TarScan {
     private final String dataset;
-    private final Set<String> wanted;
+    private final Path root;
+    private final List<String> keys;
     private final ScanSettings settings;
     private final List<LarderException> refusals;
+    private int links;
+    private int skippedSamples;
 
-    private TarScan(String dataset, Set<String> wanted, ScanSettings settings, List<LarderException> refusals) {
+    private TarScan(
+            String dataset, Path root, List<String> keys, ScanSettings settings, List<LarderException> refusals) {
         this.dataset = dataset;
-        this.wanted = wanted;
+        this.root = root;
+        this.keys = keys;
         this.settings = settings;
         this.refusals = refusals;
     }
@@ -47,10 +51,22 @@ final class TarScan {
     static ScannedSource of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
         FileWalk walk = FileWalk.of(path, options, settings);
         FileTable archives = walk.files().only(TarMembers::isNamedSo);
-        TarScan scan = new TarScan(dataset, new HashSet<>(options.keys()), settings, walk.refusals());
+        TarScan scan = new TarScan(dataset, path, options.keys(), settings, walk.refusals());
         int skipped = walk.files().size() - archives.size();
+        List<SourceArray> arrays = scan.arrays(archives);
         return ColumnScan.source(
-                new ScannedSource(dataset, path, scan.arrays(archives), skipped, walk.hidden()), scan.refusals);
+                new ScannedSource(dataset, path, arrays, skipped, walk.hidden(), scan.notes()), scan.refusals);
+    }
+
+    private List<String> notes() {
+        List<String> notes = new ArrayList<>();
+        if (links > 0) {
+            notes.add("skipped " + links + " links in archives; tar --dereference --hard-dereference packs the files");
+        }
+        if (skippedSamples > 0) {
+            notes.add("skipped " + skippedSamples + " samples in archives that have none of the columns");
+        }
+        return notes;
     }
 
     private List<SourceArray> arrays(FileTable archives) {
@@ -60,13 +76,20 @@ final class TarScan {
             String level = name.substring(0, name.lastIndexOf('/') + 1);
             folders.computeIfAbsent(level, folder -> new ArrayList<>()).add(archives.get(i));
         }
+        ColumnSearch search = new ColumnSearch(keys, folders.keySet());
         List<SourceArray> arrays = new ArrayList<>();
         try {
             folders.forEach((level, files) -> {
-                try (TarSamples samples = new TarSamples(dataset, level, files, wanted, settings)) {
-                    arrays.addAll(samples.read(refusals));
+                try (TarSamples samples = new TarSamples(dataset, search.in(level), files, settings)) {
+                    List<SourceArray> found = samples.read(refusals);
+                    arrays.addAll(found);
+                    links += samples.links();
+                    skippedSamples += found.isEmpty() ? 0 : samples.skippedSamples();
                 }
             });
+            if (refusals.isEmpty() && !search.missing().isEmpty()) {
+                refusals.add(ColumnSearch.refusal(root, search.missing()));
+            }
             return arrays;
         } catch (RuntimeException | Error e) {
             arrays.forEach(SourceArray::release);

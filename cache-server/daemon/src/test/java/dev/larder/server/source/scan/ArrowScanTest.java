@@ -21,6 +21,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -138,6 +139,60 @@ class ArrowScanTest {
 
         assertThat(names(source)).containsExactly("f4", "one_value");
         SourceFiles.release(source);
+    }
+
+    @Test
+    void columnsOfOneSplitAreChosenByItsLevel() {
+        ScannedSource one = scan(golden("saved"), "train/label");
+        ScannedSource split = scan(golden("saved"), "test");
+        ScannedSource both = scan(golden("saved"), "label", "train/answers/start");
+
+        assertThat(names(one)).containsExactly("classes/bytes", "classes/offsets", "train/label");
+        assertThat(names(split)).contains("test/label", "test/text/bytes").noneMatch(name -> name.startsWith("train/"));
+        assertThat(names(both))
+                .contains("test/label", "train/label", "train/answers/start/values")
+                .doesNotContain("test/answers/start/values");
+        List.of(one, split, both).forEach(SourceFiles::release);
+        assertRefused(golden("saved"), "it has no columns [train/lable]", "train/lable", "test/label");
+    }
+
+    @Test
+    void partsOfStructsAreChosenByTheirLevels() throws IOException {
+        ScannedSource whole = scan(golden("nulls.arrow"));
+        ScannedSource part = scan(golden("nulls.arrow"), "struct/b");
+        ScannedSource items = scan(golden("lists-file.arrow"), "pairs.items/x", "map");
+
+        assertThat(names(part)).containsExactly("struct/b.mask", "struct/b/bytes", "struct/b/offsets");
+        assertThat(SourceFiles.text(part, "struct/b/bytes")).isEqualTo(SourceFiles.text(whole, "struct/b/bytes"));
+        assertThat(names(items))
+                .containsExactly(
+                        "map.items/key/bytes",
+                        "map.items/key/offsets",
+                        "map.items/value",
+                        "map.offsets",
+                        "pairs.items/x",
+                        "pairs.offsets");
+        List.of(whole, part, items).forEach(SourceFiles::release);
+        assertRefused(golden("nulls.arrow"), "it has no columns [struct/c]", "struct/c", "struct/a");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "part-1 part-10             | 9 of 11 parts are missing beside it: [0, 2, 3, 4, 5, 6, 7, 8, 9];",
+                "part-10                    | 10 of 11 parts are missing beside it: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];",
+                "part-0 part-2              | part 1 of 3 is missing beside it;",
+                "part-0 part-00             | it has the same number as part-0",
+                "x-5-of-2                   | its number is 5, and shards of 2 end with 1",
+                "x-0-of-2 x-1-of-3          | it says that there are 3 shards, and x-0-of-2.arrow says 2"
+            })
+    void numbersOfShardsThatDoNotFitAreNamed(String files, String message) throws IOException {
+        for (String file : files.split(" ", -1)) {
+            copy("numbers-file.arrow", file + ".arrow");
+        }
+
+        assertRefused(folder, message);
     }
 
     @Test

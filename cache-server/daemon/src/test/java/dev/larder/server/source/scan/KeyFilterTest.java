@@ -63,7 +63,7 @@ class KeyFilterTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", " ", "a b", "a/b", ".."})
+    @ValueSource(strings = {"", " ", "a b", "a//b", ".."})
     void aKeyIsPartOfAName(String key) {
         assertThatThrownBy(() -> new SourceOptions(List.of(key)))
                 .isInstanceOfSatisfying(

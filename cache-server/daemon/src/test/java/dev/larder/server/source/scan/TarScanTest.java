@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.testing.Rounds;
@@ -152,6 +153,79 @@ class TarScanTest {
         SourceFiles.release(source);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"a.tar", "a.tar.gz", "shards/a.tar"})
+    void aColumnThatNoSampleHasIsRefusedBesideThoseThatAre(String name) throws IOException {
+        write(name, tar("1.jpg", "x", "1.cls", "1"));
+
+        assertThatThrownBy(() -> scan(name.contains("/") ? folder : folder.resolve(name), "jpg", "nope"))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
+                .hasMessageContaining("it has no columns [nope], but [cls, jpg]");
+    }
+
+    @Test
+    void whereNoKindHasAllColumnsNoneIsTakenInPart() throws IOException {
+        write("all.tar", tar("1.jpg", "x"));
+        SourceFiles.write(folder.resolve("pandas.parquet"), new byte[1]);
+
+        assertThatThrownBy(() -> scan(folder, "jpg", "s")).hasMessageContaining("it has no columns [s], but [jpg]");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "0.jpg;x;0.cls;1;1.jpg;y;2.jpg;z;2.cls;3 | sample 1 has no file .cls, and others with a file .jpg have one",
+                "0.jpg;x;1.jpg;y;1.cls;3                 | sample 0 has no file .cls, and others with a file .jpg have one"
+            })
+    void aSampleThatLacksAColumnThatIsAskedForIsRefused(String members, String message) {
+        Path file = write("a.tar", tar(members.strip().split(";", -1)));
+
+        assertThatThrownBy(() -> scan(file, "cls"))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
+                .hasMessageContaining(message);
+    }
+
+    @Test
+    void whatHasNothingInCommonWithSamplesIsSkippedAndCounted() throws IOException {
+        Path file = write("a.tar", tar("README.md", "r", "1.jpg", "x", "1.cls", "1", "2.jpg", "y", "2.cls", "2"));
+        ScannedSource source = scan(file, "cls");
+
+        assertThat(SourceFiles.longs(source, "cls")).containsExactly(1L, 2L);
+        assertThat(source.notes()).containsExactly("skipped 1 samples in archives that have none of the columns");
+        SourceFiles.release(source);
+    }
+
+    @Test
+    void columnsOfOneFolderAreChosenByItsLevel() throws IOException {
+        write("train/a.tar", tar("1.jpg", "x", "1.cls", "1"));
+        write("val/a.tar", tar("1.jpg", "y", "1.cls", "2"));
+        ScannedSource one = scan(folder, "val/cls");
+        ScannedSource split = scan(folder, "train");
+
+        assertThat(one.arrays())
+                .extracting(array -> array.name().array())
+                .filteredOn(name -> !name.contains("key"))
+                .containsExactly("val/cls");
+        assertThat(split.arrays()).allMatch(array -> array.name().array().startsWith("train/"));
+        assertThat(SourceFiles.text(split, "train/jpg/values")).isEqualTo("x");
+        SourceFiles.release(one);
+        SourceFiles.release(split);
+        assertThatThrownBy(() -> scan(folder, "test/cls")).hasMessageContaining("it has no columns [test/cls]");
+    }
+
+    @Test
+    void aKeyTwiceInOneOfSeveralArchivesIsNamedWithBothPlaces() {
+        write("s-0.tar", tar("1.txt", "a", "2.txt", "b"));
+        write("s-1.tar", tar("2.txt", "b", "1.txt", "a", "2.txt", "c"));
+
+        assertThatThrownBy(() -> scan(folder))
+                .hasMessageContaining("s-1.tar")
+                .hasMessageContaining("a key is there twice: 2 is sample 0 of s-1.tar and sample 2 of s-1.tar");
+    }
+
     @Test
     void longNamesAndLongMembersAreRead() throws IOException {
         String name = "long/".repeat(60) + "1";
@@ -169,7 +243,7 @@ class TarScanTest {
             value = {
                 "1.jpg;x;2.jpg;y;2.cls;3 | sample 2 has a file .cls, and those before it have none",
                 "1.jpg;x;1.jpg;y         | sample 1 has two files .jpg",
-                "1.jpg;x;2.jpg;y;1.jpg;z | an index has a key twice",
+                "1.jpg;x;2.jpg;y;1.jpg;z | a key is there twice: 1 is sample 0 of a.tar and sample 2 of a.tar",
                 "1.cls;cat               | member 1.cls: it is not a whole number: cat",
                 "1.key;x                 | a column cannot be called key",
                 "1.a b;x                 | a column cannot be called a b",
@@ -230,7 +304,7 @@ class TarScanTest {
     }
 
     @Test
-    void linksAndFoldersAreLeftOut() throws IOException {
+    void linksAndFoldersAreLeftOutAndLinksAreCounted() throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         try (TarArchiveOutputStream tar = new TarArchiveOutputStream(out)) {
             tar.putArchiveEntry(new TarArchiveEntry("folder.d/"));
@@ -238,6 +312,10 @@ class TarScanTest {
             TarArchiveEntry link = new TarArchiveEntry("1.bin", TarConstants.LF_SYMLINK);
             link.setLinkName("/etc/passwd");
             tar.putArchiveEntry(link);
+            tar.closeArchiveEntry();
+            TarArchiveEntry hard = new TarArchiveEntry("3.bin", TarConstants.LF_LINK);
+            hard.setLinkName("2.bin");
+            tar.putArchiveEntry(hard);
             tar.closeArchiveEntry();
             TarArchiveEntry entry = new TarArchiveEntry("2.bin");
             entry.setSize(1);
@@ -248,6 +326,8 @@ class TarScanTest {
         ScannedSource source = scan(write("a.tar", out.toByteArray()));
 
         assertThat(SourceFiles.text(source, "keys/bytes")).isEqualTo("2");
+        assertThat(ScannedSource.skipped(List.of(source), SourceOptions.none(), ScanSettings.quick()))
+                .containsExactly("skipped 2 links in archives; tar --dereference --hard-dereference packs the files");
         SourceFiles.release(source);
     }
 

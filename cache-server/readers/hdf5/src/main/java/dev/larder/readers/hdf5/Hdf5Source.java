@@ -113,7 +113,7 @@ final class Hdf5Source implements OpenedSource {
                 try {
                     look(member, name, depth);
                 } catch (RuntimeException | StackOverflowError e) {
-                    if (request.wants(name)) {
+                    if (request.wants(number, name)) {
                         refused.add(Unreadable.of(number, name, e));
                     }
                 }
@@ -123,7 +123,7 @@ final class Hdf5Source implements OpenedSource {
         private void look(GroupMembers.Member member, String name, int depth) throws IOException {
             ObjectHeader header = ObjectHeader.readObjectHeader(storage, member.address());
             if (header.hasMessageOfType(DataSpaceMessage.class)) {
-                if (request.wants(name)
+                if (request.wants(number, name)
                         && DatasetLoader.createDataset(storage, header, name, file) instanceof DatasetBase dataset) {
                     add(dataset, name);
                 }
@@ -133,7 +133,7 @@ final class Hdf5Source implements OpenedSource {
         }
 
         private void refuseIfWanted(String name, String reason) {
-            if (request.wants(name)) {
+            if (request.wants(number, name)) {
                 refused.add(number, name, reason);
             }
         }

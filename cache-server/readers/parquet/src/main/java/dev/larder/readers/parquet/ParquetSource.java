@@ -109,7 +109,7 @@ final class ParquetSource implements OpenedSource {
         ColumnNames names = new ColumnNames(fields);
         for (ColumnSchema schema : fields.getColumns()) {
             String name = names.of(schema);
-            if (!request.wants(name)) {
+            if (!request.wants(file, name)) {
                 continue;
             }
             ColumnKind kind = names.isOfMap(schema) ? null : ColumnKind.of(schema);

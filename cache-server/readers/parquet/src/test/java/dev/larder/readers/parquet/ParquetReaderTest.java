@@ -79,6 +79,17 @@ class ParquetReaderTest {
                 .containsOnlyKeys("good");
     }
 
+    @Test
+    void columnsAreWantedByTheirLevels() throws IOException {
+        Path file = GOLDEN.resolve("plain.parquet");
+        List<InputFile> parts = List.of(new InputFile(file, "c=New York/"), new InputFile(file, "other/"));
+
+        assertThat(ReadArrays.of(new ParquetReader(), file, "pair/y")).containsOnlyKeys("pair/y", "pair/y.mask");
+        assertThat(ReadArrays.of(
+                        new ParquetReader(), new ReadRequest(parts, "arrays", List.of("c=New_York/f64", "f32"), 2)))
+                .containsOnlyKeys("c=New York/f64", "c=New York/f32", "other/f32");
+    }
+
     @ParameterizedTest
     @CsvSource({
         "decimal, its type is not one that numpy or a column has: FIXED_LEN_BYTE_ARRAY DECIMAL",

@@ -62,7 +62,7 @@ final class FileFeatures implements Example.Visitor {
     @Override
     public boolean feature(String name, @Nullable Kind kind) throws Example.Malformed {
         end();
-        if (!request.wants(name)) {
+        if (!request.wants(file, name)) {
             return false;
         }
         if (!seen.add(name)) {

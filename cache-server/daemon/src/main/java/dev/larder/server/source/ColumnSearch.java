@@ -1,0 +1,97 @@
+package dev.larder.server.source;
+
+import dev.larder.error.LarderException;
+import dev.larder.reader.WantedColumns;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Looks for the columns that are wanted in the tables of one source, and knows which were found. Where there are several tables, a name
+ * that tells no level has to be in each, and any other in one at least. Not thread-safe.
+ */
+public final class ColumnSearch {
+    private static final int MOST_SHOWN = 20;
+
+    private final WantedColumns wanted;
+    private final Set<String> required;
+    private final Set<String> missing;
+
+    /**
+     * Starts without any found.
+     *
+     * @param names none for all columns
+     * @param levels of each table, with a slash at its end; empty for a table without one
+     */
+    public ColumnSearch(List<String> names, Collection<String> levels) {
+        this.wanted = new WantedColumns(names);
+        this.missing = new LinkedHashSet<>(names);
+        this.required = new LinkedHashSet<>(names);
+        if (levels.size() > 1) {
+            required.removeIf(name ->
+                    name.contains("/") || levels.stream().anyMatch(level -> WantedColumns.isNameOf(name, level + ".")));
+        }
+    }
+
+    /** Returns the search in the table of one level. */
+    public Table in(String level) {
+        return new Table(level);
+    }
+
+    /** Returns the names that mean no column of any table that was searched. */
+    public Set<String> missing() {
+        return missing;
+    }
+
+    /** Refuses a source that lacks columns. */
+    public static LarderException refusal(Path source, Collection<String> missing) {
+        return Refusal.unfit(
+                source, "it has no columns " + missing, "name columns that it has, or load all without --columns");
+    }
+
+    /** Returns names for people: all, or the first and how many more there are. */
+    public static String shown(Collection<String> names) {
+        List<String> first = names.stream().limit(MOST_SHOWN).toList();
+        return names.size() <= MOST_SHOWN ? first.toString() : first + " and " + (names.size() - MOST_SHOWN) + " more";
+    }
+
+    /** The search in one table. */
+    public final class Table {
+        private final String level;
+        private final Set<String> lacking = new LinkedHashSet<>(required);
+
+        private Table(String level) {
+            this.level = level;
+        }
+
+        /** Returns what comes before the names of the table's columns. */
+        public String level() {
+            return level;
+        }
+
+        /** Tells whether all columns are wanted. */
+        public boolean isForAll() {
+            return wanted.names().isEmpty();
+        }
+
+        /** Tells whether a column is wanted, by its name without the level. */
+        public boolean wants(String column) {
+            return wanted.wants(level + column);
+        }
+
+        /** Takes note of a column that the table has, by its name without the level. */
+        public void note(String column) {
+            if (!missing.isEmpty() || !lacking.isEmpty()) {
+                missing.removeIf(name -> WantedColumns.isNameOf(name, level + column));
+                lacking.removeIf(name -> WantedColumns.isNameOf(name, level + column));
+            }
+        }
+
+        /** Returns the names of columns that the table has to have, and that were not noted. */
+        public Set<String> lacking() {
+            return lacking;
+        }
+    }
+}

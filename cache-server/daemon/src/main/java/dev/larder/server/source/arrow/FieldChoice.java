@@ -1,0 +1,76 @@
+package dev.larder.server.source.arrow;
+
+import dev.larder.server.source.ColumnSearch;
+import dev.larder.server.source.arrow.ArrowField.Kind;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/** Tells which fields of a schema are wanted; of a struct some parts may be. */
+final class FieldChoice {
+    private static final Pattern OF_ITEMS = Pattern.compile("(?:\\" + ItemsColumn.ITEMS + ")+/");
+
+    private final ColumnSearch.Table search;
+
+    FieldChoice(ColumnSearch.Table search) {
+        this.search = search;
+    }
+
+    /** Tells whether a field is wanted, or anything that it is made of. */
+    boolean takes(String name, ArrowField field) {
+        if (isNamed(name)) {
+            return true;
+        }
+        List<ArrowField> parts = parts(field);
+        for (int i = 0; i < parts.size(); i++) {
+            if (takes(nameOf(name, field, i), parts.get(i))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Takes note of what a field is called, and all that it is made of. */
+    void note(String name, ArrowField field) {
+        if (search.isForAll()) {
+            return;
+        }
+        search.note(name);
+        List<ArrowField> parts = parts(field);
+        for (int i = 0; i < parts.size(); i++) {
+            note(nameOf(name, field, i), parts.get(i));
+        }
+    }
+
+    /** The items of a list belong to it, whatever is appended to its name. */
+    private boolean isNamed(String name) {
+        return search.wants(name) || search.wants(OF_ITEMS.matcher(name).replaceAll("/"));
+    }
+
+    /** Returns the fields that become columns of their own. */
+    private static List<ArrowField> parts(ArrowField field) {
+        if (field.encoding() != null) {
+            return List.of();
+        }
+        return switch (field.kind()) {
+            case STRUCTS -> FilesColumn.isSuch(field) ? List.of() : field.children();
+            case LISTS, FIXED_LISTS -> isOfNumbers(field) ? List.of() : field.children();
+            default -> List.of();
+        };
+    }
+
+    /** Tells whether what lists hold, in any depth, is numbers. */
+    static boolean isOfNumbers(ArrowField list) {
+        ArrowField inner = list;
+        while (inner.encoding() == null && (inner.kind() == Kind.LISTS || inner.kind() == Kind.FIXED_LISTS)) {
+            inner = inner.children().get(0);
+        }
+        return inner.encoding() == null && inner.kind().isScalar();
+    }
+
+    /** Returns what a part of a field is called. */
+    static String nameOf(String name, ArrowField field, int part) {
+        return field.kind() == Kind.STRUCTS
+                ? name + "/" + ColumnFactory.nameOf(field.children().get(part), "field" + part)
+                : name + ItemsColumn.ITEMS;
+    }
+}
