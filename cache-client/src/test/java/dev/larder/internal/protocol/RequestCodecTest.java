@@ -178,7 +178,7 @@ class RequestCodecTest {
     void theWireStaysWhatItIs() {
         byte[] frame = bytes(codec.encode(new Request.Info("mnist")));
 
-        assertThat(frame).startsWith(15, 0, 0, 0, 0, 0, 13, 0, 0x1a, 0x07, 2, 0, 5, 0);
+        assertThat(frame).startsWith(15, 0, 0, 0, 0, 0, 13, 0, 0x1a, 0x07, 3, 0, 5, 0);
         assertThat(new String(frame, 14, 5, StandardCharsets.UTF_8)).isEqualTo("mnist");
         assertThat(frame).hasSize(19);
     }

@@ -1,8 +1,6 @@
 package dev.larder.server.source;
 
-import dev.larder.error.LarderException;
 import dev.larder.reader.WantedColumns;
-import java.nio.file.Path;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -13,8 +11,6 @@ import java.util.Set;
  * that tells no level has to be in each, and any other in one at least. Not thread-safe.
  */
 public final class ColumnSearch {
-    private static final int MOST_SHOWN = 20;
-
     private final WantedColumns wanted;
     private final Set<String> required;
     private final Set<String> missing;
@@ -43,18 +39,6 @@ public final class ColumnSearch {
     /** Returns the names that mean no column of any table that was searched. */
     public Set<String> missing() {
         return missing;
-    }
-
-    /** Refuses a source that lacks columns. */
-    public static LarderException refusal(Path source, Collection<String> missing) {
-        return Refusal.unfit(
-                source, "it has no columns " + missing, "name columns that it has, or load all without --columns");
-    }
-
-    /** Returns names for people: all, or the first and how many more there are. */
-    public static String shown(Collection<String> names) {
-        List<String> first = names.stream().limit(MOST_SHOWN).toList();
-        return names.size() <= MOST_SHOWN ? first.toString() : first + " and " + (names.size() - MOST_SHOWN) + " more";
     }
 
     /** The search in one table. */

@@ -24,6 +24,9 @@ public final class Refusal {
 
     private static final int FIRST_LISTED = 10;
 
+    private static final int MOST_NAMES = 20;
+    private static final String NAME_COLUMNS = "name columns that it has, or load all without --columns";
+
     /** What to do about a file that is damaged. */
     public static final String REPAIR = "repair, replace or remove the file";
 
@@ -38,15 +41,21 @@ public final class Refusal {
         return start(file, reason).remedy(remedy);
     }
 
+    /** Says which of the columns that were asked for a source has not. */
+    public static LarderException noColumns(Path source, Collection<String> missing) {
+        return unfit(source, "it has no columns " + missing, NAME_COLUMNS);
+    }
+
     /** Says which of the columns that were asked for a file has not, and which it has. */
     public static LarderException noColumns(Path file, Collection<String> missing, Collection<String> present) {
-        List<String> listed =
-                present.stream().limit(MOST_LISTED).map(Names::printable).toList();
-        String more = listed.size() < present.size() ? " and " + (present.size() - listed.size()) + " more" : "";
-        return unfit(
-                file,
-                "it has no columns " + missing + ", but " + listed + more,
-                "name columns that it has, or load all without --columns");
+        return unfit(file, "it has no columns " + missing + ", but " + shown(present), NAME_COLUMNS);
+    }
+
+    /** Returns names for people: all, or the first and how many more there are. */
+    public static String shown(Collection<String> names) {
+        List<String> first =
+                names.stream().limit(MOST_NAMES).map(Names::printable).toList();
+        return names.size() <= MOST_NAMES ? first.toString() : first + " and " + (names.size() - MOST_NAMES) + " more";
     }
 
     /** Says that somebody wrote to a file that was being loaded. */

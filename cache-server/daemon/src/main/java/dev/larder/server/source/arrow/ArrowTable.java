@@ -251,7 +251,7 @@ public final class ArrowTable implements AutoCloseable {
                 }
             }
             if (!search.lacking().isEmpty()) {
-                throw other("it has no columns " + search.lacking() + ", but " + ColumnSearch.shown(names));
+                throw other("it has no columns " + search.lacking() + ", but " + Refusal.shown(names));
             } else if (columns.isEmpty() && refused.isEmpty() && search.isForAll()) {
                 throw Refusal.unfit(
                         file.identity().file(), "it has no columns", "remove it, or leave it out with --exclude");
@@ -328,7 +328,7 @@ public final class ArrowTable implements AutoCloseable {
                     .collect(Collectors.joining(","));
             throw Refusal.unfit(
                     file.identity().file(),
-                    "no array can hold columns of such types: " + ColumnSearch.shown(refused),
+                    "no array can hold columns of such types: " + Refusal.shown(refused),
                     rest.isEmpty()
                             ? "convert them with pyarrow, or load the file --as bytes"
                             : "load the others with --columns " + rest + ", or convert them with pyarrow");

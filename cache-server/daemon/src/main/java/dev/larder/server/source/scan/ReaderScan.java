@@ -9,7 +9,6 @@ import dev.larder.reader.ReadRequest;
 import dev.larder.server.reader.ReaderSource;
 import dev.larder.server.reader.ReaderSpec;
 import dev.larder.server.reader.Readers;
-import dev.larder.server.source.ColumnSearch;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
@@ -131,7 +130,7 @@ final class ReaderScan {
                         arrays.addAll(look(reader, group, dataset, options, settings, refusals, missing)));
             }
             if (!missing.isEmpty() && !arrays.isEmpty()) {
-                refusals.add(ColumnSearch.refusal(path, missing));
+                refusals.add(Refusal.noColumns(path, missing));
             }
             arrays.forEach(array -> refuse(array, refusals));
             ScannedSource.refuseClashes(arrays, refusals);

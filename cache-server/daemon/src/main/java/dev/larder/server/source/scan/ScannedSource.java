@@ -229,8 +229,7 @@ public record ScannedSource(
         if (incomplete != null) {
             refusals.add(incomplete);
         } else if (refusals.isEmpty() && columns == null && !arrays.isEmpty() && !elsewhere.isEmpty()) {
-            refusals.add(Refusal.unfit(
-                    path, "it has no columns " + elsewhere, "name columns that it has, or load all without --columns"));
+            refusals.add(Refusal.noColumns(path, elsewhere));
         }
         if (!refusals.isEmpty()) {
             checked.arrays().forEach(SourceArray::release);

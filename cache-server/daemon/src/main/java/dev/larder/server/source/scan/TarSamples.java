@@ -166,10 +166,7 @@ final class TarSamples implements AutoCloseable {
         if (suffixes.isEmpty()) {
             return Refusal.unfit(first.file(), "no file in it is called KEY.SUFFIX", "see what it has: tar tf");
         } else if (!search.lacking().isEmpty()) {
-            return Refusal.unfit(
-                    first.file(),
-                    "it has no columns " + search.lacking() + ", but " + ColumnSearch.shown(suffixes),
-                    "name columns that it has, or load all without --columns");
+            return Refusal.noColumns(first.file(), search.lacking(), suffixes);
         }
         for (Map.Entry<String, Sample> sample : withoutColumns.entrySet()) {
             if (beside.contains(sample.getKey())) {

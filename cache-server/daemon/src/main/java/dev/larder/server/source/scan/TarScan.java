@@ -3,6 +3,7 @@ package dev.larder.server.source.scan;
 import dev.larder.error.LarderException;
 import dev.larder.server.source.ColumnSearch;
 import dev.larder.server.source.FileTable;
+import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
@@ -88,7 +89,7 @@ final class TarScan {
                 }
             });
             if (refusals.isEmpty() && !search.missing().isEmpty()) {
-                refusals.add(ColumnSearch.refusal(root, search.missing()));
+                refusals.add(Refusal.noColumns(root, search.missing()));
             }
             return arrays;
         } catch (RuntimeException | Error e) {
