@@ -287,9 +287,10 @@ class NodeDataTest {
     @Test
     void aNodeThatDoesNotReadKeepsNobodyElseWaiting() throws Exception {
         // given: a node that is alive, and takes none of a list that is longer than the buffers of a connection
-        FakeData one = new FakeData("abc", "a file\n".repeat(4 << 20));
+        FakeData one = new FakeData("abc", "a file\n".repeat(2 << 20));
         FakeData two = new FakeData("abc", "");
-        nodes.of("3:3", 1, "echo up");
+        nodes.of("3:3", 1, "echo up")
+                .lostAfter(Duration.ofSeconds(3)); // in which it pings often, on a busy machine too
         Node leader = nodes.with(one).start(0);
         NodeOptions deaf = nodes.with(two).options(1);
         try (NodeLink link = new LeaderCall(deaf, "").connect(Deadline.after(Nodes.PATIENCE));

@@ -26,6 +26,7 @@ final class Nodes implements AutoCloseable {
     private final List<Node> started = new ArrayList<>();
     private String nodes = "2:2";
     private int maxRestarts;
+    private Duration silence = Duration.ofSeconds(1);
     private String script = "true";
     private int ranks = 2;
     private @Nullable NodeData data;
@@ -54,6 +55,11 @@ final class Nodes implements AutoCloseable {
         return this;
     }
 
+    Nodes lostAfter(Duration time) {
+        silence = time;
+        return this;
+    }
+
     Nodes restarting(int times) {
         maxRestarts = times;
         return this;
@@ -79,7 +85,7 @@ final class Nodes implements AutoCloseable {
                 LaunchPlan.of(ranks, List.of("sh", "-c", script))
                         .withMaxRestarts(maxRestarts)
                         .withGrace(Duration.ofSeconds(2)),
-                new NodeOptions.Times(Duration.ofSeconds(10), Duration.ofMillis(300), Duration.ofSeconds(1)),
+                new NodeOptions.Times(Duration.ofSeconds(10), Duration.ofMillis(300), silence),
                 true,
                 data);
     }
