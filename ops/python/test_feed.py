@@ -142,6 +142,12 @@ class FeedTest(unittest.TestCase):
             with self.assertRaisesRegex(larder.Refused, "a ring of this name has a live producer: ring=taken producer=pid="):
                 self.feed(name="taken")
 
+    def test_what_is_no_seed_and_no_transform_is_said_before_anything_starts(self):
+        with self.assertRaisesRegex(ValueError, "shuffle is a seed: shuffle=True; give a number"):
+            larder.feed("mnist", "image", shuffle=True)
+        with self.assertRaisesRegex(TypeError, "transform has steps by the names of arrays: transform=decode; write transform={"):
+            larder.feed("mnist", "image", transform="decode")
+
     def test_a_transform_that_fails_raises_its_cause_behind_what_was_published(self):
         with self.feed(["label"], transform={"label": "oneHot(250)"}) as batches:
             self.assertEqual([next(batches).number for _ in range(2)], [0, 1])

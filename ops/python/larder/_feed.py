@@ -41,11 +41,16 @@ def feed(dataset: str, arrays: str | Sequence[str], *, batch: int = 256, shuffle
     """
     if consumers < 1:
         raise ValueError(f"this process is a consumer, too: consumers={consumers}")
+    if shuffle is True:
+        raise ValueError(_message("shuffle is a seed", "give a number: shuffle=42", shuffle=shuffle))
+    if transform is not None and not hasattr(transform, "items"):
+        raise TypeError(_message("transform has steps by the names of arrays", "write transform={'image': 'decode,toFloat'}",
+                                 transform=transform))
     name = name or f"feed-{os.getpid()}-{os.urandom(4).hex()}"
     words = ["feed", name, dataset, "--arrays", arrays if isinstance(arrays, str) else ",".join(arrays), "--batch", batch,
              "--epochs", _epoch_range(epochs), "--consumers", consumers, "--on-slow", on_slow,
              "--timeout", f"{max(1, int(timeout * 1000))}ms", "--until-eof"]
-    if shuffle is not None:
+    if shuffle is not None and shuffle is not False:
         words += ["--shuffle", shuffle]
     if shard is not None:
         words += ["--shard", "{}/{}".format(*shard)]

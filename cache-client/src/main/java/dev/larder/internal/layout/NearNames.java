@@ -35,7 +35,8 @@ public final class NearNames {
             String kind = entry.part().kind();
             if (!kind.isEmpty() && entry.part().columnName(entry.name()).equals(array)) {
                 return failure.remedy("it is a column: open it with Dataset." + kind + "(\"" + array
-                        + "\"), or name one of its arrays, such as " + entry.name());
+                        + "\"), or name one of its arrays, such as " + entry.name()
+                        + "; a loader decodes files of images by its transform: decode,resize(224,224),toFloat");
             }
         }
         return failure.remedy(insteadOf(array, known));

@@ -270,7 +270,7 @@ final class TarSamples implements AutoCloseable {
         return Refusal.unfit(
                 archive.file(),
                 links == 0 ? reason : reason + "; " + links + " links were not read",
-                "load only what all samples have, as in --columns jpg,cls, or mend the archive");
+                "mend the archive, or load only columns that all samples have, with --columns");
     }
 
     private static String stem(SourceIdentity archive) {

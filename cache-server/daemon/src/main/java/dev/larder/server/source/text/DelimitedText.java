@@ -15,9 +15,12 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /** Reads CSV or TSV whose first line names the columns. Empty lines are allowed at the end only. */
 final class DelimitedText {
+    private static final Pattern NUMBER = Pattern.compile("\\s*[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?\\s*");
+
     /** What a column without a name is called, before its number from 0. */
     static final String UNNAMED = "column";
 
@@ -68,6 +71,14 @@ final class DelimitedText {
         List<String> columns = new ArrayList<>();
         if (header.getFieldCount() == 1 && header.getField(0).isBlank()) {
             return columns;
+        }
+        if (header.getFields().stream().allMatch(field -> NUMBER.matcher(field).matches())) {
+            throw Refusal.atLine(
+                    file,
+                    1,
+                    "the first line has numbers instead of column names",
+                    "if it is names, write x0,x1,x2 there: sed -i '1s/[0-9][0-9]*/x&/g' FILE; if it is a row, add a line of"
+                            + " names above it");
         }
         for (String field : header.getFields()) {
             String name = field.startsWith("\uFEFF") ? field.substring(1) : field;

@@ -273,6 +273,7 @@ class ColumnScanTest {
                 "t.tsv   | a;b/1/2                 | line=2 reason=it has 1 fields, and the first line has 2",
                 "t.tsv   | a;b/1;2;3               | line=2 reason=it has 3 fields",
                 "t.tsv   | a;b/1;2//3;4            | line=3 reason=it is empty",
+                "t.csv   | 10,2.5/1,2              | line=1 reason=the first line has numbers instead of column names",
                 "t.csv   | a,a/1,2                 | line=1 reason=two columns have the same name",
                 "t.csv   | a b,a_b/1,2             | line=1 reason=two columns have the same name",
                 "t.csv   | /1                      | the names of the columns",
