@@ -11,9 +11,12 @@ import java.util.Set;
  * that tells no level has to be in each, and any other in one at least. Not thread-safe.
  */
 public final class ColumnSearch {
+    private static final int MOST_PRESENT = 100;
+
     private final WantedColumns wanted;
     private final Set<String> required;
     private final Set<String> missing;
+    private final Set<String> present = new LinkedHashSet<>();
 
     /**
      * Starts without any found.
@@ -29,6 +32,11 @@ public final class ColumnSearch {
             required.removeIf(name ->
                     name.contains("/") || levels.stream().anyMatch(level -> WantedColumns.isNameOf(name, level + ".")));
         }
+    }
+
+    /** Returns the first columns of all tables that were searched, for people. */
+    public Set<String> present() {
+        return present;
     }
 
     /** Returns the search in the table of one level. */
@@ -68,6 +76,9 @@ public final class ColumnSearch {
         /** Takes note of a column that the table has, by its name without the level. */
         public void note(String column) {
             if (!missing.isEmpty() || !lacking.isEmpty()) {
+                if (present.size() < MOST_PRESENT) {
+                    present.add(level + column);
+                }
                 missing.removeIf(name -> WantedColumns.isNameOf(name, level + column));
                 lacking.removeIf(name -> WantedColumns.isNameOf(name, level + column));
             }

@@ -97,7 +97,7 @@ final class ArrowScan {
             refusing(() -> add(table, search.in(table.level)));
         }
         if (refusals.isEmpty() && !search.missing().isEmpty()) {
-            refusals.add(Refusal.noColumns(root, search.missing()));
+            refusals.add(Refusal.noColumns(root, search.missing(), search.present()));
         }
         if (refusals.isEmpty()) {
             addClasses();

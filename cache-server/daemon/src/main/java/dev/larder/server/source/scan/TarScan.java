@@ -89,7 +89,7 @@ final class TarScan {
                 }
             });
             if (refusals.isEmpty() && !search.missing().isEmpty()) {
-                refusals.add(Refusal.noColumns(root, search.missing()));
+                refusals.add(Refusal.noColumns(root, search.missing(), search.present()));
             }
             return arrays;
         } catch (RuntimeException | Error e) {
