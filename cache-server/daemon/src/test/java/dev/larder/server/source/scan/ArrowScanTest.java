@@ -153,7 +153,11 @@ class ArrowScanTest {
                 .contains("test/label", "train/label", "train/answers/start/values")
                 .doesNotContain("test/answers/start/values");
         List.of(one, split, both).forEach(SourceFiles::release);
-        assertRefused(golden("saved"), "it has no columns [train/lable], but [test/text, test/label, ", "train/lable", "test/label");
+        assertRefused(
+                golden("saved"),
+                "it has no columns [train/lable], but [test/text, test/label, ",
+                "train/lable",
+                "test/label");
     }
 
     @Test
