@@ -19,9 +19,6 @@ public record ReadRequest(List<InputFile> files, String as, List<String> columns
 
     /** Tells whether an array or column is wanted, by the number of its file and its name without the level. */
     public boolean wants(int file, String name) {
-        return columns.isEmpty()
-                || columns.stream()
-                        .anyMatch(column ->
-                                WantedColumns.isNameOf(column, files.get(file).level() + name));
+        return new WantedColumns(columns).wants(files.get(file).level() + name);
     }
 }

@@ -37,17 +37,7 @@ public record WantedColumns(List<String> names) {
 
     /** Tells whether a name means a column: all of what that is called, or levels of it. */
     public static boolean isNameOf(String name, String column) {
-        return hasLevels(column, name) || (!isStored(column) && hasLevels(storedName(column), name));
-    }
-
-    private static boolean isStored(String column) {
-        for (int i = 0; i < column.length(); i++) {
-            char c = column.charAt(i);
-            if (!(c < 0x80 ? Character.isLetterOrDigit(c) || "+._=/-".indexOf(c) >= 0 : Character.isLetter(c))) {
-                return false;
-            }
-        }
-        return true;
+        return hasLevels(column, name) || hasLevels(storedName(column), name);
     }
 
     private static boolean hasLevels(String column, String name) {
