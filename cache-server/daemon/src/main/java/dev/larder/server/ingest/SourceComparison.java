@@ -157,7 +157,7 @@ public final class SourceComparison {
                 .allMatch(path -> SourceAddress.is(path) || Files.isReadable(Path.of(path)));
     }
 
-    /** Tells whether the system refused to read a file, rather than we what is in it. */
+    /** Tells whether the system could not read a file; else it was read, and its content was refused. */
     private static boolean isUnreadable(LarderException failure) {
         for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
             if (cause instanceof IOException && !(cause instanceof EOFException || cause instanceof ZipException)) {

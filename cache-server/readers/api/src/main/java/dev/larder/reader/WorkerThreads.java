@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Runs the parts of a reader's work on several threads. */
 public final class WorkerThreads {
-    /** So long what runs may take to end when another part has failed. */
+    /** How long running parts may take to end once another has failed. */
     private static final long END_SECONDS = 2;
 
     private WorkerThreads() {}
@@ -25,7 +25,7 @@ public final class WorkerThreads {
 
     /**
      * Runs all parts and returns when they are done; of what fails, the first in the list is thrown, and no other part begins. Those that run
-     * are interrupted and, for a moment, waited for, as the caller closes then what they read.
+     * are interrupted and, for a moment, waited for, as the caller then closes what they read.
      */
     public static void runAll(int workers, List<Part> parts) throws IOException {
         ExecutorService pool = Executors.newFixedThreadPool(Math.max(1, workers));
