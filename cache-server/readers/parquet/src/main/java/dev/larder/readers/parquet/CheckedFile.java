@@ -8,8 +8,8 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 
 /**
- * A file whose footer claims nothing longer than itself, and from which nobody reads nothing: Hardwood takes memory for what the footer claims,
- * and reads nothing where a page says that it is longer than what is left of its column, and again, for ever.
+ * A file whose footer claims nothing longer than itself, and whose empty ranges are refused. Hardwood takes memory for whatever a footer
+ * claims, and reads an empty range for ever where a page claims to be longer than what is left of its column.
  */
 final class CheckedFile implements InputFile {
     private static final int TAIL_BYTES = 8;
