@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from ._batches import Batch, Batches
 from ._command import _command_line, _require_success
 from ._errors import CommandFailed, LarderError, _message
+from ._order import _seed
 from ._ring import _FAILED
 from ._store import _location, _trusted
 
@@ -41,8 +42,7 @@ def feed(dataset: str, arrays: str | Sequence[str], *, batch: int = 256, shuffle
     """
     if consumers < 1:
         raise ValueError(f"this process is a consumer, too: consumers={consumers}")
-    if shuffle is True:
-        raise ValueError(_message("shuffle is a seed", "give a number: shuffle=42", shuffle=shuffle))
+    seed = _seed(shuffle)
     if transform is not None and not hasattr(transform, "items"):
         raise TypeError(_message("transform has steps by the names of arrays", "write transform={'image': 'decode,toFloat'}",
                                  transform=transform))
@@ -50,8 +50,8 @@ def feed(dataset: str, arrays: str | Sequence[str], *, batch: int = 256, shuffle
     words = ["feed", name, dataset, "--arrays", arrays if isinstance(arrays, str) else ",".join(arrays), "--batch", batch,
              "--epochs", _epoch_range(epochs), "--consumers", consumers, "--on-slow", on_slow,
              "--timeout", f"{max(1, int(timeout * 1000))}ms", "--until-eof"]
-    if shuffle is not None and shuffle is not False:
-        words += ["--shuffle", shuffle]
+    if seed is not None:
+        words += ["--shuffle", seed]
     if shard is not None:
         words += ["--shard", "{}/{}".format(*shard)]
     if drop_last:

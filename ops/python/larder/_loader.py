@@ -19,7 +19,7 @@ import numpy as np
 from ._batches import Batch
 from ._datasets import Dataset, dataset
 from ._errors import LarderError, NotFound, TimedOut, _message, _near
-from ._order import _Plan, _shuffled
+from ._order import _Plan, _seed, _shuffled
 
 _TAILS = "pad", "drop", "exact"
 _ALIGNMENT = 64
@@ -70,9 +70,7 @@ class Loader:
         self._names = _names(self._dataset, arrays)
         self._sources = [_Source(name, _array(self._dataset, name)) for name in self._names]
         self._rows = _equal_rows(self._dataset, self._sources)
-        if shuffle is True:
-            raise ValueError(_message("shuffle is a seed", "give a number: shuffle=42", shuffle=shuffle))
-        self._batch_size, self._shuffle = int(batch_size), None if shuffle is None or shuffle is False else int(shuffle)
+        self._batch_size, self._shuffle = int(batch_size), _seed(shuffle)
         rank, world = map(int, shard)
         if self._batch_size < 1 or prefetch < 1 or not 0 <= rank < world or tail not in _TAILS or (drop_last and tail == "exact"):
             raise ValueError(_message("settings of a loader make no sense", "batches and prefetch are at least 1, 0 <= rank < world, tail is "

@@ -15,6 +15,13 @@ _MARKS = 1 << 18
 _MOST_WIDENED = 1 << 22  # rows whose order is kept in numpy's own width, which spares a conversion a batch and takes twice the memory
 
 
+def _seed(shuffle):
+    """Return a seed; None for the order in which rows lie."""
+    if shuffle is True:
+        raise ValueError(_message("shuffle is a seed", "give a number: shuffle=42", shuffle=shuffle))
+    return None if shuffle is None or shuffle is False else int(shuffle)
+
+
 def _shuffled(rows, seed):
     """Return ``torch.manual_seed(seed); torch.randperm(rows)`` as an array of uint32.
 
