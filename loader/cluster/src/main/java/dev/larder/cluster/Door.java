@@ -36,6 +36,7 @@ final class Door implements AutoCloseable {
     private final NodeListener hearer;
     private final AtomicInteger turnedAway = new AtomicInteger();
     private final Semaphore strangers = new Semaphore(MOST_STRANGERS);
+    private volatile boolean closed;
 
     private Door(
             ServerSocket listener,
@@ -92,10 +93,11 @@ final class Door implements AutoCloseable {
     }
 
     private void accept() {
-        while (!listener.isClosed()) {
+        while (!closed) {
             try {
-                Socket socket = listener.accept();
-                if (strangers.tryAcquire()) {
+                Socket socket =
+                        listener.accept(); // one that is blocked may take a caller even after the listener was closed
+                if (!closed && strangers.tryAcquire()) {
                     start("larder-node-link", () -> serve(socket));
                 } else {
                     socket.close();
@@ -121,6 +123,9 @@ final class Door implements AutoCloseable {
         try {
             member = greet(socket);
             events.add(new Event(member, null, null));
+            if (closed) {
+                member.hangUp(); // nobody hears of it any more
+            }
             listen(member);
             gone = "it hung up";
         } catch (SocketTimeoutException e) {
@@ -182,6 +187,7 @@ final class Door implements AutoCloseable {
 
     @Override
     public void close() {
+        closed = true;
         try {
             listener.close();
         } catch (IOException e) {

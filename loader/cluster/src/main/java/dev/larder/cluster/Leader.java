@@ -579,5 +579,6 @@ final class Leader implements AutoCloseable {
         door.close();
         lines.close();
         members.forEach(member -> member.hangUp());
+        events.forEach(event -> event.member().hangUp()); // who came too late to be heard
     }
 }
