@@ -102,6 +102,15 @@ class ArraysTest(StoreCase):
                 with self.subTest(name, packed=packed):
                     same(self, opened[name], expected)
 
+    def test_arrays_of_an_earlier_build_start_on_a_page_and_are_read(self):
+        x = np.arange(3000.0).reshape(1000, 3)
+        make_store.write_version(self.store, "old", {"x": x}, behind=0)
+
+        found = larder.open("old/x", self.store)
+
+        self.assertEqual(found.offset, 4096)
+        same(self, found, x)
+
     def test_what_was_written_is_what_stock_numpy_reads(self):
         x = np.asfortranarray(np.arange(12.0).reshape(3, 4))
         folder = self.publish(arrays={"a/b": x})
@@ -125,7 +134,7 @@ class ArraysTest(StoreCase):
         x = larder.open("d")
 
         self.assertEqual(x.filename, os.path.join(folder, "x.npy"))
-        self.assertEqual((x.offset, x[1].offset, x.mode), (4096, 4096 + 160, "r"))
+        self.assertEqual((x.offset, x[1].offset, x.mode), (4288, 4288 + 160, "r"))
         same(self, np.memmap(x.filename, x.dtype, "r", x.offset, x.shape), x)
 
     def test_what_is_computed_is_an_ordinary_array_and_can_be_written(self):

@@ -171,6 +171,21 @@ class RowsTest(RowsCase):
         with self.assertRaisesRegex(larder.LarderError, "its rows are of another key; larder regions --remove doubled"):
             self.rows()
 
+    def test_rows_of_an_earlier_build_start_on_a_page_and_are_read(self):
+        module = room("_rows")
+        module._ROWS_BEHIND_PAGE, ours = 0, module._ROWS_BEHIND_PAGE
+        self.addCleanup(setattr, module, "_ROWS_BEHIND_PAGE", ours)
+        old = self.rows()
+        old[:]
+        module._ROWS_BEHIND_PAGE = ours
+
+        found = self.rows()
+
+        self.assertEqual((old._region.data - old._region.start) % 4096, 0)
+        self.assertEqual(found._region.data - found._region.start, old._region.data - old._region.start)
+        np.testing.assert_array_equal(found[:], old[:])
+        self.assertEqual(found.computed, 0)
+
     def test_a_region_that_is_still_being_made_is_waited_for(self):
         rows = self.rows()
         path = os.path.join(self.store, "regions", f"{rows._region.name}@{0x4000:016x}")

@@ -33,6 +33,7 @@ _REGION_HEADER = struct.Struct("<8siiqq32s")  # magic, format, state, id, bytes 
 _ROWS_HEADER = struct.Struct("<8siiqqqqI")  # magic, layout, length of text, rows, bytes of a row, where states and rows begin, CRC-32 of text
 _REGION_DATA, _REGION_STATE, _ROWS_TEXT = 4096, 12, 64
 _REGION_READY, _ROWS_LAYOUT = 2, 1
+_ROWS_BEHIND_PAGE = 192  # where rows start, in bytes behind a page: FORMAT.md says why
 _ROW_PUBLISHED = 1 << 32
 _KEY_DIGITS, _LONGEST_ROWS_TEXT, _MOST_ROW_BYTES = 16, 1 << 16, 1 << 30
 _OPEN_TIMEOUT_S, _SHORTEST_PAUSE_S, _LONGEST_PAUSE_S = 60, 50e-6, 5e-3
@@ -334,7 +335,7 @@ def _open_rows(store, text, count, row_bytes):
         raise LarderError(_message("a computed row is too long", "keep smaller rows", rows=text["name"], bytes=row_bytes,
                                    limit=_MOST_ROW_BYTES))
     states = -(-(_ROWS_TEXT + len(lines)) // 64) * 64
-    data = -(-(states + 8 * count) // 4096) * 4096
+    data = -(-(states + 8 * count) // 4096) * 4096 + _ROWS_BEHIND_PAGE
     header = _ROWS_HEADER.pack(b"LARDERCR", _ROWS_LAYOUT, len(lines), count, row_bytes, states, data, zlib.crc32(lines))
     header += bytes(_ROWS_TEXT - len(header)) + lines
     name, end = f"{text['name']}.{text['key'][:_KEY_DIGITS]}", time.monotonic() + _OPEN_TIMEOUT_S
@@ -344,9 +345,8 @@ def _open_rows(store, text, count, row_bytes):
         if file is None:
             _run(["regions", "--create", name, "--bytes", data + count * row_bytes], store)
         else:
-            region = _open_region(store, name, file, header, _REGION_DATA + data + count * row_bytes)
+            region = _open_region(store, name, file, header)
             if region is not None:
-                region.row_bytes, region.states, region.data = row_bytes, region.start + _REGION_DATA + states, region.start + _REGION_DATA + data
                 return region
         if time.monotonic() >= end:
             raise TimedOut(_message("cannot open computed rows in time", "a daemon or a process may be stopped, or dead, that makes them: "
@@ -371,7 +371,7 @@ def _not_ours(store):
                             store=store))
 
 
-def _open_region(store, name, file, header, length):
+def _open_region(store, name, file, header):
     """Open a region and lay it out where nobody has; return None where it is going, or another process lays it out just now."""
     folder, number = os.path.join(store, "regions"), int(file[-16:], 16)
     kept, descriptors = False, []
@@ -389,16 +389,18 @@ def _open_region(store, name, file, header, length):
         magic, version, _, its_number, _, kind = _REGION_HEADER.unpack(head)
         if (magic, version, its_number, kind.rstrip(b"\0")) != (b"LARDERRE", _FORMAT_VERSION, number, b"computed-rows"):
             raise _damaged_rows(name, "it is no region of computed rows of this release")
-        if os.fstat(descriptor).st_size < length:  # touching what is not there would end this process
+        length = os.fstat(descriptor).st_size
+        if length < _REGION_DATA + len(header):  # touching a byte behind the end would end this process
             raise _damaged_rows(name, "it is shorter than its rows")
         memory = _mapped(os.path.join(folder, file), length)
         start = getattr(memory, "start", 0)
         if not _laid_out(memory, start, locks, number, header):
             return None
-        if bytes(memory[start + _REGION_DATA:start + _REGION_DATA + len(header)]) != header:
-            raise _damaged_rows(name, "its rows are of another key")
+        states, data = _rows_starts(memory, start + _REGION_DATA, header, length, name)
         region = _Region(name, locks, descriptor, memory)
-        region.start, kept = start, True
+        kept = True
+        region.start, region.row_bytes = start, _ROWS_HEADER.unpack_from(header)[4]
+        region.states, region.data = start + _REGION_DATA + states, start + _REGION_DATA + data
         return region
     except FileNotFoundError:
         return None
@@ -407,6 +409,18 @@ def _open_region(store, name, file, header, length):
     finally:
         if not kept:
             _close_descriptors(descriptors)
+
+
+def _rows_starts(memory, at, wanted, length, name):
+    """Return where states and rows start in a region's data: an earlier release put the rows of the same key at another place."""
+    found = bytes(memory[at:at + len(wanted)])
+    ours, theirs = _ROWS_HEADER.unpack_from(wanted), _ROWS_HEADER.unpack_from(found)
+    if (ours[:5], ours[7], wanted[_ROWS_TEXT:]) != (theirs[:5], theirs[7], found[_ROWS_TEXT:]):
+        raise _damaged_rows(name, "its rows are of another key")
+    count, row_bytes, states, data = theirs[3:7]
+    if not len(wanted) <= states <= data - 8 * count or data + count * row_bytes > length - _REGION_DATA:
+        raise _damaged_rows(name, "it is shorter than its rows")
+    return states, data
 
 
 def _mapped(path, length):
