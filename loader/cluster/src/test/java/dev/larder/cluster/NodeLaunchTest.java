@@ -318,6 +318,70 @@ class NodeLaunchTest {
     }
 
     @Test
+    void aLateNodeWhoseRanksNeverRanDoesNotReportSuccess() {
+        String go = folder.resolve("go").toString();
+        nodes.of("1:2", 1, "echo up; while [ ! -e " + go + " ]; do sleep 0.02; done");
+        Node leader = nodes.start(0);
+        awaitLines(leader, 1, "up");
+        Node late = nodes.start(1);
+        awaitSaid(late, "it runs already");
+
+        assertThat(Path.of(go).toFile().mkdir()).isTrue();
+
+        assertThat(leader.join()).isEqualTo(new NodeResult(0, ""));
+        assertThat(late.join().exitCode()).isEqualTo(ErrorCode.REFUSED.number());
+        assertThat(late.join().message())
+                .contains("this launcher ran no rank", "nnodes=1:2 rdzvId=run; give another run its own --rdzv-id");
+        assertThat(late.lines()).isEmpty();
+    }
+
+    @Test
+    void oneLauncherMoreThanARunHasNodesIsRefused() {
+        nodes.of("2:2", 1, SLEEPS);
+        Node leader = nodes.start(0);
+        Node other = nodes.start(1);
+        awaitLines(other, 1, "up");
+
+        refusalOf(nodes.start(extra())).hasMessageContaining("the run has all its nodes: nnodes=2:2 rdzvId=run leader=");
+
+        other.launch().terminate();
+        assertThat(leader.join().exitCode()).isEqualTo(143);
+        assertThatNothingRuns(leader, other);
+    }
+
+    private NodeOptions extra() {
+        NodeOptions any = unnumbered(nodes.options(1));
+        return Nodes.with(any, "run", any.endpoint(), Nodes.SECRET, folder.resolve("extra"));
+    }
+
+    @Test
+    void aLauncherMoreTakesThePlaceOfANodeThatTurnsOutToBeLost() throws IOException {
+        nodes.of("2:2", 1, SLEEPS).lostAfter(Duration.ofSeconds(3));
+        try (Wire wire = new Wire(nodes.port())) {
+            Node leader = nodes.start(0);
+            Node other = nodes.start(unnumbered(Nodes.by(wire.port(), nodes.options(1))));
+            awaitLines(other, 1, "up 1 2 0");
+            wire.silence();
+
+            Node extra = nodes.start(extra());
+
+            awaitLines(extra, 1, "up 1 2 0");
+            assertThat(leader.said()).anyMatch(text -> text.contains("cause=silent for 3 s"));
+            extra.launch().interrupt();
+            assertThat(leader.join().exitCode()).isEqualTo(130);
+        }
+    }
+
+    @Test
+    void aNameThatDoesNotResolveIsNamedWhileTheNodeWaits() {
+        NodeOptions any = nodes.of("2:2", 1, "echo up").options(1);
+        Node lost = nodes.start(Nodes.with(
+                any, "run", new Endpoint("no-such-host.invalid", nodes.port()), Nodes.SECRET, any.store()));
+
+        awaitSaid(lost, "endpoint=no-such-host.invalid:" + nodes.port() + " state=no such host atMost=10s");
+    }
+
+    @Test
     void ctrlCAtAnyNodeEndsTheRanksOfAll() {
         nodes.of("2:2", 1, SLEEPS);
         Node leader = nodes.start(0);
