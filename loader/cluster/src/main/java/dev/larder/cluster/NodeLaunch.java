@@ -95,6 +95,11 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
     }
 
     @Override
+    public void signal(String name) {
+        ranks.signal(name);
+    }
+
+    @Override
     public void kill() {
         ask(StopKind.KILL);
     }

@@ -223,6 +223,13 @@ final class NodeRanks implements AutoCloseable {
         }
     }
 
+    /** Sends the ranks of this node a signal. */
+    synchronized void signal(String name) {
+        if (launcher != null) {
+            launcher.signal(name);
+        }
+    }
+
     /** Ends the ranks, and waits until they are gone. */
     void endAll() {
         Launcher running;

@@ -399,6 +399,23 @@ class NodeLaunchTest {
     }
 
     @Test
+    void aSignalThatEndsNothingReachesTheRanksOfItsNodeOnly() {
+        String go = folder.resolve("go").toString();
+        nodes.of("2:2", 1, "trap 'echo saved; mkdir " + go + "' USR1; echo up; until [ -e " + go + " ]; do sleep 0.02 || :; done");
+        Node leader = nodes.start(0);
+        Node other = nodes.start(1);
+        awaitLines(other, 1, "up");
+        awaitLines(leader, 1, "up");
+
+        other.launch().signal("USR1");
+
+        assertThat(leader.join().exitCode()).isZero();
+        assertThat(other.join().exitCode()).isZero();
+        assertThat(other.lines()).contains("saved");
+        assertThat(leader.lines()).containsExactly("up");
+    }
+
+    @Test
     void aHangUpAtOneNodeIsTheExitCodeOfAllSoThatNoneStopsItsDaemon() {
         nodes.of("2:2", 1, SLEEPS);
         Node leader = nodes.start(0);

@@ -100,6 +100,11 @@ public final class GridRun {
         }
     }
 
+    /** Sends the jobs that run a signal, named without SIG. */
+    public void signal(String name) {
+        pool.signal(name);
+    }
+
     /** Starts no further jobs; those that run go on. */
     public void startNoMore() {
         pool.close();

@@ -101,6 +101,11 @@ public final class Launcher implements RunningRanks, AutoCloseable {
     }
 
     @Override
+    public void signal(String name) {
+        stop.signal(name);
+    }
+
+    @Override
     public void kill() {
         stop.ask(StopRequest.Kind.KILL);
     }

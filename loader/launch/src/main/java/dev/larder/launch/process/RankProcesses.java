@@ -132,6 +132,7 @@ final class RankProcesses {
                 done = stop.kind();
                 askAll(done, environment.plan().grace());
             }
+            stop.takeSignals().forEach(this::signalAll);
             if (isPolite && System.nanoTime() - politeUntilNanos >= 0) {
                 Duration grace = environment.plan().grace();
                 askAll(StopRequest.Kind.TERMINATE, grace.minus(politely(grace)));
@@ -190,6 +191,14 @@ final class RankProcesses {
             ChildProcess process = rank.process;
             if (process != null && rank.end == null && !(rank.isDead && kind != StopRequest.Kind.KILL)) {
                 ask(rank, process, kind, grace);
+            }
+        }
+    }
+
+    private void signalAll(String name) {
+        for (Rank rank : ranks) {
+            if (rank.process != null && !rank.isDead) {
+                GroupSignal.send(rank.process, name);
             }
         }
     }
