@@ -118,6 +118,11 @@ public class LarderCommand implements Runnable {
                 .map(name -> larder.getSubcommands().get(name))
                 .filter(Objects::nonNull)
                 .forEach(command -> command.setStopAtPositional(true));
+        CommandLine launch = larder.getSubcommands().get("launch");
+        if (launch != null) {
+            launch.setOverwrittenOptionsAllowed(true); // as with torchrun, the last one counts
+            CommandLine.tracer().setLevel(CommandLine.TraceLevel.OFF); // which warns of that
+        }
         return larder.setExpandAtFiles(false) // a program's @file is the program's, and so is a path that begins so
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler(report)

@@ -15,9 +15,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Sends long-lived commands the signals by which schedulers tell a job to save its state, or to go on. */
+/** Sends long-lived commands the signals by which schedulers have a job save its state, or go on. */
 class SchedulerSignalsTest {
-    /** Resets what a scheduler or a shell may have left ignored, and moves the JVM's own signal as ops/launcher does. */
+    /** Resets signals that a shell may have left ignored, and moves the signal of the JVM as ops/launcher does. */
     private static final List<String> LIKE_THE_LAUNCHER = List.of("env", "--default-signal", "_JAVA_SR_SIGNUM=16");
 
     @TempDir

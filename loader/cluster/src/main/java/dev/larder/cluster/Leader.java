@@ -412,7 +412,8 @@ final class Leader implements AutoCloseable {
         String what = over == null ? "" : over.text("what") + " node=" + failed.text();
         failures++;
         String attempt = " attempt=" + failures + "/" + (options.plan().maxRestarts() + 1);
-        if (over != null && failures > options.plan().maxRestarts()) {
+        boolean isFinal = over != null && over.number("isFinal") == 1; // its program could not be started
+        if (over != null && (isFinal || failures > options.plan().maxRestarts())) {
             String tail = over.text("lines");
             String advice = tail.isEmpty() ? "; it printed nothing" : "; its last lines:\n" + tail;
             return new Verdict(over.integer("exitCode"), "a rank failed: " + what + attempt + advice);

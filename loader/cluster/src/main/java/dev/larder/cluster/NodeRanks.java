@@ -182,6 +182,7 @@ final class NodeRanks implements AutoCloseable {
         String rank = Integer.toString(place.firstRank() + first.rank());
         over.with("outcome", "failure")
                 .with("exitCode", first.cause().exitCode())
+                .with("isFinal", result.last().isWorthARestart() ? 0 : 1)
                 .with("ageNanos", System.nanoTime() - result.last().firstFailureNanos())
                 .with(
                         "what",

@@ -416,6 +416,34 @@ class NodeLaunchTest {
     }
 
     @Test
+    void aProgramThatDoesNotExistIsNotStartedAgainOnAnyNode() {
+        nodes.of("2:2", 1, "echo up");
+        Node leader = nodes.start(running("no-such-program", nodes.options(0)));
+        Node other = nodes.start(running("no-such-program", nodes.options(1)));
+
+        assertThat(List.of(leader.join(), other.join())).allSatisfy(end -> {
+            assertThat(end.exitCode()).isEqualTo(127);
+            assertThat(end.message()).contains("no such program: command=no-such-program", "attempt=1/4");
+        });
+    }
+
+    private static NodeOptions running(String program, NodeOptions of) {
+        LaunchPlan plan = LaunchPlan.of(1, List.of(program)).withMaxRestarts(3);
+        return new NodeOptions(
+                of.runName(),
+                of.endpoint(),
+                of.nodeRank(),
+                of.minNodes(),
+                of.maxNodes(),
+                of.secret(),
+                of.store(),
+                plan,
+                of.times(),
+                of.forwards(),
+                of.data());
+    }
+
+    @Test
     void aHangUpAtOneNodeIsTheExitCodeOfAllSoThatNoneStopsItsDaemon() {
         nodes.of("2:2", 1, SLEEPS);
         Node leader = nodes.start(0);

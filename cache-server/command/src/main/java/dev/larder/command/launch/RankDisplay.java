@@ -4,6 +4,7 @@ import dev.larder.command.output.Units;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.launch.process.AttemptResult;
+import dev.larder.launch.process.ExitCause.NotStarted;
 import dev.larder.launch.process.LaunchListener;
 import dev.larder.launch.process.LaunchPlan;
 import dev.larder.launch.process.LaunchResult;
@@ -80,7 +81,8 @@ public final class RankDisplay implements LaunchListener {
         }
         return new RankLogs(
                 choice.kept().has(rank, false) ? folder.resolve("stdout.log") : null,
-                choice.kept().has(rank, true) ? folder.resolve("stderr.log") : null);
+                choice.kept().has(rank, true) ? folder.resolve("stderr.log") : null,
+                folder.resolve("error.json").toAbsolutePath());
     }
 
     boolean isQuiet() {
@@ -123,7 +125,7 @@ public final class RankDisplay implements LaunchListener {
     @Override
     public void attemptEnded(AttemptResult end) {
         RankResult first = end.firstFailure();
-        boolean startsAgain = first != null && end.attempt() < plan.maxRestarts() && signals.exitCode() == 0;
+        boolean startsAgain = end.isWorthARestart() && end.attempt() < plan.maxRestarts() && signals.exitCode() == 0;
         if (first != null && startsAgain && !choice.isQuiet()) {
             say("attempt " + (end.attempt() + 1) + " of " + (plan.maxRestarts() + 1) + " failed after "
                     + Units.duration(end.ran()) + ": " + describe(first) + "; restarting all ranks");
@@ -166,11 +168,10 @@ public final class RankDisplay implements LaunchListener {
     }
 
     private String advice(RankResult first) {
-        if (first.cause().exitCode() >= 126
-                && first.pid() < 0
-                && plan.words().get(0).endsWith(".py")) {
-            return "; a Python script needs its interpreter: -- python3 "
-                    + plan.words().get(0);
+        if (first.cause() instanceof NotStarted) {
+            String program = plan.words().get(0);
+            boolean isScript = program.endsWith(".py") && Files.exists(Path.of(program));
+            return isScript ? "; a Python script needs its interpreter: -- python3 " + program : "";
         }
         return first.lastLines().isEmpty() ? "; it printed nothing" : "; its last lines:";
     }

@@ -28,9 +28,10 @@ public interface LaunchListener {
         return RankLogs.NONE;
     }
 
-    /** The files that a rank's output goes to; null for none. */
-    record RankLogs(@Nullable Path out, @Nullable Path err) {
+    /** The files that a rank's output goes to, and the one that its error as JSON may go to; null for none. */
+    record RankLogs(
+            @Nullable Path out, @Nullable Path err, @Nullable Path error) {
         /** Keeps nothing. */
-        public static final RankLogs NONE = new RankLogs(null, null);
+        public static final RankLogs NONE = new RankLogs(null, null, null);
     }
 }

@@ -115,7 +115,7 @@ final class RankProcesses {
         boolean readsInput = environment.place().firstRank() + rank.number == 0
                 && environment.plan().isInputForRankZero();
         ProcessSpec program =
-                new ProcessSpec(environment.plan().words(), environment.changes(rank.number), null, output, readsInput);
+                new ProcessSpec(environment.plan().words(), environment.changes(rank.number, logs.error()), null, output, readsInput);
         ChildProcess process = ChildProcess.start(program.withPromptPython());
         rank.process = process;
         var unusedDeath = process.onDeath().thenRun(rank::died);
