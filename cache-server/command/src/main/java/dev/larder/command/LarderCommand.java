@@ -1,14 +1,13 @@
 package dev.larder.command;
 
+import dev.larder.command.output.ByteWriter;
 import dev.larder.command.output.Version;
 import dev.larder.command.serve.Preparation;
 import dev.larder.internal.control.ControlClient;
 import dev.larder.internal.layout.StoreLocation;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
-import java.io.OutputStream;
 import java.io.PrintWriter;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Objects;
 import java.util.stream.Stream;
@@ -153,7 +152,6 @@ public class LarderCommand implements Runnable {
     }
 
     private static PrintWriter utf8(FileDescriptor descriptor) {
-        OutputStream stream = new FileOutputStream(descriptor);
-        return new PrintWriter(stream, true, StandardCharsets.UTF_8);
+        return new ByteWriter(new FileOutputStream(descriptor));
     }
 }

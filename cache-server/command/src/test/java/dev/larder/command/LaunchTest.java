@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -63,6 +64,32 @@ class LaunchTest {
             assertThat(launch.err())
                     .contains("[0] err\n", "[1] err\n")
                     .contains("larder: launching 2 ranks: masterPort=");
+        }
+    }
+
+    @Test
+    void bytesThatAreNoTextAreShownAsTheyAre() throws IOException, InterruptedException {
+        Process process = new ProcessBuilder(
+                        CommandProcess.script(folder).toString(), "launch", "-q", "--", "printf", "\\377\\300a\\n\\303\\274")
+                .start();
+
+        assertThat(process.getInputStream().readAllBytes())
+                .isEqualTo("[0] \u00ff\u00c0a\n[0] \u00c3\u00bc\n".getBytes(StandardCharsets.ISO_8859_1));
+        assertThat(process.waitFor()).isZero();
+    }
+
+    @Test
+    void manyLinesOfManyRanksStayWholeAndInTheirOrder() {
+        try (CommandProcess launch = launch("seq 20000", "-q")) {
+            assertThat(launch.exitCode()).as(launch.err()).isZero();
+            for (int rank = 0; rank < 2; rank++) {
+                String prefix = "[" + rank + "] ";
+                assertThat(launch.out().lines().filter(line -> line.startsWith(prefix)))
+                        .containsExactlyElementsOf(IntStream.rangeClosed(1, 20_000)
+                                .mapToObj(number -> prefix + number)
+                                .toList());
+            }
+            assertThat(launch.out().lines()).hasSize(40_000);
         }
     }
 

@@ -116,11 +116,12 @@ final class NodeRanks implements AutoCloseable {
         }
 
         @Override
-        public void line(int rank, OutputLine line) {
+        public void lines(int rank, List<OutputLine> lines) {
             if (forwarder != null) {
-                forwarder.offer(new LineForwarder.RankLine("", place.firstRank() + rank, line));
+                lines.forEach(line ->
+                        forwarder.offer(new LineForwarder.RankLine("", place.firstRank() + rank, line)));
             }
-            shown.line(rank, line);
+            shown.lines(rank, lines);
         }
 
         @Override

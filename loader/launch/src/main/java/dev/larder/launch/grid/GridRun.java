@@ -78,7 +78,7 @@ public final class GridRun {
         job.parameters().forEach((name, value) -> environment.put(new Axis(name, List.of()).variable(), value));
         environment.put("LARDER_JOB", Integer.toString(job.number()));
         environment.put("LARDER_RESULT", files.result().toString());
-        OutputRedirect output = OutputRedirect.merged(files.log(), line -> listener.line(job, line));
+        OutputRedirect output = OutputRedirect.merged(files.log(), lines -> listener.lines(job, lines));
         return ProcessSpec.of(job.words(), output)
                 .withEnvironment(environment)
                 .withPromptPython()
