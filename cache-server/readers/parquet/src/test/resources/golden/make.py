@@ -138,6 +138,54 @@ def write_tiny():
                        use_dictionary=False, write_page_index=True)
 
 
+def durations():
+    """Make durations of all units at all depths, and what numpy has of them; and a table of the same types without any metadata."""
+    columns, expected = {}, {}
+    for unit in "s", "ms", "us", "ns":
+        value = RNG.integers(-2**40, 2**40, 20).astype(f"<m8[{unit}]")
+        columns["d_" + unit] = pa.array(value)
+        expected["d_" + unit] = text(value)
+    us = [None if i % 3 == 0 else i * 1000 for i in range(20)]
+    columns["hole"] = pa.array(us, pa.duration("us"))
+    expected["hole"] = text(np.array([i or 0 for i in us], "<m8[us]"))
+    expected["hole.mask"] = text(np.array([i is None for i in us]))
+    lists = [list(range(i % 4)) for i in range(20)]
+    columns["list"] = pa.array(lists, pa.list_(pa.duration("ms")))
+    columns["st"] = pa.array([{"a": i, "b": {"c": [i] * (i % 3)}} for i in range(20)], pa.struct(
+        [("a", pa.duration("ns")), ("b", pa.struct([("c", pa.large_list(pa.duration("s")))]))]))
+    columns["points"] = pa.array([[{"t": i, "n": i}] for i in range(20)],
+                                 pa.list_(pa.struct([("t", pa.duration("us")), ("n", pa.int64())])))
+    columns["codes"] = pa.array([{"x": 1}], pa.map_(pa.string(), pa.int32())).take(pa.array([0] * 20))
+    columns["plain"] = pa.array(range(20))
+    expected["plain"] = text(np.arange(20))
+    expected["st/a"] = text(np.arange(20).astype("<m8[ns]"))
+    for name, rows, dtype in (("list", lists, "<m8[ms]"), ("st/b/c", [[i] * (i % 3) for i in range(20)], "<m8[s]"),
+                              ("points/t", [[i] for i in range(20)], "<m8[us]"), ("points/n", [[i] for i in range(20)], "<i8")):
+        expected[name + "/values"] = text(np.array([v for r in rows for v in r], "<i8").astype(dtype))
+        expected[name + "/offsets"] = text(offsets([len(r) for r in rows]))
+        expected[name + "/shapes"] = text(np.array([[len(r)] for r in rows], "<i8"))
+    return pa.table(columns), expected
+
+
+def names():
+    """Make columns that others could be taken for: by the last part of a path, or by a dot in a name."""
+    numbers = [pa.array([10 * column + row for row in range(4)]) for column in range(6)]
+    table = pa.table({
+        "s": pa.StructArray.from_arrays([numbers[0], numbers[1]], ["x", "element"]),
+        "x": numbers[2],
+        "a": pa.StructArray.from_arrays([numbers[3]], ["b"]),
+        "a.b": numbers[4],
+        "l": pa.array([[1, 2]] * 4, pa.list_(pa.int64())),
+        "element": numbers[5],
+    })
+    expected = {name: text(numbers[i].to_numpy())
+                for i, name in enumerate(["s/x", "s/element", "x", "a/b", "a.b", "element"])}
+    expected["l/values"] = text(np.array([1, 2] * 4))
+    expected["l/offsets"] = text(offsets([2] * 4))
+    expected["l/shapes"] = text(np.full((4, 1), 2))
+    return table, expected
+
+
 def main():
     lines = []
     columns, expected = numbers()
@@ -161,6 +209,13 @@ def main():
     table, expected = nested()
     pq.write_table(table, HERE / "nested.parquet")
     lines += [f"nested.parquet\t{column}\t{value}" for column, value in sorted(expected.items())]
+    table, expected = durations()
+    pq.write_table(table, HERE / "durations.parquet")
+    pq.write_table(table.select(["d_us"]), HERE / "bare.parquet", store_schema=False)
+    lines += [f"durations.parquet\t{column}\t{value}" for column, value in sorted(expected.items())]
+    table, expected = names()
+    pq.write_table(table, HERE / "names.parquet")
+    lines += [f"names.parquet\t{column}\t{value}" for column, value in sorted(expected.items())]
     write_lie()
     write_tiny()
     (HERE / "expected.tsv").write_text("\n".join(lines) + "\n")

@@ -21,9 +21,10 @@ record ColumnKind(Form form, String dtype, int itemBytes) {
         LISTS
     }
 
-    /** Tells what a column becomes; null, with nothing said, where numpy has no such type. */
-    static @Nullable ColumnKind of(ColumnSchema column) {
-        ColumnKind kind = ofValue(column);
+    /** Returns the kind of a column, null if numpy has no such type; {@code duration} is the unit of bare integers that are durations. */
+    static @Nullable ColumnKind of(ColumnSchema column, @Nullable String duration) {
+        boolean isDuration = duration != null && column.type() == PhysicalType.INT64 && column.logicalType() == null;
+        ColumnKind kind = isDuration ? number("<m8[" + duration + "]", Long.BYTES) : ofValue(column);
         if (kind == null || column.maxRepetitionLevel() == 0) {
             return kind;
         }

@@ -107,12 +107,13 @@ final class ParquetSource implements OpenedSource {
         FileMetaData meta = opened.reader().getFileMetaData();
         FileSchema fields = opened.reader().getFileSchema();
         ColumnNames names = new ColumnNames(fields);
+        Map<String, String> durations = ArrowDurations.of(file, meta.keyValueMetadata());
         for (ColumnSchema schema : fields.getColumns()) {
             String name = names.of(schema);
             if (!request.wants(file, name)) {
                 continue;
             }
-            ColumnKind kind = names.isOfMap(schema) ? null : ColumnKind.of(schema);
+            ColumnKind kind = names.isOfMap(schema) ? null : ColumnKind.of(schema, durations.get(name));
             if (kind == null) {
                 refused.add(unfit(file, name, schema, names.isOfMap(schema)));
                 continue;

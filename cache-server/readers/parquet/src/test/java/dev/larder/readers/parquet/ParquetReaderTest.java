@@ -118,6 +118,41 @@ class ParquetReaderTest {
     }
 
     @Test
+    void columnsWhosePathsEndAlikeHaveValuesOfTheirOwn() throws IOException {
+        assertThat(texts(ReadArrays.of(new ParquetReader(), GOLDEN.resolve("names.parquet"))))
+                .containsExactlyInAnyOrderEntriesOf(expected("names.parquet"));
+    }
+
+    @Test
+    void durationsKeepTheUnitThatTheArrowSchemaHas() throws IOException {
+        Path file = GOLDEN.resolve("durations.parquet");
+        String[] allButTheMap = {"d_s", "d_ms", "d_us", "d_ns", "hole", "list", "st", "points", "plain"};
+
+        assertThat(texts(ReadArrays.of(new ParquetReader(), file, allButTheMap)))
+                .containsExactlyInAnyOrderEntriesOf(expected("durations.parquet"));
+    }
+
+    @Test
+    void durationsWithoutAnArrowSchemaAreBareIntegers() throws IOException {
+        Map<String, ReadArrays.Read> found = ReadArrays.of(new ParquetReader(), GOLDEN.resolve("bare.parquet"));
+
+        assertThat(found.get("d_us").text())
+                .isEqualTo(expected("durations.parquet").get("d_us").replace("<m8[us]", "<i8"));
+    }
+
+    @Test
+    void durationsOfOneTableHaveOneUnit() {
+        List<InputFile> files = Stream.of("durations", "bare")
+                .map(name -> new InputFile(GOLDEN.resolve(name + ".parquet"), ""))
+                .toList();
+
+        assertThatThrownBy(() ->
+                        ReadArrays.of(new ParquetReader(), new ReadRequest(files, "arrays", List.of("d_us"), 1)))
+                .isInstanceOf(BadSource.class)
+                .hasMessage("it is <i8 NUMBERS, but in the first file <m8[us] NUMBERS");
+    }
+
+    @Test
     void metadataThatTellsOfNoNullsIsNotBelieved() {
         assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), GOLDEN.resolve("lying.parquet")))
                 .isInstanceOf(BadSource.class)
