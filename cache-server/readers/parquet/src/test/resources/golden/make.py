@@ -1,11 +1,13 @@
 """Makes the golden files of Parquet, and what numpy has of them: make.py (numpy, pyarrow)."""
 
+import base64
 import pathlib
 import zlib
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyarrow.parquet.encryption as pe
 
 HERE = pathlib.Path(__file__).parent
 ROWS = 500
@@ -123,6 +125,45 @@ def write_lie():
     path.write_bytes(data.replace(said, lie))
 
 
+def patched(name, table, before, after, **options):
+    """Write a file, and put other bytes where some are."""
+    path = HERE / name
+    pq.write_table(table, path, use_dictionary=False, compression="NONE", write_statistics=False, store_schema=False,
+                   **options)
+    data = path.read_bytes()
+    assert data.count(before) == 1 and len(before) == len(after)
+    path.write_bytes(data.replace(before, after))
+
+
+def write_contradictions():
+    """Write files that are no Parquet any more: integers of a width that their type has not, numbers out of range, a lost column."""
+    at = pa.table({"at": pa.array([1, 2], pa.timestamp("us")), "good": pa.array([1, 2])})
+    patched("narrow-times.parquet", at, b"\x15\x04\x25\x02\x18\x02at", b"\x15\x02\x25\x02\x18\x02at")
+    small = pa.table({"small": pa.array([5, 6, 7], pa.int8())})
+    patched("large-byte.parquet", small, np.array([6, 7], "<i4").tobytes(), np.array([300, 7], "<i4").tobytes())
+    patched("lost-column.parquet", at, b"\x18\x06schema\x15\x04", b"\x18\x06schema\x15\x02")
+
+
+def write_encrypted():
+    """Write a file whose columns are encrypted, under keys that only pretend to be."""
+
+    class Keys(pe.KmsClient):
+        def __init__(self, config):
+            pe.KmsClient.__init__(self)
+
+        def wrap_key(self, key_bytes, master_key_identifier):
+            return base64.b64encode(key_bytes)
+
+        def unwrap_key(self, wrapped_key, master_key_identifier):
+            return base64.b64decode(wrapped_key)
+
+    config = pe.EncryptionConfiguration(footer_key="f", column_keys={"c": ["x"]})
+    properties = pe.CryptoFactory(Keys).file_encryption_properties(pe.KmsConnectionConfig(), config)
+    table = pa.table({"x": pa.array([1, 2])})
+    with pq.ParquetWriter(HERE / "encrypted.parquet", table.schema, encryption_properties=properties) as writer:
+        writer.write_table(table)
+
+
 def write_tiny():
     """Write files of which most bytes are headers, to be damaged: pages of both versions, with an index of pages and without."""
     (HERE / "tiny").mkdir(exist_ok=True)
@@ -217,6 +258,8 @@ def main():
     pq.write_table(table, HERE / "names.parquet")
     lines += [f"names.parquet\t{column}\t{value}" for column, value in sorted(expected.items())]
     write_lie()
+    write_contradictions()
+    write_encrypted()
     write_tiny()
     (HERE / "expected.tsv").write_text("\n".join(lines) + "\n")
     refused = pa.table({

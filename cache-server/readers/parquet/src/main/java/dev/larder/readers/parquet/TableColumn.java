@@ -84,9 +84,10 @@ final class TableColumn {
 
     /** Refuses a column that some file of its table has not, or has more than once. */
     void requireIn(List<InputFile> files, long[] rows, RefusedColumns refused) {
-        for (int number = 0; number < files.size(); number++) {
-            int file = number;
-            long times = pieces.stream().filter(piece -> piece.file == file).count();
+        int[] timesOf = new int[files.size()];
+        pieces.forEach(piece -> timesOf[piece.file]++);
+        for (int file = 0; file < files.size(); file++) {
+            long times = timesOf[file];
             if (files.get(file).level().equals(level) && rows[file] > 0 && times != 1) {
                 String reason = times > 1
                         ? "it has " + times + " fields that would be called so"
@@ -181,7 +182,12 @@ final class TableColumn {
             return (int) Math.clamp(BATCH_ELEMENTS / listLength, 1, rows);
         }
 
-        /** Finds out how many elements or bytes, and whether nulls, there are, where the metadata does not tell. */
+        /** Returns whether reading may show that the column cannot be loaded: its metadata do not rule out nulls in its lists. */
+        boolean mayBeRefused(TableColumn column) {
+            return column.kind.form() == ColumnKind.Form.LISTS && nulls != 0;
+        }
+
+        /** Counts elements or bytes, and nulls, if the metadata do not. */
         void measure(TableColumn column, ReadProgress progress, RefusedColumns refused) throws IOException {
             boolean isNumbers = column.kind.form() == ColumnKind.Form.NUMBERS;
             if (isNumbers && nulls >= 0) {

@@ -152,6 +152,28 @@ class ParquetReaderTest {
                 .hasMessage("it is <i8 NUMBERS, but in the first file <m8[us] NUMBERS");
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "narrow-times, 'its types contradict each other: INT32 cannot be TIMESTAMP(MICROS, local)'",
+        "large-byte, 'it cannot be read (a value is out of the range of its type: value=300 type=|i1)'",
+        "lost-column, its schema and its row groups have different columns",
+    })
+    void filesThatContradictThemselvesGiveNoValues(String file, String reason) {
+        assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), GOLDEN.resolve(file + ".parquet")))
+                .isInstanceOfSatisfying(
+                        BadSource.class, e -> assertThat(e.remedy()).contains("repair, replace or remove the file"))
+                .hasMessage(reason);
+    }
+
+    @Test
+    void encryptionIsNotCalledDamage() {
+        assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), GOLDEN.resolve("encrypted.parquet")))
+                .isInstanceOfSatisfying(
+                        BadSource.class,
+                        e -> assertThat(e.remedy()).startsWith("write it again without encryption"))
+                .hasMessage("it is encrypted");
+    }
+
     @Test
     void metadataThatTellsOfNoNullsIsNotBelieved() {
         assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), GOLDEN.resolve("lying.parquet")))
@@ -262,8 +284,9 @@ class ParquetReaderTest {
                 .isInstanceOfSatisfying(
                         BadSource.class,
                         e -> assertThat(e.remedy())
-                                .startsWith("load others with --columns good,holes, or write decimals as doubles"))
-                .hasMessageStartingWith("4 columns cannot be read: decimal (its type is not one")
+                                .startsWith("load others with --columns good, or write decimals as doubles"))
+                .hasMessageStartingWith("5 columns cannot be read: decimal (its type is not one")
+                .hasMessageContaining("holes (its lists have nulls, which no mask could show)")
                 .hasMessageContaining("words (its type is not one that numpy or a column has: BYTE_ARRAY");
     }
 
