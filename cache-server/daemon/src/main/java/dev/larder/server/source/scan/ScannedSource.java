@@ -362,7 +362,10 @@ public record ScannedSource(
         String what = within
                 ? "array " + other.name().array() + " of the same file"
                 : other.file().toString();
-        return Refusal.of(array.file(), 0, "array " + array.name().array() + " clashes: " + what + " " + how);
+        return Refusal.unfit(
+                array.file(),
+                "array " + array.name().array() + " clashes: " + what + " " + how,
+                "rename one of them, or leave one out with --columns or --exclude");
     }
 
     private static LarderException nothing(Path path, SourceOptions options, SourceWalk walk) {
