@@ -24,9 +24,10 @@ import picocli.CommandLine.ParentCommand;
         description = {
             "Remove stores of daemons that died without cleaning up: those named larder* in /dev/shm, and the one that"
                     + " --store or $$LARDER_STORE names. Root removes those of all users.",
-            "A store with a live daemon is never touched, nor one that was kept on purpose (serve --keep), nor"
-                    + " anything that is not a store. Files that are still read are unlinked too; their memory is"
-                    + " freed when the readers end."
+            "A store with a live daemon is never touched, nor anything that is not a store. A store that was kept on"
+                    + " purpose (serve --keep) or holds computed data, which has no source, is removed only with"
+                    + " --kept. Files that are still read are unlinked too; their memory is freed when the readers"
+                    + " end."
         })
 final class Gc implements Callable<Integer> {
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
@@ -37,7 +38,7 @@ final class Gc implements Callable<Integer> {
     @Option(names = "--dry-run", description = "Only print what would be removed.")
     boolean dryRun;
 
-    @Option(names = "--kept", description = "Also remove stores that were kept on purpose.")
+    @Option(names = "--kept", description = "Also remove stores that were kept on purpose, and computed data that has no source.")
     boolean kept;
 
     @Option(
@@ -108,8 +109,12 @@ final class Gc implements Callable<Integer> {
     }
 
     private boolean isCounted(StoreReport report) {
-        return report.state() == State.REMOVED
-                || (dryRun && (report.state() == State.DEAD || (kept && report.state() == State.KEPT)));
+        return switch (report.state()) {
+            case REMOVED -> true;
+            case DEAD -> dryRun;
+            case KEPT, COMPUTED -> dryRun && kept;
+            default -> false;
+        };
     }
 
     /** Says in one line that dead daemons left stores beside this one; empty where they did not. */
@@ -121,7 +126,7 @@ final class Gc implements Callable<Integer> {
                         + Outcome.counted(
                                 dead.stream().mapToLong(StoreReport::files).sum(),
                                 dead.stream().mapToLong(StoreReport::bytes).sum())
-                        + "; " + removingCommand(store) + " removes them");
+                        + "; " + removingCommand(store) + " removes them, except for computed data");
     }
 
     private static String removingCommand(Path store) {
