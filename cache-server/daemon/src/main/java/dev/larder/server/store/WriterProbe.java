@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checks that {@link Posix#hasWriters} works on a file system. Overlayfs, for example, overlooks a writable mapping whose descriptor is
- * closed.
+ * Checks that {@link Posix#hasWriters} works on a file system. Overlayfs, for example, overlooks a writable mapping after its descriptor
+ * is closed.
  */
 final class WriterProbe {
     private static final Logger LOG = LoggerFactory.getLogger(WriterProbe.class);
