@@ -276,6 +276,15 @@ public final class Daemon implements AutoCloseable {
         return loadService.load(request, listener);
     }
 
+    /**
+     * Notes that a dataset could not be loaded. The daemon lists it with its errors, and loads it on a reload or at the first open.
+     *
+     * @param request a load of this dataset and of no other
+     */
+    public void postpone(LoadRequest request, LarderException failure) {
+        loadService.postpone(request, failure);
+    }
+
     /** Has an action run once nothing has been leased, asked for or loading for this long; see {@link #stop}. */
     public void whenIdle(Duration limit, Runnable action) {
         idle.whenIdle(limit, action);
