@@ -13,6 +13,7 @@ import pickle
 import random
 import re
 import shutil
+import socket
 import stat
 import subprocess
 import sys
@@ -493,7 +494,64 @@ class ErrorsTest(StoreCase):
         self.assertEqual(room("_store")._location(), self.store)
         del os.environ["LARDER_STORE"]
         self.addCleanup(os.environ.update, LARDER_STORE=self.store)
-        self.assertRegex(room("_store")._location(), "^/dev/shm/larder")
+        self.assertRegex(room("_store")._location(), "^(/dev/shm|/var/tmp)/larder")
+
+
+class StoreChoiceTest(unittest.TestCase):
+    """Reads the table of cases that Java's test reads."""
+
+    USERS = {"me": 4711, "stranger": 4712, "system": 999, "configured": 1}
+    MINE, THEIRS = 60, 61
+
+    def make(self, path, what):
+        words = what.split()
+        if words[0] == "-":
+            return
+        if words[0] == "file":
+            open(path, "x").close()
+        elif words[0] == "link":
+            os.symlink(self.folder, path)
+        else:
+            owner, _, group = words[0].partition(":")
+            os.mkdir(path)
+            os.chown(path, self.USERS[owner], self.MINE if group == "mine" else self.THEIRS)
+            os.chmod(path, int(words[1], 8))
+            if "live" in words:
+                daemon = socket.socket(socket.AF_UNIX)
+                self.addCleanup(daemon.close)
+                daemon.bind(os.path.join(path, "control.sock"))
+                daemon.listen()
+
+    def choice(self, row):
+        store = room("_store")
+        with tempfile.TemporaryDirectory() as self.folder, \
+                mock.patch.object(store, "_PLACES", [os.path.join(self.folder, place) for place in ("shm", "disk")]), \
+                mock.patch.dict(os.environ, LARDER_SERVICE_USER="daemon"), \
+                mock.patch("os.getuid", return_value=self.USERS["me"]), mock.patch("os.getgroups", return_value=[self.MINE]):
+            for place in store._PLACES:
+                os.mkdir(place)
+            paths = dict(zip(("own", "disk", "service"), store._default_stores()))
+            for path, what in zip(paths.values(), row[1:4]):
+                self.make(path, what)
+            chosen, skipped = store._chosen()
+            names = {path: name for name, path in paths.items()}
+            return names[chosen], [(names[path], reason) for path, reason in skipped]
+
+    @unittest.skipUnless(os.getuid() == 0, "needs to be root, to give folders away")
+    def test_the_table_says_which_store_is_chosen_and_which_are_skipped(self):
+        with open(os.path.join(ROOT, "cache-client/src/test/resources/layout/store-choice.tsv"), encoding="utf-8") as table:
+            rows = [line.rstrip("\n").split("\t") for line in table if not line.startswith("#")]
+        self.assertGreater(len(rows), 20)
+        for row in rows:
+            with self.subTest(row[0]):
+                chosen, skipped = self.choice(row)
+                self.assertEqual((chosen, ",".join(name for name, _ in skipped) or "-"), (row[4], row[5]))
+
+    @unittest.skipUnless(os.getuid() == 0, "needs to be root, to give folders away")
+    def test_a_user_in_no_group_of_a_service_learns_which_to_join(self):
+        _, skipped = self.choice(["", "-", "-", "system:theirs 2750 live"])
+
+        self.assertRegex(skipped[0][1], "owner=999 .*ask to join its group and log in again: group=61")
 
 
 class ColumnsTest(StoreCase):

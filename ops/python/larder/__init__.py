@@ -30,8 +30,8 @@ of a ``DataLoader`` or of ``multiprocessing``, forked or spawned, share the page
 ``pickle.dump``, ``joblib.dump`` and ``torch.save`` write a few hundred bytes that can only be read while the store has
 that version. To save the data, use ``np.save(path, array)``, or give them ``array.copy()``.
 
-A store is ``store=``, else ``$LARDER_STORE``, else your own ``/dev/shm/larder-<user>`` if it exists, else a service's
-``/dev/shm/larder`` if you may read it.
+A store is ``store=``, else ``$LARDER_STORE``, else the first of these with a daemon: your own ``/dev/shm/larder-<user>``, your own
+``/var/tmp/larder-<user>``, a service's ``/dev/shm/larder``; else the first one that exists. Folders that other users control are skipped.
 """
 
 import importlib

@@ -7,7 +7,6 @@ import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
 import dev.larder.server.catalog.Catalog;
-import dev.larder.server.catalog.InMemoryCatalog;
 import dev.larder.server.store.IncomingSegment;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.SegmentWriter;
@@ -36,7 +35,7 @@ public final class PublishedStore implements AutoCloseable {
 
     private final StoreLayout layout;
     private final Store store;
-    private final Catalog catalog = new InMemoryCatalog();
+    private final Catalog catalog = Catalog.inMemory();
     private final List<Throwable> catalogErrors = new ArrayList<>();
     private final Residency residency;
     private volatile long nowMs = 1_000_000;
@@ -55,7 +54,7 @@ public final class PublishedStore implements AutoCloseable {
 
     /** Returns another one over the same store, as a daemon has that starts after an unclean stop. */
     public Residency adoptAnew() {
-        Residency again = residency(new InMemoryCatalog());
+        Residency again = residency(Catalog.inMemory());
         try {
             again.adopt(() -> false, (folder, reason) -> {});
         } catch (IOException e) {
