@@ -902,9 +902,33 @@ class CacheTest(CommandCase):
         self.assertEqual(larder.cache("c", lambda: 7), 7)
 
     def test_objects_and_names_that_are_paths_are_refused(self):
-        for made, reason in ({"a": object()}, "Python objects"), ({"../a": 1}, "bad array name"), ({}, "nothing to cache"):
+        for made, reason in ({"a": object()}, "type=object at=a; return arrays"), ({"a": [None]}, "type=NoneType at=a"), ({"../a": 1}, "bad array name"), ({}, "nothing to cache"):
             with self.assertRaisesRegex(larder.LarderError, reason):
                 larder.cache("c", lambda made=made: made)
+        self.assertEqual(larder.datasets(), [])
+
+    def test_texts_bytes_and_rows_that_differ_in_length_become_columns(self):
+        x = np.arange(6.0).reshape(2, 3)
+        made = larder.cache("c", lambda: {"texts": ["a\0", "", "é"], "files": [b"1\0", b""], "rows": [[1, 2], [], [3]], "images": [x, x[:1]],
+                                          "stacked": [x, x], "floats": [[1, 2.5], [3]], "table": [(1, 2), (3, 4)]})
+
+        self.assertEqual(made.columns, {"texts": "strings", "files": "bytes", "rows": "ragged", "images": "ragged", "floats": "ragged"})
+        self.assertEqual(([*made.strings("texts")], list(map(bytes, made.bytes("files")))), (["a\0", "", "é"], [b"1\0", b""]))
+        self.assertEqual([row.tolist() for row in made.ragged("rows")], [[1, 2], [], [3]])
+        self.assertEqual((made.ragged("rows").dtype, made.ragged("floats")[0].tolist()), (np.int64, [1, 2.5]))
+        self.assertEqual((made["stacked"].shape, made["table"].tolist()), ((2, 2, 3), [[1, 2], [3, 4]]))
+        self.assertEqual([*larder.cache("one", lambda: ["a", "bc"])], ["a", "bc"])
+        self.assertEqual([*larder.cache("one", None)], ["a", "bc"])
+
+    def test_what_would_come_back_as_something_else_is_refused_before_it_is_stored(self):
+        for made, reason in (([{"x": 1}, {"x": 2}], r"dict of lists: .name: .row.name. for row in rows."), ([1, "a"], "at=data .*would become '1'"),
+                             ({"a": [1, [2]]}, "at=a"), ([2**63 + 1, -1], "would become"), ([True, 2], "would become 1"), ({"a": {"b": 1}}, "slashes"),
+                             ([["a"], ["b", "c"]], "neither numbers of one dtype"), ([[1], [[2, 3]]], "neither numbers"), ({1: 2}, "texts as names"),
+                             (np.ma.array([1, 2], mask=[0, 1]), "type=numpy.ma.MaskedArray .*mask"), (10**30, "type=int"), (None, "type=NoneType"),
+                             ({"a": ["x"], "a/bytes": np.zeros(1)}, "two arrays have this name"), ([np.array([None])] * 2, "neither numbers"),
+                             ([[(1 << 62) + 1], [0.5, 1]], "would become")):
+            with self.subTest(reason, made=made), self.assertRaisesRegex(larder.LarderError, reason):
+                larder.cache(f"c{len(larder.datasets())}", lambda made=made: made)
         self.assertEqual(larder.datasets(), [])
 
     def test_room_is_made_before_anything_is_written(self):
