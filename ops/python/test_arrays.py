@@ -417,19 +417,31 @@ class MemoryTest(StoreCase):
         same(self, np.load(os.path.join(self.store, "a.npy")), expected)
         same(self, np.load(os.path.join(self.store, "small.npy")), np.arange(3))
         with open(os.path.join(self.store, "a.npy"), "rb") as file:
-            segment = room("_memory")._map_aligned(file.fileno())
-        sum(segment[::4096])
+            memory = room("_memory")._map_file(file.fileno()).memory
+        sum(memory[::4096])
         if gives_huge_pages():
-            self.assertEqual(mapped_huge(room("_memory")._address(segment) + segment.start), 4 << 20)
+            self.assertEqual(mapped_huge(room("_memory")._address(memory)), 4 << 20)
+
+    def test_a_mapped_file_begins_where_its_memory_begins_whatever_its_size(self):
+        for size in 4, 4096, (2 << 20) - 1, 2 << 20, (2 << 20) + 1, 5 << 20:
+            with self.subTest(size=size), tempfile.TemporaryFile(dir=self.store) as file:
+                file.write(b"ab".ljust(size - 2, b".") + b"yz")
+                file.flush()
+                segment = room("_memory")._map_file(file.fileno())
+                memory = segment.memory
+
+                self.assertEqual((len(memory), bytes(memory[:2]), bytes(memory[-2:])), (size, b"ab", b"yz"))
+                self.assertEqual(len(segment) > size, size >= 2 << 20)  # such a segment begins before its file
+                self.assertIs(np.ndarray(size, np.uint8, memory).base, segment)
+                self.assertTrue(memory.readonly)
 
 
 def gives_huge_pages():
     """Tell whether the kernel puts files of a tmpfs on huge pages on request."""
     with tempfile.TemporaryFile(dir="/dev/shm") as file:
         room("_memory")._reserve_huge(file.fileno(), 2 << 20)
-        segment = room("_memory")._map_aligned(file.fileno())
-        start = room("_memory")._address(segment) + segment.start
-        return segment[segment.start] == 0 and mapped_huge(start) == 2 << 20
+        memory = room("_memory")._map_file(file.fileno()).memory
+        return memory[0] == 0 and mapped_huge(room("_memory")._address(memory)) == 2 << 20
 
 
 def mapped_huge(address):

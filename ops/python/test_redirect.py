@@ -25,6 +25,8 @@ ARRAYS = {
     "big": np.arange(5, dtype=">i2"),
     "scalar": np.array(7.5),
     "empty": np.zeros((0, 3)),
+    "2MiB": np.arange((2 << 20) // 8, dtype="<f8"),  # from here on files are mapped aligned
+    "more-than-2MiB": np.asfortranarray(np.arange(3 << 18, dtype="<f4").reshape(3, -1)),
     "fields": np.array([(1, 2.5), (3, 4.5)], dtype=[("a", "<i4"), ("b", "<f8", ())]),
 }
 

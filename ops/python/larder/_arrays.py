@@ -163,14 +163,14 @@ def _returned(result, out):
 
 
 def _view(segment, offset, shape, dtype, strides=None, order="C"):
-    return np.ndarray.__new__(Array, shape, dtype, segment, segment.start + offset, strides, order)
+    return np.ndarray.__new__(Array, shape, dtype, segment.memory, offset, strides, order)
 
 
 def _private(array):
     """Return the same array over pages of this process's own: writable, copied page by page where it is written to."""
     segment = array._mmap
     copied = _map(segment.version, segment.file, private=True)
-    return np.ndarray(array.shape, array.dtype, copied, array.offset, array.strides)
+    return np.ndarray(array.shape, array.dtype, copied.memory, array.offset, array.strides)
 
 
 def _whole(segment, entry):

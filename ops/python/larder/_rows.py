@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import json
-import mmap
 import operator
 import os
 import re
@@ -25,7 +24,7 @@ from ._calls import _code_key, _key, _sha256
 from ._command import _run
 from ._datasets import Dataset
 from ._errors import LarderError, Refused, TimedOut, _message
-from ._memory import _map_aligned
+from ._memory import _map_file
 from ._store import _FORMAT_VERSION, _location, _trusted
 from ._versions import _newest
 
@@ -104,7 +103,7 @@ class ComputedRows:
         self._region = region = _open_rows(dataset.store, text, self.shape[0], dtype.itemsize * int(np.prod(self._row_shape, dtype=np.int64)))
         self._states = np.frombuffer(region.memory, "<u8", len(self), region.states)
         self._data = np.ndarray(self.shape, dtype, region.memory, region.data)
-        self._bytes = memoryview(region.memory)[region.data:region.data + len(self) * region.row_bytes]
+        self._bytes = region.memory[region.data:region.data + len(self) * region.row_bytes]
         self._ready = np.zeros(len(self), bool)  # this process has computed or compared it
         self._given_up: set[int] = set()  # waited for in vain: nobody waits for them twice
         self.computed = self.computed_alone = self.damaged = 0
@@ -346,7 +345,7 @@ def _open_rows(store, text, count, row_bytes):
         else:
             region = _open_region(store, name, file, header, _REGION_DATA + data + count * row_bytes)
             if region is not None:
-                region.row_bytes, region.states, region.data = row_bytes, region.start + _REGION_DATA + states, region.start + _REGION_DATA + data
+                region.row_bytes, region.states, region.data = row_bytes, _REGION_DATA + states, _REGION_DATA + data
                 return region
         if time.monotonic() >= end:
             raise TimedOut(_message("cannot open computed rows in time", "a daemon or a process may be stopped, or dead, that makes them: "
@@ -391,14 +390,13 @@ def _open_region(store, name, file, header, length):
             raise _damaged_rows(name, "it is no region of computed rows of this release")
         if os.fstat(descriptor).st_size < length:  # touching what is not there would end this process
             raise _damaged_rows(name, "it is shorter than its rows")
-        memory = _mapped(os.path.join(folder, file), length)
-        start = getattr(memory, "start", 0)
-        if not _laid_out(memory, start, locks, number, header):
+        memory = _mapped(os.path.join(folder, file))
+        if not _laid_out(memory, locks, number, header):
             return None
-        if bytes(memory[start + _REGION_DATA:start + _REGION_DATA + len(header)]) != header:
+        if memory[_REGION_DATA:_REGION_DATA + len(header)] != header:
             raise _damaged_rows(name, "its rows are of another key")
         region = _Region(name, locks, descriptor, memory)
-        region.start, kept = start, True
+        kept = True
         return region
     except FileNotFoundError:
         return None
@@ -409,24 +407,24 @@ def _open_region(store, name, file, header, length):
             _close_descriptors(descriptors)
 
 
-def _mapped(path, length):
+def _mapped(path):
     """Map a region. Python keeps a descriptor of what it maps, over a fork too: not that one which claims are locks of."""
     descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
-        return _map_aligned(descriptor, writable=True) or mmap.mmap(descriptor, length)
+        return _map_file(descriptor, writable=True).memory
     finally:
         os.close(descriptor)
 
 
-def _laid_out(memory, start, locks, number, header):
-    state = np.frombuffer(memory, "<i4", 1, start + _REGION_STATE)
+def _laid_out(memory, locks, number, header):
+    state = np.frombuffer(memory, "<i4", 1, _REGION_STATE)
     if state[0] == _REGION_READY:
         return True
     if not _lock_byte(locks, fcntl.F_WRLCK, number + 1):
         return False
     try:
         if state[0] != _REGION_READY:
-            memory[start + _REGION_DATA:start + _REGION_DATA + len(header)] = header  # who died at it wrote the same, and no state of a row
+            memory[_REGION_DATA:_REGION_DATA + len(header)] = header  # who died at it wrote the same, and no state of a row
             state[0] = _REGION_READY
     finally:
         _lock_byte(locks, fcntl.F_UNLCK, number + 1)

@@ -68,7 +68,7 @@ class _Cached:
             return None
         entry = version.arrays[name]
         segment = version.segment(entry.file)  # one mapping for all arrays of a file, and for as long as one is in use
-        array = self._np.ndarray.__new__(self._np.memmap, entry.shape, entry.dtype, segment, entry.offset, None, entry.order)
+        array = self._np.ndarray.__new__(self._np.memmap, entry.shape, entry.dtype, segment.memory, entry.offset, None, entry.order)
         array._mmap, array.filename, array.offset, array.mode = segment, segment.path, entry.offset, "r"
         return array
 
