@@ -561,9 +561,23 @@ class ColumnsTest(StoreCase):
 
         self.assertEqual(([*strings], strings[1:3], strings[-1], strings[np.int64(2)]), (texts, texts[1:3], texts[3], texts[2]))
         self.assertEqual((len(strings), "a" in strings, strings.index("")), (4, True, 1))
-        for row in 4, -5:
-            with self.assertRaises(IndexError):
+        for row in 4, -5, [0, 4]:
+            with self.assertRaisesRegex(IndexError, "row out of range: dataset=d column=c rows=4 asked=.*; rows count from 0"):
                 strings[row]
+
+    def test_rows_of_a_column_are_picked_as_those_of_an_array(self):
+        texts = [f"text {i}" for i in range(6)]
+        strings = self.column("strings", make_store.strings(texts))
+        model = np.array(texts)
+
+        for picked in [4, -1, 4], np.array([2]), slice(None, None, -2), model > "text 3", np.arange(6) % 2 == 0, range(2, 4):
+            self.assertEqual(strings[picked], model[picked].tolist())
+        self.assertEqual(strings[[]], [])
+        with self.assertRaisesRegex(IndexError, r"picked by integers.*column=c index='row 1'; an index finds rows by key: larder.dataset\(name\).index"):
+            strings["row 1"]
+        for wrong in 1.0, True, [True], [0.5], None, [[1], [2, 3]]:
+            with self.subTest(wrong), self.assertRaisesRegex(IndexError, "dataset=d column=c"):
+                strings[wrong]
 
     def test_rows_of_a_ragged_column_have_their_own_shapes_and_are_not_copied(self):
         rows = [np.arange(6, dtype=">f4").reshape(2, 3), np.empty((0, 4), ">f4"), np.ones((5, 1), ">f4")]

@@ -86,9 +86,10 @@ class RowsTest(RowsCase):
         np.testing.assert_array_equal(out, 2 * self.x[[4, 2]])
         with self.assertRaisesRegex(ValueError, "out does not fit"):
             self.rows().take([1], out)
-        for wrong in COUNT, -COUNT - 1, 1.5, [True]:
-            with self.assertRaises(IndexError):
-                self.rows()[wrong]
+        for wrong in COUNT, -COUNT - 1, 1.5, [1.5], True, [True], "1", None:
+            for take in self.rows().__getitem__, self.rows().take:
+                with self.subTest(wrong), self.assertRaisesRegex(IndexError, "computed=doubled"):
+                    take(wrong)
 
     def test_another_version_or_other_code_makes_other_rows(self):
         numbers = larder.dataset("numbers", self.store)

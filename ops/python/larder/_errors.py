@@ -38,6 +38,15 @@ def _message(what, remedy, **values):
     return what + ": " + " ".join(f"{key}={value}" for key, value in values.items()) + "; " + remedy
 
 
+def _note(error, what, **values):
+    """Add to a failure of the caller's own code where it happened. The failure keeps its type."""
+    text = what + ": " + " ".join(f"{key}={value}" for key, value in values.items())
+    if hasattr(error, "add_note"):
+        error.add_note(text)
+    elif error.__cause__ is None:  # before Python 3.11
+        error.__cause__ = LarderError(text)
+
+
 def _near(name, names):
     """Says what there is instead of `name`, as Java's NearNames does: similar names, and all where these are few."""
     import difflib  # here, since most programs never ask for it: see _command

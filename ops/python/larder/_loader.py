@@ -27,6 +27,7 @@ _TOUCHED_FROM = 1 << 10  # bytes of a row: shorter ones gain nothing (docs/decis
 _LEAST_LAID_AHEAD, _MOST_LAID_AHEAD = 1 << 14, 1 << 27  # rows: of fewer an order takes no time, of more half a gigabyte
 _ENDED_EARLY = None, None, None
 _EXIT_PATIENCE = 30.0  # seconds
+_ROWS_SHOWN = 10
 
 
 class Loader:
@@ -68,7 +69,7 @@ class Loader:
                  store: str | os.PathLike[str] | None = None) -> None:
         self._dataset = _opened(dataset, store)
         self._names = _names(self._dataset, arrays)
-        self._sources = [_Source(name, _array(self._dataset, name)) for name in self._names]
+        self._sources = [_Source(self._dataset, name) for name in self._names]
         self._rows = _equal_rows(self._dataset, self._sources)
         self._batch_size, self._shuffle = int(batch_size), _seed(shuffle)
         rank, world = map(int, shard)
@@ -265,7 +266,8 @@ def _equal_rows(opened, sources):
 class _Source:
     """An array, whose rows are gathered."""
 
-    def __init__(self, name, array):
+    def __init__(self, opened, name):
+        array = _array(opened, name)
         if array.ndim == 0:
             raise ValueError(_message("an array without rows", "name arrays with at least one dimension", array=name))
         self.name, self.rows, self.shape, self.dtype = name, len(array), array.shape[1:], array.dtype
@@ -283,6 +285,14 @@ class _Source:
             self._array.take(rows, 0, out, "clip")  # the rows are valid; where it has to look, it copies twice
         else:
             out[...] = self._array[rows]
+
+
+def _shown(rows):
+    """Return rows as an error names them."""
+    if isinstance(rows, slice):
+        return f"{rows.start}..{rows.stop - 1}" if rows.step == 1 else f"{rows.start}..{rows.stop - 1} in steps of {rows.step}"
+    some = ",".join(map(str, rows[:_ROWS_SHOWN]))
+    return some if len(rows) <= _ROWS_SHOWN else f"{some},… ({len(rows)})"
 
 
 class _Pool:

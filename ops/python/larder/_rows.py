@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from ._calls import _code_key, _key, _sha256
+from ._columns import _picked
 from ._command import _run
 from ._datasets import Dataset
 from ._errors import LarderError, Refused, TimedOut, _message
@@ -122,19 +123,12 @@ class ComputedRows:
         return int(np.count_nonzero(self._states))
 
     def __getitem__(self, index: Any) -> np.ndarray:
-        if isinstance(index, slice):
-            index = np.arange(*index.indices(len(self)))
-        found = np.asarray(index)
-        if found.dtype == bool:
-            if found.shape != (len(self),):
-                raise IndexError(f"a mask has as many elements as there are rows: mask={found.shape} rows={len(self)}")
-            found = np.flatnonzero(found)
-        elif found.size == 0:
-            found = found.astype(np.int64)
-        elif found.dtype.kind not in "iu":
-            raise IndexError(f"rows are picked by integers: index={index!r}")
-        result = self.take(found.reshape(-1))
-        return result[0] if found.ndim == 0 else result.reshape(*found.shape, *self._row_shape)
+        if type(index) is int and 0 <= index < len(self) and self._ready[index]:
+            return self._data[index].copy()
+        rows = _picked(index, len(self), computed=self.name)
+        if type(rows) is int:
+            return self.take([rows])[0]
+        return self.take(rows.reshape(-1)).reshape(*rows.shape, *self._row_shape)
 
     def __array__(self, dtype=None, copy=None):
         found = self[:]
@@ -142,10 +136,7 @@ class ComputedRows:
 
     def take(self, indices: Any, out: np.ndarray | None = None) -> np.ndarray:
         """Gather rows, computing those that are missing, into `out` where it is given: ``[len(indices), ...]`` of this dtype."""
-        wanted = np.asarray(indices, np.int64)
-        if wanted.size and (wanted.min() < -len(self) or wanted.max() >= len(self)):
-            raise IndexError(f"a row is out of range: rows={len(self)} lowest={wanted.min()} highest={wanted.max()}")
-        wanted = np.where(wanted < 0, wanted + len(self), wanted)
+        wanted = np.atleast_1d(_picked(indices, len(self), computed=self.name))
         if out is None:
             out = np.empty((len(wanted), *self._row_shape), self.dtype)
         elif out.shape != (len(wanted), *self._row_shape) or out.dtype != self.dtype:
