@@ -355,6 +355,25 @@ class ArraysOfNumpyTest(StoreCase):
                 self.assertIs(type(pickle.loads(pickle.dumps(made))), np.ndarray)
         self.unchanged()
 
+    def test_iteration_yields_what_indexing_does(self):
+        x = self.stored.x
+        for rows, model in (x, ARRAYS["x"]), (x[0], ARRAYS["x"][0]), (x[:, ::2].T, ARRAYS["x"][:, ::2].T), (self.stored.e, ARRAYS["e"]):
+            self.assertEqual(len(list(rows)), len(model))
+            for row, expected in zip(rows, model):
+                self.assertEqual((type(row), row.flags.writeable), (larder.Array, False))
+                np.testing.assert_array_equal(row, expected)
+                np.testing.assert_array_equal(pickle.loads(pickle.dumps(row)), expected)
+        self.assertEqual([*map(type, self.stored.i[0])], [np.int64] * 4)
+        self.assertEqual([tuple(row) for row in self.stored.r], [(1, 2.5), (3, 4.5)])
+        with self.assertRaises(TypeError):
+            iter(self.stored.o)
+        rows = iter(larder.dataset("d")["x"])
+        kept = next(rows)
+        del rows
+        gc.collect()
+        self.assertTrue(self.is_leased(self.folder))
+        self.assertEqual(kept.filename, x.filename)
+
     def test_slices_of_no_elements_pickle_whatever_their_place(self):
         for packed in False, True:
             self.publish("none", {"a": np.empty((7, 0)), "b": np.empty((0, 3), "i2"), "c": np.empty((2, 0, 4), order="F"),

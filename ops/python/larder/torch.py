@@ -270,7 +270,7 @@ class Loader(_loader.Loader, data.IterableDataset):
 
     def _gatherer(self, epoch, plan):
         kind = _PinningGatherer if self._pins else _TensorGatherer
-        return kind(self._sources, self._pool, plan, epoch, self._transform)
+        return kind(self, epoch, plan)
 
 
 class _TensorGatherer(_loader._Gatherer):
