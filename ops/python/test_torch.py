@@ -6,6 +6,7 @@
 import contextlib
 import importlib.util
 import itertools
+import json
 import os
 import pickle
 import re
@@ -20,7 +21,7 @@ import warnings
 
 import numpy as np
 
-from test_larder import ROOT, CommandCase, StoreCase, larder, room
+from test_larder import ROOT, CommandCase, StoreCase, larder, make_store, room
 
 if importlib.util.find_spec("torch") is not None:
     with warnings.catch_warnings():
@@ -380,12 +381,16 @@ class GuideTest(CommandCase):
         self.assertGreater(len(blocks), 4)
         arrays = {"train-images": np.random.default_rng(1).integers(0, 256, (1000, 4), np.uint8), "train-labels": np.arange(1000)}
         self.publish("mnist", arrays)
+        reviews = {"tokens": [[1], [2, 3], [4, 5, 6], []], "text": ["a", "b", "c", "d"]}
+        self.publish("reviews", {}, {"tokens": make_store.ragged([np.array(row, "i8") for row in reviews["tokens"]]), "text": make_store.strings(reviews["text"])})
         for leading in "-", "+":
-            seen = []
+            seen, read = [], []
             with tempfile.TemporaryDirectory() as folder, in_folder(folder):
                 for name, array in {**arrays, "raw": np.arange(6)}.items():
                     np.save(name + ".npy", array)
-                scope = {"larder": larder, "np": np, "os": os, "torch": torch, "world": 2, "rank": 1, "device": "cpu",
+                with open("reviews.json", "w") as file:
+                    json.dump(reviews, file)
+                scope = {"larder": larder, "np": np, "os": os, "json": json, "Dataset": data.Dataset, "read": lambda *batch: read.append(batch), "torch": torch, "world": 2, "rank": 1, "device": "cpu",
                          "TensorDataset": data.TensorDataset, "DataLoader": data.DataLoader, "DistributedSampler": data.DistributedSampler,
                          "train": lambda images, labels: seen.append(labels), "compute": lambda raw, size: raw * size, "epoch": 0,
                          "model": torch.nn.Linear(1, 1), "time_is_up": lambda: len(seen) > 8}
@@ -393,6 +398,7 @@ class GuideTest(CommandCase):
                     if "time_is_up" in block and leading == "-":
                         continue  # where the batch is a dict
                     exec("\n".join(line[1:] for line in block.splitlines() if line[:1] in (" ", leading)), scope)
+            self.assertEqual([(tokens.tolist(), texts) for tokens, texts in read], [([[1, 0], [2, 3]], ("a", "b")), ([[4, 5, 6], [0, 0, 0]], ("c", "d"))])
             self.assertEqual(scope["features"].tolist(), [0, 64, 128, 192, 256, 320])
             self.assertAlmostEqual(float(scope["mean"]), arrays["train-images"].mean(), 2)
             first = np.concatenate([labels.numpy() for labels in seen[:4]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 _NAMES_SHOWN = 10
 _NEAR_SHOWN = 3
+_START_DAEMON = "start a daemon: larder serve --detach, or name another store: store= or $LARDER_STORE"
 
 
 class LarderError(Exception):

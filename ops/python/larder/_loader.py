@@ -39,7 +39,7 @@ class Loader:
     such loop the next one.
 
     `dataset` is a name or an open `Dataset`; `arrays` are names of arrays with equally many rows, by default all that
-    the dataset has. Columns are no arrays: name `arrays` where the dataset has columns of texts, ragged rows or files. `larder.feed` has
+    the dataset has. A loader gathers plain arrays only: list `arrays` if the dataset also has columns of texts, ragged rows or files. `larder.feed` has
     batches of the images that ``larder load --as images`` loads, decoded. Each batch is a `Batch`: a dict from these names to arrays of shape ``(batch_size, ...)`` and of
     the stored dtype. They are yours: writable, and true for as long as you keep them. Memory is used again when nothing
     refers to it any more, so drop batches that you do not need.
@@ -260,24 +260,24 @@ def _here(dataset, rank, world):
 
 def _names(opened, arrays):
     if arrays is None:
-        listed, kinds = opened._open().listed, opened.columns
-        arrays = [name for name in listed if name not in kinds]
-        columns = [name for name in listed if kinds.get(name, "index") != "index"]  # an index has no rows to hand out
+        kinds = opened.columns
+        arrays = [name for name in opened if name not in kinds]
+        columns = [name for name in opened if kinds.get(name, "index") != "index"]  # an index has no rows to hand out
         if columns:
             remedy = f"name the arrays that you want, of {arrays}; " if arrays else ""
             raise ValueError(_message("columns would be left out: batches have arrays alone", remedy + _instead(opened, columns, arrays),
                                       dataset=opened.name, columns=columns))
     if isinstance(arrays, str) or not arrays:
-        raise ValueError(_message("no list of arrays", _near("", opened._open().listed), dataset=opened.name, arrays=repr(arrays)))
+        raise ValueError(_message("no list of arrays", _near("", opened), dataset=opened.name, arrays=repr(arrays)))
     return list(arrays)
 
 
 def _array(opened, name):
     """Open an array whose rows are to be gathered; say for a column who gathers its rows."""
-    if name in opened.columns and name not in opened:
+    if name in opened.columns and name not in opened._open().arrays:
         raise NotFound(_message("no such array", "it is a column; " + _instead(opened, [name]), dataset=opened.name, version=opened.version,
                                 array=name))
-    return opened[name]
+    return opened._array(name)
 
 
 def _instead(opened, columns, arrays=()):
@@ -285,7 +285,7 @@ def _instead(opened, columns, arrays=()):
     kinds = opened.columns
     files = next((name for name in columns if kinds[name] == "bytes"), None)
     if files is None:
-        return f"read the rows of a column with larder.dataset({opened.name!r}).{kinds[columns[0]]}({columns[0]!r})"
+        return f"read the rows of a column with larder.dataset({opened.name!r})[{columns[0]!r}][row], in a torch Dataset of your own for instance"
     return (f"larder.feed decodes images: larder.feed({opened.name!r}, {[files, *arrays]}, "
             f"transform={{{files!r}: 'decode,resize(224,224),toFloat'}})")
 

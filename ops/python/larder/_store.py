@@ -6,7 +6,7 @@ import os
 import pwd
 import re
 
-from ._errors import NoStore, Refused, _message
+from ._errors import _START_DAEMON, NoStore, Refused, _message
 
 _FORMAT_VERSION = 1
 _SHARED_MEMORY = "/dev/shm"
@@ -59,8 +59,7 @@ def _trusted(store):
     try:
         found = os.lstat(store)
     except FileNotFoundError:
-        raise NoStore(_message("no daemon at the store", "start a daemon: larder serve, or name another store: store=, or "
-                               "$LARDER_STORE", store=store)) from None
+        raise NoStore(_message("no daemon at the store", _START_DAEMON, store=store)) from None
     owner = _user(found.st_uid)
     if found.st_uid != os.getuid() and owner != _service_user() and not _invited(store, found):
         raise Refused(_message("the store belongs to another user", "name a store of your own with store=, or trust that "

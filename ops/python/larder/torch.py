@@ -86,7 +86,7 @@ class Rows(data.Dataset):
         self._sources = [_loader._Source(self._dataset, name) for name in self._names]
         self._rows = _loader._equal_rows(self._dataset, self._sources)
         self._transform = transform
-        self._shared = [tensor(self._dataset[name]) for name in self._names]  # to copy single rows of: a gather takes ten times as long
+        self._shared = [tensor(_loader._array(self._dataset, name)) for name in self._names]  # to copy single rows of: a gather takes ten times as long
 
     def __len__(self) -> int:
         return self._rows
