@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import json
-import mmap
 import operator
 import os
 import re
@@ -21,11 +20,12 @@ from typing import Any
 
 import numpy as np
 
+from ._columns import _picked
 from ._command import _run
 from ._datasets import Dataset
 from ._errors import LarderError, Refused, TimedOut, _message
 from ._keys import _has_code, _rows_key, _sha256
-from ._memory import _map_aligned
+from ._memory import _map_file
 from ._results import _is_restorable
 from ._store import _FORMAT_VERSION, _location, _trusted
 from ._versions import _newest
@@ -111,7 +111,7 @@ class ComputedRows:
         self._region = region = _open_rows(dataset.store, text, self.shape[0], dtype.itemsize * int(np.prod(self._row_shape, dtype=np.int64)))
         self._states = np.frombuffer(region.memory, "<u8", len(self), region.states)
         self._data = np.ndarray(self.shape, dtype, region.memory, region.data)
-        self._bytes = memoryview(region.memory)[region.data:region.data + len(self) * region.row_bytes]
+        self._bytes = region.memory[region.data:region.data + len(self) * region.row_bytes]
         self._ready = np.zeros(len(self), bool)  # this process has computed or compared it
         self._given_up: set[int] = set()  # waited for in vain: nobody waits for them twice
         self.computed = self.computed_alone = self.damaged = 0
@@ -130,21 +130,12 @@ class ComputedRows:
         return int(np.count_nonzero(self._states))
 
     def __getitem__(self, index: Any) -> np.ndarray:
-        if type(index) is int and 0 <= index < self.shape[0] and self._ready[index]:
-            return self._data[index].copy()  # a tenth of the time of all below
-        if isinstance(index, slice):
-            index = np.arange(*index.indices(len(self)))
-        found = np.asarray(index)
-        if found.dtype == bool:
-            if found.shape != (len(self),):
-                raise IndexError(f"a mask has as many elements as there are rows: mask={found.shape} rows={len(self)}")
-            found = np.flatnonzero(found)
-        elif found.size == 0:
-            found = found.astype(np.int64)
-        elif found.dtype.kind not in "iu":
-            raise IndexError(f"rows are picked by integers: index={index!r}")
-        result = self.take(found.reshape(-1))
-        return result[0] if found.ndim == 0 else result.reshape(*found.shape, *self._row_shape)
+        if type(index) is int and 0 <= index < len(self) and self._ready[index]:
+            return self._data[index].copy()
+        rows = _picked(index, len(self), computed=self.name)
+        if type(rows) is int:
+            return self.take([rows])[0]
+        return self.take(rows.reshape(-1)).reshape(*rows.shape, *self._row_shape)
 
     def __array__(self, dtype=None, copy=None):
         found = self[:]
@@ -152,10 +143,7 @@ class ComputedRows:
 
     def take(self, indices: Any, out: np.ndarray | None = None) -> np.ndarray:
         """Gather rows, computing those that are missing, into `out` where it is given: ``[len(indices), ...]`` of this dtype."""
-        wanted = np.asarray(indices, np.int64)
-        if wanted.size and (wanted.min() < -len(self) or wanted.max() >= len(self)):
-            raise IndexError(f"a row is out of range: rows={len(self)} lowest={wanted.min()} highest={wanted.max()}")
-        wanted = np.where(wanted < 0, wanted + len(self), wanted)
+        wanted = np.atleast_1d(_picked(indices, len(self), computed=self.name))
         if out is None:
             out = np.empty((len(wanted), *self._row_shape), self.dtype)
         elif out.shape != (len(wanted), *self._row_shape) or out.dtype != self.dtype:
@@ -460,15 +448,13 @@ def _open_region(store, name, file, header):
         length = os.fstat(descriptor).st_size
         if length < _REGION_DATA + len(header):  # touching a byte behind the end would end this process
             raise _damaged_rows(name, "it is shorter than its rows")
-        memory = _mapped(os.path.join(folder, file), length)
-        start = getattr(memory, "start", 0)
-        if not _laid_out(memory, start, locks, number, header):
+        memory = _mapped(os.path.join(folder, file))
+        if not _laid_out(memory, locks, number, header):
             return None
-        states, data = _rows_starts(memory, start + _REGION_DATA, header, length, name)
+        states, data = _rows_starts(memory, header, length, name)
         region = _Region(name, locks, descriptor, memory)
         kept = True
-        region.start, region.row_bytes = start, _ROWS_HEADER.unpack_from(header)[4]
-        region.states, region.data = start + _REGION_DATA + states, start + _REGION_DATA + data
+        region.row_bytes, region.states, region.data = _ROWS_HEADER.unpack_from(header)[4], _REGION_DATA + states, _REGION_DATA + data
         return region
     except FileNotFoundError:
         return None
@@ -479,9 +465,9 @@ def _open_region(store, name, file, header):
             _close_descriptors(descriptors)
 
 
-def _rows_starts(memory, at, wanted, length, name):
+def _rows_starts(memory, wanted, length, name):
     """Return where states and rows start in a region's data: an earlier release put the rows of the same key at another place."""
-    found = bytes(memory[at:at + len(wanted)])
+    found = bytes(memory[_REGION_DATA:_REGION_DATA + len(wanted)])
     ours, theirs = _ROWS_HEADER.unpack_from(wanted), _ROWS_HEADER.unpack_from(found)
     if (ours[:5], ours[7], wanted[_ROWS_TEXT:]) != (theirs[:5], theirs[7], found[_ROWS_TEXT:]):
         raise _damaged_rows(name, "its rows are of another key")
@@ -491,24 +477,24 @@ def _rows_starts(memory, at, wanted, length, name):
     return states, data
 
 
-def _mapped(path, length):
+def _mapped(path):
     """Map a region. Python keeps a descriptor of what it maps, over a fork too: not that one which claims are locks of."""
     descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
-        return _map_aligned(descriptor, writable=True) or mmap.mmap(descriptor, length)
+        return _map_file(descriptor, writable=True).memory
     finally:
         os.close(descriptor)
 
 
-def _laid_out(memory, start, locks, number, header):
-    state = np.frombuffer(memory, "<i4", 1, start + _REGION_STATE)
+def _laid_out(memory, locks, number, header):
+    state = np.frombuffer(memory, "<i4", 1, _REGION_STATE)
     if state[0] == _REGION_READY:
         return True
     if not _lock_byte(locks, fcntl.F_WRLCK, number + 1):
         return False
     try:
         if state[0] != _REGION_READY:
-            memory[start + _REGION_DATA:start + _REGION_DATA + len(header)] = header  # who died at it wrote the same, and no state of a row
+            memory[_REGION_DATA:_REGION_DATA + len(header)] = header  # who died at it wrote the same, and no state of a row
             state[0] = _REGION_READY
     finally:
         _lock_byte(locks, fcntl.F_UNLCK, number + 1)
