@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.Names;
 import dev.larder.server.reader.UnpackedFiles;
+import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.ColumnSearch;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
@@ -216,7 +217,7 @@ public final class ArrowTable implements AutoCloseable {
         }
 
         private String nameOf(int index) {
-            return ColumnFactory.nameOf(fields.get(index), "column" + index);
+            return ColumnArrays.cleanName(fields.get(index).name(), "column" + index);
         }
 
         private String name(@Nullable SourceIdentity identity) {

@@ -358,11 +358,16 @@ public record ScannedSource(
     }
 
     private static LarderException clash(SourceArray array, SourceArray other, String how) {
-        boolean within = array.file().equals(other.file());
-        String what = within
+        boolean isWithin = array.file().equals(other.file());
+        String what = isWithin
                 ? "array " + other.name().array() + " of the same file"
                 : other.file().toString();
-        return Refusal.of(array.file(), 0, "array " + array.name().array() + " clashes: " + what + " " + how);
+        return Refusal.unfit(
+                array.file(),
+                "array " + array.name().array() + " clashes: " + what + " " + how,
+                isWithin
+                        ? "rename one of them in the file, or name others with --columns"
+                        : "rename one of the files, or leave one out with --exclude");
     }
 
     private static LarderException nothing(Path path, SourceOptions options, SourceWalk walk) {

@@ -241,7 +241,7 @@ class ColumnScanTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "t.csv   | id,\"name, full\",/1,a,b | column2 id name_full",
+                "t.csv   | id,\"name, full\",,#,_id,id_/1,a,b,c,d,e | _id column2 column3 id id_ name_full",
                 "t.jsonl | {\"_id\":1,\"full name\":2} | _id full_name"
             })
     void columnsAreCalledAsThoseOfATableOfNumbers(String name, String content, String expected) throws IOException {

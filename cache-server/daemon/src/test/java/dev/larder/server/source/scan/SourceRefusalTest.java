@@ -123,13 +123,13 @@ class SourceRefusalTest {
     void allBadFilesAreListedAtOnce() {
         SourceFiles.npy(folder.resolve("good.npy"), "<f4", 3);
         SourceFiles.write(folder.resolve("a.npy"), new byte[3]);
-        SourceFiles.write(folder.resolve("b c.npy"), npy("<f4", 1));
+        SourceFiles.write(folder.resolve("b".repeat(241) + ".npy"), npy("<f4", 1));
         SourceFiles.write(folder.resolve("sub/d-idx1-ubyte"), new byte[3]);
 
         assertThat(refusal(folder))
                 .hasMessageContaining("badFiles=3")
                 .hasMessageContaining("a.npy offset=3")
-                .hasMessageContaining("b c.npy reason=its array cannot be called b c: it contains U+0020")
+                .hasMessageContaining("bbb...: a part of it is longer than 240 bytes")
                 .hasMessageContaining("d-idx1-ubyte offset=3");
     }
 
@@ -138,7 +138,9 @@ class SourceRefusalTest {
         SourceFiles.write(folder.resolve("x-idx1-ubyte"), SourceFiles.idx(8, 1, 2));
         SourceFiles.write(folder.resolve("x-idx1-ubyte.gz"), SourceFiles.gzip(SourceFiles.idx(8, 1, 2)));
 
-        assertThat(refusal(folder)).hasMessageContaining("array x clashes").hasMessageContaining("has the same name");
+        assertThat(refusal(folder))
+                .hasMessageContaining("array x clashes")
+                .hasMessageContaining("has the same name; rename one of the files, or leave one out with --exclude");
     }
 
     @Test

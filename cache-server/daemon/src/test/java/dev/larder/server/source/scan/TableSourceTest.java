@@ -34,7 +34,7 @@ class TableSourceTest {
                 .containsExactly(
                         "label <i8 [3] [7, -8, 9]",
                         "pixel <i8 [3, 3] [1, 2, 3, 4, 5, 6, 7, 8, 9]",
-                        "price_EUR <f8 [3] [1.5, NaN, 2.0]");
+                        "price_EUR_ <f8 [3] [1.5, NaN, 2.0]");
     }
 
     @Test
