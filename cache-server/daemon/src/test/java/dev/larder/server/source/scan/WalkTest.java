@@ -147,7 +147,7 @@ class WalkTest {
 
         assertThatThrownBy(() -> scan(As.ARRAYS, text)).hasMessageEndingWith("; load it --as strings, or --as bytes");
         assertThatThrownBy(() -> scan(As.ARRAYS, folder))
-                .hasMessageContaining("texts with --as strings")
+                .hasMessageContaining("it has 1 text file: add --as strings")
                 .hasMessageContaining("HDF5, Parquet, TFRecord, .tar.xz, .tar.zst");
     }
 
