@@ -131,7 +131,7 @@ public class LarderCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "no command given");
+        throw new ParameterException(spec.commandLine(), FailureReport.NO_COMMAND);
     }
 
     /** Returns the folder of the store that is meant. */

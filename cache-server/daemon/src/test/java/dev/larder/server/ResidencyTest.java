@@ -330,7 +330,7 @@ class ResidencyTest {
         LoadRequest inPlace = new LoadRequest(
                 ServedStore.request("b", packed).sources(), LoadOptions.none().withInPlace(true), 0);
 
-        assertThatThrownBy(() -> register(ServedStore.request("a", text))).hasMessageContaining("has no known suffix");
+        assertThatThrownBy(() -> register(ServedStore.request("a", text))).hasMessageContaining("load it --as strings");
         assertThatThrownBy(() -> register(inPlace)).hasMessageContaining("cannot be mapped in place");
         assertThat(states()).isEmpty();
     }

@@ -133,7 +133,6 @@ final class ReaderScan {
                 refusals.add(Refusal.noColumns(path, missing));
             }
             arrays.forEach(array -> refuse(array, refusals));
-            ScannedSource.refuseClashes(arrays, refusals);
         } catch (RuntimeException | Error e) {
             arrays.forEach(SourceArray::release);
             throw e;
