@@ -114,7 +114,7 @@ public final class Daemon implements AutoCloseable {
                 maintenance,
                 access,
                 waits,
-                new BuildQueue(residency, loads, loadService, access, threads.timer(), threads.room()),
+                new BuildQueue(residency, loads, loadService, access, threads),
                 overview,
                 threads,
                 errors,
