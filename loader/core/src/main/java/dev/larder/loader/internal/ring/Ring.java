@@ -214,6 +214,7 @@ public final class Ring implements Delivery.Lender {
             if (slot.isOf(ending) && line.remove(slot)) {
                 none = false;
                 slot.abandoned = true;
+                slot.ended = true;
                 recycle(slot);
             }
         }
@@ -554,11 +555,18 @@ public final class Ring implements Delivery.Lender {
     /** Takes note that a batch cannot be had; batches before it are still delivered, none after it. */
     synchronized void failed(RingSlot slot, LarderException cause) {
         slot.busy--;
+        slot.ended = true;
         if (!slot.abandoned) {
             slot.failure = slot.failure == null ? cause : slot.failure;
             slot.unclaimed = slot.size;
             plans.endAfter(slot);
         }
+        settle(slot);
+    }
+
+    /** Takes note that a thread has left a batch that has ended. */
+    synchronized void left(RingSlot slot) {
+        slot.busy--;
         settle(slot);
     }
 
