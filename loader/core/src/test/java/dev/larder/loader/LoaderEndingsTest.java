@@ -224,8 +224,20 @@ class LoaderEndingsTest {
                     .isInstanceOfSatisfying(
                             LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.DEADLINE))
                     .hasMessageContaining(
-                            "no batch within the timeout: dataset=shelf version=1 stage=slot epoch=4 batch=2")
-                    .hasMessageContaining("slots=2 openBatches=2");
+                            "no slot for the next batch, since all batches are open: dataset=shelf version=1 stage=slot epoch=4 batch=2")
+                    .hasMessageContaining("slots=2 openBatches=2")
+                    .hasMessageEndingWith("close batches that you keep, or raise prefetch(…)");
+        }
+    }
+
+    @Test
+    void consumerThatKeepsAllBatchesIsNotLeftWaitingForALongTimeout() {
+        try (Loader loader =
+                builder().prefetch(1).timeout(Duration.ofDays(1)).build()) {
+            Iterator<Batch> batches = loader.epoch(0).iterator();
+            batches.next().keep();
+
+            assertThatThrownBy(batches::next).hasMessageContaining("no slot for the next batch");
         }
     }
 
