@@ -232,8 +232,7 @@ class LoaderEndingsTest {
 
     @Test
     void consumerThatKeepsAllBatchesIsNotLeftWaitingForALongTimeout() {
-        try (Loader loader =
-                builder().prefetch(1).timeout(Duration.ofDays(1)).build()) {
+        try (Loader loader = builder().prefetch(1).timeout(Duration.ofDays(1)).build()) {
             Iterator<Batch> batches = loader.epoch(0).iterator();
             batches.next().keep();
 

@@ -369,7 +369,8 @@ public final class Ring implements Delivery.Lender {
         long left = OpenBatches.limitNanos(areAllOpen, timeoutNanos) - (System.nanoTime() - start);
         if (left <= 0) {
             String check = "check the sampler, the transforms and the machine's load";
-            throw OpenBatches.late(areAllOpen, (code, what) -> waiting(code, what, wanted, start), "prefetch(…)", check);
+            throw OpenBatches.late(
+                    areAllOpen, (code, what) -> waiting(code, what, wanted, start), "prefetch(…)", check);
         }
         LockSupport.parkNanos(this, left);
     }

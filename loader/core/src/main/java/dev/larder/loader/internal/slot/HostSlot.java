@@ -4,8 +4,8 @@ import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.device.HostAllocator;
 import java.util.Arrays;
-import java.util.concurrent.CancellationException;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
