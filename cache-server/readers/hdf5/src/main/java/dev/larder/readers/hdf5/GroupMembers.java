@@ -17,6 +17,7 @@ import io.jhdf.storage.HdfBackingStorage;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Lists what is in a group by name and place, and looks at none of it. The library looks at all of it at once, so that one member that it
@@ -27,8 +28,8 @@ final class GroupMembers {
 
     private GroupMembers() {}
 
-    /** What a group has: an object at an address, or a link to a path or another file, which has none. */
-    record Member(String name, boolean isLink, long address) {}
+    /** A member of a group: an object at an address, or a link to a place, such as {@code the soft link /a/b}. */
+    record Member(String name, @Nullable String link, long address) {}
 
     static List<Member> of(HdfBackingStorage file, ObjectHeader group) {
         return group.hasMessageOfType(SymbolTableMessage.class)
@@ -43,12 +44,18 @@ final class GroupMembers {
         for (long child :
                 BTreeV1.createGroupBTree(file, table.getBTreeAddress()).getChildAddresses()) {
             for (SymbolTableEntry entry : new GroupSymbolTableNode(file, child).getSymbolTableEntries()) {
-                names.position(entry.getLinkNameOffset());
-                members.add(new Member(
-                        Utils.readUntilNull(names), entry.getCacheType() == SOFT_LINK, entry.getObjectHeaderAddress()));
+                String link = entry.getCacheType() == SOFT_LINK
+                        ? "the soft link " + text(names, entry.getLinkValueOffset())
+                        : null;
+                members.add(
+                        new Member(text(names, entry.getLinkNameOffset()), link, entry.getObjectHeaderAddress()));
             }
         }
         return members;
+    }
+
+    private static String text(ByteBuffer heap, int offset) {
+        return Utils.readUntilNull(heap.duplicate().position(offset));
     }
 
     private static List<Member> ofLinks(HdfBackingStorage file, ObjectHeader group) {
@@ -67,7 +74,14 @@ final class GroupMembers {
     }
 
     private static Member member(LinkMessage link) {
-        boolean isHard = link.getLinkType() == LinkMessage.LinkType.HARD;
-        return new Member(link.getLinkName(), !isHard, isHard ? link.getHardLinkAddress() : 0);
+        return switch (link.getLinkType()) {
+            case HARD -> new Member(link.getLinkName(), null, link.getHardLinkAddress());
+            case SOFT -> new Member(link.getLinkName(), "the soft link " + link.getSoftLink(), 0);
+            case EXTERNAL ->
+                new Member(
+                        link.getLinkName(),
+                        "the external link " + link.getExternalFile() + ":" + link.getExternalPath(),
+                        0);
+        };
     }
 }
