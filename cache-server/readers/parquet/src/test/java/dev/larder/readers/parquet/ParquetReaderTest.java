@@ -185,7 +185,8 @@ class ParquetReaderTest {
     @Test
     void aDamagedFileIsAnIoExceptionAtMost() throws IOException {
         List<byte[]> wholes = new ArrayList<>();
-        for (String name : List.of("dictionary", "nested", "plain", "gzip", "zstd", "brotli", "lz4", "refused")) {
+        for (String name : List.of(
+                "dictionary", "nested", "plain", "gzip", "zstd", "brotli", "lz4", "refused", "durations", "names")) {
             wholes.add(Files.readAllBytes(GOLDEN.resolve(name + ".parquet")));
         }
         for (String codec : List.of("none", "snappy", "gzip", "zstd", "lz4", "brotli")) {
