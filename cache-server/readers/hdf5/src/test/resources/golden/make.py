@@ -162,6 +162,8 @@ def write_types(file, expected):
         file.create_dataset("of/" + name, data=value, dtype=kind)
         file.create_dataset("packed/" + name, data=value, dtype=kind, chunks=(2,), compression="gzip")
         expected["of/" + name] = expected["packed/" + name] = text(value)
+    file["grüße/größe"] = np.arange(2)
+    expected["grüße/größe"] = text(np.arange(2))
     bits = h5py.h5t.STD_B8LE.copy()
     flags = h5py.h5d.create(file.id, b"bits", bits, h5py.h5s.create_simple((3,)))
     flags.write(h5py.h5s.ALL, h5py.h5s.ALL, np.array([1, 0, 255], "u1"), bits)
@@ -275,6 +277,9 @@ def main():
         file["g/x"] = np.arange(3)
         file["g/loop"] = file["g"]
         file.create_dataset("opaque", data=np.array([b"abc"], "V3"))
+        biased = h5py.h5t.IEEE_F32LE.copy()
+        biased.set_ebias(100)
+        h5py.h5d.create(file.id, b"biased", biased, h5py.h5s.create_simple((3,)))
         layout = h5py.VirtualLayout((4,), "<i8")
         layout[:] = h5py.VirtualSource(file["good"])
         file.create_virtual_dataset("virtual", layout)

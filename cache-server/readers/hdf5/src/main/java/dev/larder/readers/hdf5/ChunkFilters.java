@@ -57,12 +57,11 @@ final class ChunkFilters {
     /** Returns why chunks cannot be unpacked, null if they can. */
     static @Nullable String objection(FilterPipelineMessage message) {
         for (FilterInfo filter : message.getFilters()) {
-            boolean isKnown =
-                    switch (filter.getId()) {
-                        case DEFLATE, SHUFFLE, FLETCHER32, LZF, LZ4 -> true;
-                        case BITSHUFFLE -> Bitshuffle.isKnown(filter.getData());
-                        default -> false;
-                    };
+            boolean isKnown = switch (filter.getId()) {
+                case DEFLATE, SHUFFLE, FLETCHER32, LZF, LZ4 -> true;
+                case BITSHUFFLE -> Bitshuffle.isKnown(filter.getData());
+                default -> false;
+            };
             if (!isKnown) {
                 String packed = filter.getId() == BITSHUFFLE ? " with zstd" : "";
                 String name = NAMES.getOrDefault(filter.getId(), filter.getName());

@@ -162,7 +162,9 @@ final class Hdf5Source implements OpenedSource {
             try {
                 requireFilters(dataset, name);
                 if (dataset.getDataType() instanceof VariableLength) {
-                    new VariableRows(storage, dataset, number, name).offers(level + name, progress).forEach(offers::add);
+                    new VariableRows(storage, dataset, number, name)
+                            .offers(level + name, progress)
+                            .forEach(offers::add);
                 } else {
                     offers.add(plain(dataset, name));
                 }

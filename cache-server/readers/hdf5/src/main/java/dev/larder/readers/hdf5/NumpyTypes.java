@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
 final class NumpyTypes {
     private static final Set<Integer> INTEGER_BYTES = Set.of(1, 2, 4, 8);
 
-    /** How many bits the exponent and the mantissa have, by the length. */
+    /** The bits of the exponent and of the mantissa, and the bias, by the length. */
     private static final Map<Integer, List<Integer>> FLOATS =
-            Map.of(2, List.of(5, 10), 4, List.of(8, 23), 8, List.of(11, 52));
+            Map.of(2, List.of(5, 10, 15), 4, List.of(8, 23, 127), 8, List.of(11, 52, 1023));
 
     static final String OPAQUE = "its type is not one that is read: opaque data";
     static final String COMPOUND = "its type is compound, and only datasets with one value in each place are read";
@@ -55,7 +55,8 @@ final class NumpyTypes {
                     .map(CompoundDataMember::getName)
                     .toList();
             String more = fields.size() > MOST_FIELDS ? ", …" : "";
-            return COMPOUND + ": fields=" + String.join(",", fields.subList(0, Math.min(MOST_FIELDS, fields.size()))) + more;
+            return COMPOUND + ": fields=" + String.join(",", fields.subList(0, Math.min(MOST_FIELDS, fields.size())))
+                    + more;
         }
         return type instanceof OpaqueDataType
                 ? OPAQUE
@@ -89,7 +90,8 @@ final class NumpyTypes {
                 && number.getBitOffset() == 0
                 && number.getBitPrecision() == number.getSize() * Byte.SIZE
                 && number.getExponentSize() == bits.get(0)
-                && number.getMantissaSize() == bits.get(1);
+                && number.getMantissaSize() == bits.get(1)
+                && number.getExponentBias() == bits.get(2);
     }
 
     /** What h5py makes of numpy's booleans. */

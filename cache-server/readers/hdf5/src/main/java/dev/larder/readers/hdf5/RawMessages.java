@@ -17,6 +17,7 @@ final class RawMessages {
     static final int TYPE = 3;
     static final int OLD_FILL_VALUE = 4;
     static final int FILL_VALUE = 5;
+    static final int LINK = 6;
     static final int LAYOUT = 8;
     private static final int CONTINUATION = 16;
 

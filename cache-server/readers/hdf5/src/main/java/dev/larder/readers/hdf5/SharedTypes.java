@@ -20,8 +20,7 @@ final class SharedTypes {
     private SharedTypes() {}
 
     static void resolve(HdfBackingStorage file, DatasetBase dataset) {
-        for (RawMessages.Raw message :
-                RawMessages.of(file, dataset.getHeader().getAddress())) {
+        for (RawMessages.Raw message : RawMessages.of(file, dataset.getHeader().getAddress())) {
             if (message.isShared() && message.type() == RawMessages.TYPE) {
                 replace(dataset, committed(file, address(file, message.data())));
             } else if (message.isShared() && message.type() <= LAST_OF_DATA) {

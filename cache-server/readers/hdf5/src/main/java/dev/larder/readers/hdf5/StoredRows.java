@@ -31,8 +31,7 @@ final class StoredRows {
 
     /** Opens the rows of a dataset; refuses chunks that cannot be unpacked in the reader's memory. */
     static StoredRows of(HdfBackingStorage file, DatasetBase dataset, int number, String name) throws BadSource {
-        List<RawMessages.Raw> header =
-                RawMessages.of(file, dataset.getHeader().getAddress());
+        List<RawMessages.Raw> header = RawMessages.of(file, dataset.getHeader().getAddress());
         byte[] fill = FillValues.of(header, dataset.getDataType().getSize());
         Chunks chunks = null;
         if (dataset instanceof ChunkedDataset chunked) {

@@ -77,8 +77,7 @@ final class VariableRows {
         long rows = rows();
         for (long first = 0; first < rows; first += ROWS_AT_ONCE) {
             int count = (int) Math.min(ROWS_AT_ONCE, rows - first);
-            ByteBuffer references =
-                    ByteBuffer.allocate(count * referenceBytes).order(ByteOrder.LITTLE_ENDIAN);
+            ByteBuffer references = ByteBuffer.allocate(count * referenceBytes).order(ByteOrder.LITTLE_ENDIAN);
             stored.read(first, count, first * referenceBytes, references);
             references.clear();
             for (int i = 0; i < count; i++) {
@@ -126,9 +125,7 @@ final class VariableRows {
             sum[0] += bytes.remaining();
             progress.looked(bytes.remaining() + 1L);
         });
-        return isText
-                ? Offer.strings(column, rows, sum[0])
-                : Offer.ragged(column, dtype, rows, sum[0] / itemBytes());
+        return isText ? Offer.strings(column, rows, sum[0]) : Offer.ragged(column, dtype, rows, sum[0] / itemBytes());
     }
 
     /** Writes the arrays, the values first. */

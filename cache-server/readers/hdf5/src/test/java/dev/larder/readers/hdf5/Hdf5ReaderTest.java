@@ -105,6 +105,7 @@ class Hdf5ReaderTest {
     @CsvSource({
         "g/loop, 'a group contains itself, or is too deep'",
         "opaque, its type is not one that is read: opaque data",
+        "biased, its type is not one that is read: FloatingPoint of 4 bytes",
         "virtual, it is virtual: its data is in other datasets",
     })
     void whatTheLibraryCannotReadBlocksNoOtherColumn(String column, String reason) throws IOException {
@@ -186,7 +187,8 @@ class Hdf5ReaderTest {
 
     @Test
     void theSizeThatLzfClaimsIsNotBelievedAndTakesNoMemory() throws IOException {
-        Map<String, ReadArrays.Read> whole = ReadArrays.of(new Hdf5Reader(), GOLDEN.resolve("arrays.h5"), "layouts/lzf");
+        Map<String, ReadArrays.Read> whole =
+                ReadArrays.of(new Hdf5Reader(), GOLDEN.resolve("arrays.h5"), "layouts/lzf");
         byte[] damaged = Files.readAllBytes(GOLDEN.resolve("arrays.h5"));
         damaged[LENGTH_OF_LZF + 3] = 100;
         Path file = Files.write(folder.resolve("x.h5"), damaged);
@@ -244,7 +246,8 @@ class Hdf5ReaderTest {
         ByteBuffer chunks = ByteBuffer.allocate(1002);
         ByteBuffer whole = ByteBuffer.allocate(2);
         try {
-            for (Map.Entry<String, ByteBuffer> wanted : Map.of("chunks", chunks, "whole", whole).entrySet()) {
+            for (Map.Entry<String, ByteBuffer> wanted :
+                    Map.of("chunks", chunks, "whole", whole).entrySet()) {
                 DatasetBase dataset = (DatasetBase) file.getDatasetByPath(wanted.getKey());
                 int length = wanted.getValue().remaining();
                 long first = 3_000_000_000L - length;
