@@ -153,6 +153,21 @@ class RedirectTest(unittest.TestCase):
         np.save(file, np.ones(4))
         self.assertEqual(self.script("a = np.load('changing.npy'); print(a.sum()); cached(a)"), ["4.0", ""])
 
+    def test_file_changed_in_place_with_its_time_set_back_is_read_itself(self):
+        file = pathlib.Path(self.folder, "late.npy")
+        array = np.arange(300_000)
+        save(file, array)
+        larder("load", f"late={file}")
+        self.addCleanup(larder, "evict", "--forget", "late")
+        self.assertFromStore(self.script('cached(np.load("late.npy"))')[0])
+        then = file.stat()
+        with file.open("r+b") as changed:
+            changed.seek(-8, os.SEEK_END)
+            changed.write(b"\1" * 8)
+        os.utime(file, ns=(then.st_mtime_ns, then.st_mtime_ns))
+
+        self.assertEqual(self.script('a = np.load("late.npy"); cached(a); print(hex(a[-1]))'), ["", "0x101010101010101"])
+
     def test_damaged_manifest_leaves_the_others_redirected(self):
         larder("load", f"a={os.path.join(self.folder, 'other.npy')}")  # before d, the way they are looked at
         self.addCleanup(larder, "evict", "a")

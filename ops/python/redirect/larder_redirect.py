@@ -46,13 +46,13 @@ class _Cached:
         self._store = self._reader = None
 
     def array_of(self, path):
-        """Return the array for a file, or None. The file is the same if path, inode, size and time of writing are."""
+        """Return the array for a file, or None. The file is the same if path, inode, size, time of writing and ctime are."""
         if not isinstance(path, str) or not path.endswith(".npy"):
             return None
         found = os.stat(path)
         self._look()
-        for source, version, array in self._files.get((found.st_ino, found.st_size, found.st_mtime_ns), ()):
-            if version in self._versions and os.path.samestat(os.stat(source), found):
+        for source, version, array, changed in self._files.get((found.st_ino, found.st_size, found.st_mtime_ns), ()):
+            if version in self._versions and changed in (0, found.st_ctime_ns) and os.path.samestat(os.stat(source), found):
                 return self._open(version, array)
         return None
 
@@ -112,7 +112,8 @@ class _Cached:
         try:
             with open(os.path.join(store, "data", dataset, str(number), "manifest.json"), encoding="utf-8") as file:
                 manifest = json.load(file)
-            rows = {(s["inode"], s["bytes"], s["modified"]): (s["path"], key, s["array"]) for s in _single(manifest)}
+            rows = {(s["inode"], s["bytes"], s["modified"]): (s["path"], key, s["array"], s.get("changed", 0))
+                    for s in _single(manifest)}
         except OSError:
             return
         except (ValueError, KeyError, TypeError, AttributeError):
