@@ -10,7 +10,7 @@ import socket
 import stat
 import warnings
 
-from ._errors import NoStore, Refused, _message
+from ._errors import _START_DAEMON, NoStore, Refused, _message
 
 _FORMAT_VERSION = 1
 _PLACES = ["/dev/shm", "/var/tmp"]  # where stores are looked for that no caller names, in order of preference
@@ -118,8 +118,7 @@ def _trusted(store):
     try:
         found = os.lstat(store)
     except FileNotFoundError:
-        raise NoStore(_message("no daemon at the store", "start a daemon: larder serve, or name another store: store=, or "
-                               "$LARDER_STORE", store=store)) from None
+        raise NoStore(_message("no daemon at the store", _START_DAEMON, store=store)) from None
     owner = _user(found.st_uid)
     if not _trusts(store, found):
         raise Refused(_message("the store belongs to another user", _remedy(store, found), store=store, owner=owner,

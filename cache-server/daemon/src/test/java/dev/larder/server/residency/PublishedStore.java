@@ -121,17 +121,16 @@ public final class PublishedStore implements AutoCloseable {
 
     /** Publishes a version of one array by way of what {@link #adoptAnew} returned. */
     public PublishedVersion publish(Residency by, String dataset, Provenance provenance) {
-        int length = (int) VERSION_BYTES - StoreLayout.DATA_ALIGNMENT;
+        int length = (int) VERSION_BYTES - StoreLayout.DATA_START;
         NpyHeader header = NpyHeader.of(Dtype.parse("|u1"), Order.C, length);
         ByteBuffer data = ByteBuffer.allocateDirect(length);
         CRC32C crc = new CRC32C();
         crc.update(data.duplicate());
         try (Reservation reservation = by.reserve(0, () -> true);
                 IncomingVersion version = store.newIncoming(dataset, provenance)) {
-            write(version, header.encode(StoreLayout.DATA_ALIGNMENT), data);
-            version.add(
-                    new ArrayEntry("a", "|u1", 'C', new long[] {length}, FILE, StoreLayout.DATA_ALIGNMENT, length, (int)
-                            crc.getValue()));
+            write(version, StoreLayout.header(header), data);
+            version.add(new ArrayEntry(
+                    "a", "|u1", 'C', new long[] {length}, FILE, StoreLayout.DATA_START, length, (int) crc.getValue()));
             return by.publish(List.of(version), reservation).get(0);
         }
     }
