@@ -49,8 +49,8 @@ import picocli.CommandLine.Spec;
             "When a rank fails, the others are ended, and all start again while restarts are left. Ctrl-C asks the"
                     + " ranks to end; a second Ctrl-C kills them. No process that they started survives, however"
                     + " this command ends.",
-            "The exit code is that of the rank that failed first (128 + signal), 130 after Ctrl-C. torchrun's"
-                    + " spellings of the options are accepted too."
+            "The exit code is that of the rank that failed first (128 + signal), 130 after Ctrl-C. A CMD that ends in"
+                    + " .py runs by python3 -u. torchrun's options are accepted, or refused with a reason."
         },
         customSynopsis = "larder launch [-n N] [--max-restarts R] [OPTIONS] -- CMD...")
 final class Launch implements Callable<Integer> {
@@ -113,6 +113,7 @@ final class Launch implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        torchrun.refuseOthers();
         if (spark.isAsked()) {
             return onSpark();
         }
@@ -154,7 +155,7 @@ final class Launch implements Callable<Integer> {
                         larder.store,
                         nodes.meetingTimeout(),
                         nodes.joinTimeout(),
-                        grace,
+                        torchrun.grace(grace),
                         nodes.secret(),
                         command));
         return driver.run(larder.out(), larder.err(), LaunchSignals.install(larder.err()));
@@ -205,7 +206,7 @@ final class Launch implements Callable<Integer> {
 
     private LaunchPlan plan() {
         Map<String, @Nullable String> environment = Caller.variables(System.getProperties());
-        torchrun.addTo(environment);
+        torchrun.addTo(environment, !nodes.areSeveral());
         nodes.addTo(environment);
         Path store = larder.store;
         if (store != null || nodes.hasData()) {
@@ -218,7 +219,7 @@ final class Launch implements Callable<Integer> {
                 .withMaxRestarts(maxRestarts)
                 .withMasterPort(masterPort)
                 .withEnvironment(environment)
-                .withGrace(grace);
+                .withGrace(torchrun.grace(grace));
         return noStandardInput ? plan : plan.withInputForRankZero();
     }
 

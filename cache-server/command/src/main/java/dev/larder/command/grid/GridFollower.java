@@ -11,6 +11,7 @@ import dev.larder.launch.process.PoolSlot;
 import dev.larder.launch.process.ProcessResult;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -40,10 +41,14 @@ public final class GridFollower implements GridListener {
     }
 
     @Override
-    public void line(GridJob job, OutputLine line) {
-        if (!line.text().isBlank()) {
-            lastLines.put(job.number(), line.text());
-            display.line(job, line.text());
+    public void lines(GridJob job, List<OutputLine> lines) {
+        for (int i = lines.size() - 1; i >= 0; i--) {
+            String text = lines.get(i).text();
+            if (!text.isBlank()) {
+                lastLines.put(job.number(), text);
+                display.line(job, text);
+                return; // the last one is the one that counts, and that is seen
+            }
         }
     }
 

@@ -76,7 +76,7 @@ record FileScan(DiscoveredFile file) {
             return;
         }
         try {
-            header.encode(StoreLayout.DATA_ALIGNMENT);
+            StoreLayout.header(header);
             probe.noteStorable(header);
         } catch (LarderException e) {
             if (e.code() != ErrorCode.BAD_INPUT) {

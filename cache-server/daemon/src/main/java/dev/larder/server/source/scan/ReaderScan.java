@@ -185,7 +185,7 @@ final class ReaderScan {
             refusals.add(Refusal.unfit(array.file(), "its array cannot be listed: " + unlistable, "shorten its name"));
         } else {
             try {
-                array.header().encode(StoreLayout.DATA_ALIGNMENT);
+                StoreLayout.header(array.header());
             } catch (LarderException e) {
                 refusals.add(
                         Refusal.unfit(array.file(), String.valueOf(e.getMessage()), "leave it out with --columns"));

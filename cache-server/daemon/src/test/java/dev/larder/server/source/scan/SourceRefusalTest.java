@@ -280,7 +280,7 @@ class SourceRefusalTest {
         return text.replace("'<f4'", "'|O' ").getBytes(StandardCharsets.ISO_8859_1);
     }
 
-    /** Numpy opens it, but with 4096 bytes before the data the header would pass its limit. */
+    /** Numpy opens it, but its limit is passed by the header that the store would write. */
     private static byte[] tooLongForNumpy() {
         String fields = IntStream.range(0, 450)
                 .mapToObj(i -> "('field" + i + "', '|u1')")
