@@ -28,8 +28,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class StoreChoiceTest {
     private static final int MINE = 60;
     private static final int THEIRS = 61;
-    private static final Map<String, Integer> USERS =
-            Map.of("me", 4711, "stranger", 4712, "system", 999, "configured", 1);
+    private static final Map<String, Integer> USERS = Map.of("me", 4711, "stranger", 4712, "system", 999, "configured", 1);
     private static final Path TABLE = Path.of("src/test/resources/layout/store-choice.tsv");
 
     @TempDir

@@ -65,9 +65,8 @@ final class Serve implements Callable<Integer> {
             names = "--load",
             paramLabel = "NAME=PATH",
             converter = SourceConverter.class,
-            description =
-                    "Load this first; may be given several times. A dataset that cannot be loaded is reported, and"
-                            + " loaded on larder reload or at the first open; the others are served.")
+            description = "Load this first; may be given several times. A dataset that cannot be loaded is reported, and"
+                    + " loaded on larder reload or at the first open; the others are served.")
     List<LoadRequest.Source> sources = List.of();
 
     @Option(
@@ -311,10 +310,8 @@ final class Serve implements Callable<Integer> {
                 FailureReport.report(failure, larder.debug, larder.err());
             });
         }
-        long datasets = request.sources().stream()
-                .map(LoadRequest.Source::name)
-                .distinct()
-                .count();
+        long datasets =
+                request.sources().stream().map(LoadRequest.Source::name).distinct().count();
         return new Loaded(datasets, failed);
     }
 
