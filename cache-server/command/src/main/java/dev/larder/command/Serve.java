@@ -24,6 +24,7 @@ import dev.larder.server.http.HttpEndpoint;
 import dev.larder.server.store.CleanUp;
 import java.net.URI;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -141,6 +142,15 @@ final class Serve implements Callable<Integer> {
                     + " 127.0.0.1 and [::1]. May be given several times.")
     Set<String> httpHosts = Set.of();
 
+    @Option(
+            names = "--http-token-file",
+            paramLabel = "FILE",
+            description =
+                    "Take the token for --http from this file, which keeps it from start to start. If it is absent, it"
+                            + " is created: for this user alone, with --group also for the group.")
+    @Nullable
+    Path httpTokenFile;
+
     @Mixin
     DaemonLogging logging;
 
@@ -255,6 +265,7 @@ final class Serve implements Callable<Integer> {
             Function<String, URI> address = daemon.serveHttp(
                     httpPort,
                     httpHosts,
+                    httpTokenFile,
                     StatusPage.resources(daemon.overview(), daemon.layout().root()));
             larder.out().println("Status page: " + address.apply(HttpEndpoint.PAGE));
             larder.out().println("Metrics: " + address.apply(HttpEndpoint.METRICS));
@@ -271,6 +282,9 @@ final class Serve implements Callable<Integer> {
     private void requireSane() {
         if (httpPort != null && (httpPort < 0 || httpPort > 65_535)) {
             throw new ParameterException(spec.commandLine(), "no such port: " + httpPort);
+        }
+        if (httpPort == null && httpTokenFile != null) {
+            throw new ParameterException(spec.commandLine(), "--http-token-file needs --http PORT");
         }
         if (untilIdle != null && untilIdle.isZero()) {
             throw new ParameterException(spec.commandLine(), "--until-idle needs a time above zero");

@@ -115,7 +115,7 @@ public final class Daemon implements AutoCloseable {
                 maintenance,
                 access,
                 waits,
-                new BuildQueue(residency, loads, loadService, access, threads.timer(), threads.room()),
+                new BuildQueue(residency, loads, loadService, access, threads),
                 overview,
                 threads,
                 errors,
@@ -300,14 +300,19 @@ public final class Daemon implements AutoCloseable {
      *
      * @param port 0 for any that is free
      * @param hosts by which names, besides those of the loopback interface, requests may call the server
+     * @param tokenFile a file that keeps the token from start to start, created if it is absent; null for a new token
      * @param resources what is read besides the metrics, by path
      * @return tells where a path is read; the token is part of it
-     * @throws LarderException REFUSED where the port is taken
+     * @throws LarderException REFUSED if the port is taken, or other users can read the kept token
      */
-    public Function<String, URI> serveHttp(int port, Set<String> hosts, Map<String, HttpResource> resources) {
+    public Function<String, URI> serveHttp(
+            int port, Set<String> hosts, @Nullable Path tokenFile, Map<String, HttpResource> resources) {
         Map<String, HttpResource> all = new HashMap<>(resources);
         all.put(HttpEndpoint.METRICS, new Exposition(counters, idle::now));
-        HttpEndpoint endpoint = HttpEndpoint.start(port, hosts, store.layout().token(), all);
+        StoreOwner owner = StoreOwner.of(store.layout().root());
+        HttpEndpoint.TokenPlace place =
+                new HttpEndpoint.TokenPlace(store.layout().token(), tokenFile, owner.isShared() ? owner.gid() : null);
+        HttpEndpoint endpoint = HttpEndpoint.start(port, hosts, place, all);
         http = endpoint;
         overview.statusPageIsAt(endpoint.address());
         if (shutdown.isStopping()) { // which may have looked before there was one

@@ -147,8 +147,11 @@ final class LoadService {
         return known.isPresent() ? known.map(source -> startLoad(source.request())) : recheckAgain(dataset);
     }
 
-    /** Notes where datasets can be loaded from; the first who asks for one has it loaded. */
-    Done register(LoadRequest request) {
+    /**
+     * Notes where datasets can be loaded from; the first request for one loads it. Looks at the paths, which may hang: registers nothing
+     * if the client has given up meanwhile.
+     */
+    Done register(LoadRequest request, BooleanSupplier isWanted) {
         request.sources().forEach(source -> Names.requireDataset(source.name()));
         Map<String, List<String>> origins = new TreeMap<>();
         for (LoadRequest.Source source : request.sources()) {
@@ -170,6 +173,11 @@ final class LoadService {
                     SourceOptions.of(request.options()),
                     request.options().inPlace());
             origins.computeIfAbsent(source.name(), name -> new ArrayList<>()).add(source.path());
+        }
+        if (!isWanted.getAsBoolean()) {
+            throw Failure.of(ErrorCode.INTERRUPTED, "the client left before its dataset was registered")
+                    .with("datasets", origins.keySet())
+                    .exception();
         }
         origins.keySet().forEach(residency::requireRegistrable);
         origins.forEach((dataset, paths) -> residency.register(Registration.ofSource(

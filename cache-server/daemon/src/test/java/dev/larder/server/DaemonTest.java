@@ -102,7 +102,7 @@ class DaemonTest {
         writeInts("a.npy", 1);
         load("d", folder);
         control.createRegion("region", "array", 4_096, true);
-        daemon.serveHttp(0, Set.of(), Map.of());
+        daemon.serveHttp(0, Set.of(), null, Map.of());
         StoreLayout layout = new StoreLayout(store);
         List<String> expected = Stream.concat(layout.parts().stream(), Stream.of(layout.lock()))
                 .map(part -> String.valueOf(part.getFileName()))
