@@ -45,7 +45,7 @@ class ControlClientTest {
         assertThat(failure)
                 .hasMessageContaining(store.toString())
                 .hasMessageEndingWith(
-                        "store=" + store + "; start a daemon: larder serve, or name another store: --store DIR,"
+                        "store=" + store + "; start a daemon: larder serve --detach --load NAME=PATH, or name another store: --store DIR,"
                                 + " Larder.connect(Path) in Java, or $LARDER_STORE");
     }
 

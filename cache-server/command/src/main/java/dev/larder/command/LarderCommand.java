@@ -41,7 +41,8 @@ public class LarderCommand implements Runnable {
             names = "--store",
             paramLabel = "DIR",
             scope = ScopeType.INHERIT,
-            description = "The store. Default: $$LARDER_STORE, else your own in /dev/shm, else the service's.")
+            description = "The store. Default: $$LARDER_STORE, else your own in /dev/shm or /var/tmp, or the service's: one with a"
+                    + " daemon first.")
     @Nullable
     Path store;
 
@@ -130,7 +131,7 @@ public class LarderCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "no command given");
+        throw new ParameterException(spec.commandLine(), FailureReport.NO_COMMAND);
     }
 
     /** Returns the folder of the store that is meant. */

@@ -111,6 +111,31 @@ class FullStoreTest {
         }
     }
 
+    @Test
+    void aStoreOnAFullMountIsTakenOverWithItsComputedDataAfterItsDaemonWasKilled() throws IOException {
+        try (TinyTmpfs tiny = TinyTmpfs.mount("size=32m");
+                ServedStore served = ServedStore.at(tiny.folder().resolve("store"))) {
+            ChildJvm first = served.startProcess(ANY_CAPACITY);
+            build(served, "made");
+            fill(tiny.folder().resolve("filler"), 0);
+            first.kill();
+
+            served.startProcess(ANY_CAPACITY);
+
+            assertThat(served.control().verify("made", progress -> {}).files()).isEqualTo(1);
+            assertThat(served.control().errors().toString()).contains("cannot open the catalog");
+            served.control().evict("made");
+            build(served, "again");
+        }
+    }
+
+    private static void build(ServedStore served, String name) {
+        try (Larder larder = Larder.connect(served.root());
+                DatasetBuilder builder = larder.create(name, Dtype.parse("|u1"), 5 << 20)) {
+            builder.publish();
+        }
+    }
+
     private void loadOrBeFull(ServedStore served, String name) {
         try {
             served.load(name, sources);

@@ -315,7 +315,7 @@ public final class StagedSources implements AutoCloseable {
     public SourceArray movable(SourceArray array) {
         boolean isMovable = array.data() instanceof FileData data
                 && !data.isGzip()
-                && data.region().offset() == StoreLayout.DATA_ALIGNMENT
+                && StoreLayout.isDataStart(data.region().offset())
                 && array.byteSize() >= SMALLEST_MOVED_BYTES
                 && placeOf(array.file())
                         .filter(place -> place.shifted().contains(array.file()))

@@ -41,6 +41,11 @@ public final class Refusal {
         return start(file, reason).remedy(remedy);
     }
 
+    /** Returns the refusal of a CSV or TSV file that its parser cannot read; the parser names the line. */
+    public static LarderException badTable(Path file, RuntimeException cause) {
+        return unfit(file, "it is not a valid table (" + deepest(cause) + ")", REPAIR);
+    }
+
     /** Says which of the columns that were asked for a source has not. */
     public static LarderException noColumns(Path source, Collection<String> missing) {
         return unfit(source, "it has no columns " + missing, NAME_COLUMNS);

@@ -142,7 +142,7 @@ class CopyingTest {
         copy(3, ScriptedData.regions("joined", regions));
 
         byte[] stored = Files.readAllBytes(version.folder().resolve("joined.npy"));
-        assertThat(ByteBuffer.wrap(stored, 4096, data.length)).isEqualTo(ByteBuffer.wrap(data));
+        assertThat(ByteBuffer.wrap(stored, StoreLayout.DATA_START, data.length)).isEqualTo(ByteBuffer.wrap(data));
     }
 
     private interface Change {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
@@ -72,7 +73,7 @@ class LoadPlanTest {
         LoadPlan plan = LoadPlan.of(arrays, USUAL);
 
         assertThat(plan.segments()).extracting(Segment::file).containsExactly("large.npy", "pack-0000");
-        assertThat(plan.segments().get(0).placements().get(0).dataOffset()).isEqualTo(4096);
+        assertThat(plan.segments().get(0).placements().get(0).dataOffset()).isEqualTo(StoreLayout.DATA_START);
     }
 
     @ParameterizedTest

@@ -17,8 +17,8 @@ public final class BadSource extends IOException {
 
     /** What is advised where a file may be whole, but uses what the library of a reader does not know. */
     private static final String WRITE_OTHERWISE =
-            "write it again without that (for HDF5: without libver=\"latest\"), or leave it out with --columns or --exclude;"
-                    + " if its writer knows nothing of it, the file is damaged";
+            "write it again without that (for HDF5: without libver=\"latest\");"
+                    + " if its writer does not use that, the file is damaged";
 
     /** What is advised as the daemon does for the files that it reads itself. */
     private static final String CHECK = "check that the file is there and readable";

@@ -38,7 +38,6 @@ final class Hdf5Source implements OpenedSource {
     /** A chunk is there packed, unpacked, and once more for each thread. */
     private static final int HEAP_PARTS = 8;
 
-    private static final String ELSE = "name other columns with --columns, or leave the file out with --exclude";
     private static final int DEEPEST = 64;
 
     /** The number that The HDF Group has given to LZF; the third of its values is the size of a chunk (h5py, lzf_filter.c). */
@@ -52,7 +51,7 @@ final class Hdf5Source implements OpenedSource {
     private final List<Offer> offers = new ArrayList<>();
     private final List<Written> written = new ArrayList<>();
     private final Set<String> found = new LinkedHashSet<>();
-    private final RefusedColumns refused = new RefusedColumns(ELSE);
+    private final RefusedColumns refused = new RefusedColumns();
 
     /** A dataset whose arrays have to be written, from this offer on. */
     private record Written(int file, String name, int firstOffer, DatasetBase dataset) {}

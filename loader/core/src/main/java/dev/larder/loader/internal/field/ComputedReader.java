@@ -54,12 +54,6 @@ final class ComputedReader extends FieldReader {
     }
 
     @Override
-    @Nullable
-    String fileOfRow(long row) {
-        return steps.making().fileOf(row);
-    }
-
-    @Override
     long sampleByteSize() {
         return Math.max(steps.making().storedByteSize(), steps.rows().rowByteSize());
     }

@@ -48,11 +48,6 @@ final class ConcatReader extends FieldReader {
     }
 
     @Override
-    public @Nullable String fileOf(HostSlot slot, int sample) {
-        return parts[places.part(slot.rows[sample])].fileOf(slot, sample);
-    }
-
-    @Override
     void prepareRows(HostSlot slot, long[] rows) {
         parts[0].prepareRows(slot, rows);
     }

@@ -38,12 +38,6 @@ final class MadeDeviceReader extends DeviceReader {
     }
 
     @Override
-    @Nullable
-    String fileOfRow(long row) {
-        return rows.source().fileOf(row);
-    }
-
-    @Override
     long sampleByteSize() {
         return rows.source().meanByteSize();
     }

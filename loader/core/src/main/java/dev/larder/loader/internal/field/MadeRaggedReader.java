@@ -68,12 +68,6 @@ final class MadeRaggedReader extends FieldReader {
     }
 
     @Override
-    @Nullable
-    String fileOfRow(long row) {
-        return rows.source().fileOf(row);
-    }
-
-    @Override
     long sampleByteSize() {
         return rows.source().meanByteSize();
     }

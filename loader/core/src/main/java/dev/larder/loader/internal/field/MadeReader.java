@@ -30,12 +30,6 @@ final class MadeReader extends FieldReader {
     }
 
     @Override
-    @Nullable
-    String fileOfRow(long row) {
-        return rows.source().fileOf(row);
-    }
-
-    @Override
     long sampleByteSize() {
         return rows.source().meanByteSize();
     }

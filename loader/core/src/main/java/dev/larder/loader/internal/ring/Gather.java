@@ -3,6 +3,7 @@ package dev.larder.loader.internal.ring;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.error.Logs;
 import dev.larder.internal.time.Backoff;
 import dev.larder.internal.time.Deadline;
 import dev.larder.loader.internal.field.Collator;
@@ -14,11 +15,21 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
 /** Does the tasks that the ring hands out: looks up a batch's rows, or fills rows into a slot. */
 public final class Gather {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(1);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(100);
+
+    /** The most left-out samples of an epoch that are logged. */
+    private static final int MOST_NAMED = 10;
+
+    /** For any caller: programs of another language run the loader with {@code larder feed}. */
+    private static final String SKIP = "leave such samples out: onFailure(FailurePolicy.skip(N)) in Java,"
+            + " --max-skipped N of larder feed, max_skipped=N in Python";
+
+    private static final Logger LOG = Logs.of(Gather.class);
 
     private final LoaderSource source;
     private final FieldReader[] fields;
@@ -35,7 +46,7 @@ public final class Gather {
         this.maxSkipped = maxSkipped;
     }
 
-    /** Does a task, and tells the ring how it went. */
+    /** Does a task, and reports its end to the ring. */
     void run(GatherTask task, Ring ring) {
         RingSlot slot = Objects.requireNonNull(task.slot);
         try {
@@ -53,7 +64,7 @@ public final class Gather {
         } catch (LarderException failure) {
             ring.failed(slot, failure);
         } catch (Throwable e) {
-            // While a failure was put into words: memory ran out, or an exception cannot say what it is.
+            // Memory ran out while a failure was described, or an exception fails to describe itself.
             ring.failed(slot, new LarderException(ErrorCode.UNEXPECTED.number(), "batch cannot be made", e));
         }
     }
@@ -167,24 +178,34 @@ public final class Gather {
     /** Fails unless the sample may be left out. */
     private void giveUp(RingSlot slot, FieldReader field, int sample, PipelineStage stage, Throwable e) {
         requireWorthTrying(slot, field, e);
-        if (maxSkipped > 0 && slot.plan().skip() <= maxSkipped) {
-            slot.bad[sample] = true;
-            skipped.increment();
-            return;
+        long count = maxSkipped == 0 ? 1 : slot.plan().skip();
+        if (count > maxSkipped) {
+            throw failureOf(
+                            slot,
+                            field,
+                            sample,
+                            stage,
+                            e,
+                            maxSkipped > 0 ? "too many samples cannot be read" : what(stage))
+                    .remedy(maxSkipped > 0 ? "check the data, or raise the limit" : "check the sample, or " + SKIP);
         }
-        Failure failure = failure(slot, stage, e, maxSkipped > 0 ? "too many samples cannot be read" : what(stage))
+        slot.bad[sample] = true;
+        skipped.increment();
+        if (count <= MOST_NAMED) {
+            LOG.warn(failureOf(slot, field, sample, stage, e, "left out a sample")
+                    .exception()
+                    .getMessage());
+        }
+    }
+
+    private Failure failureOf(
+            RingSlot slot, FieldReader field, int sample, PipelineStage stage, Throwable e, String what) {
+        Failure failure = failure(slot, stage, e, what)
                 .with("array", field.column())
                 .with("sample", slot.rows[sample])
                 .with("position", slot.positions[sample]);
-        String own = stage == PipelineStage.PLAN ? null : field.fileOf(slot, sample);
-        if (own != null) {
-            failure.with("file", own);
-        }
-        source.describeSample(failure, field, slot.rows[sample]);
-        if (maxSkipped > 0) {
-            failure.with("maxSkipped", maxSkipped);
-        }
-        throw failure.exception();
+        source.describeSample(failure, field, slot, sample);
+        return maxSkipped > 0 ? failure.with("maxSkipped", maxSkipped) : failure;
     }
 
     private static String what(PipelineStage stage) {
@@ -199,7 +220,7 @@ public final class Gather {
         return field.isTransforming() ? PipelineStage.TRANSFORM : PipelineStage.GATHER;
     }
 
-    /** Tells whether a batch is to be finished by one thread when all samples were filled in. */
+    /** Returns whether one thread has to finish the batch after all samples are filled in. */
     boolean finishes(RingSlot slot) {
         return slot.badCount > 0 || collator != null;
     }
