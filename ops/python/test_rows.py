@@ -128,9 +128,10 @@ class RowsTest(RowsCase):
         np.testing.assert_array_equal(out, 2 * self.x[[4, 2]])
         with self.assertRaisesRegex(ValueError, "out does not fit"):
             self.rows().take([1], out)
-        for wrong in COUNT, -COUNT - 1, 1.5, [True]:
-            with self.assertRaises(IndexError):
-                self.rows()[wrong]
+        for wrong in COUNT, -COUNT - 1, 1.5, [1.5], True, [True], "1", None:
+            for take in self.rows().__getitem__, self.rows().take:
+                with self.subTest(wrong), self.assertRaisesRegex(IndexError, "computed=doubled"):
+                    take(wrong)
 
     def test_another_version_or_other_code_makes_other_rows(self):
         numbers = larder.dataset("numbers", self.store)
@@ -243,10 +244,25 @@ class RowsTest(RowsCase):
 
     def test_a_region_of_another_layout_is_refused(self):
         region = self.rows()._region
-        region.memory[region.start + 4096 + 70] ^= 1
+        region.memory[4096 + 70] ^= 1
 
         with self.assertRaisesRegex(larder.LarderError, "its rows are of another key; larder regions --remove doubled"):
             self.rows()
+
+    def test_rows_of_an_earlier_build_start_on_a_page_and_are_read(self):
+        module = room("_rows")
+        module._ROWS_BEHIND_PAGE, ours = 0, module._ROWS_BEHIND_PAGE
+        self.addCleanup(setattr, module, "_ROWS_BEHIND_PAGE", ours)
+        old = self.rows()
+        old[:]
+        module._ROWS_BEHIND_PAGE = ours
+
+        found = self.rows()
+
+        self.assertEqual(old._region.data % 4096, 0)
+        self.assertEqual(found._region.data, old._region.data)
+        np.testing.assert_array_equal(found[:], old[:])
+        self.assertEqual(found.computed, 0)
 
     def test_a_region_that_is_still_being_made_is_waited_for(self):
         rows = self.rows()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import json
-import mmap
 import operator
 import os
 import re
@@ -21,11 +20,12 @@ from typing import Any
 
 import numpy as np
 
+from ._columns import _picked
 from ._command import _run
 from ._datasets import Dataset
 from ._errors import LarderError, Refused, TimedOut, _message
 from ._keys import _has_code, _rows_key, _sha256
-from ._memory import _map_aligned
+from ._memory import _map_file
 from ._results import _is_restorable
 from ._store import _FORMAT_VERSION, _location, _trusted
 from ._versions import _newest
@@ -34,6 +34,7 @@ _REGION_HEADER = struct.Struct("<8siiqq32s")  # magic, format, state, id, bytes 
 _ROWS_HEADER = struct.Struct("<8siiqqqqI")  # magic, layout, length of text, rows, bytes of a row, where states and rows begin, CRC-32 of text
 _REGION_DATA, _REGION_STATE, _ROWS_TEXT = 4096, 12, 64
 _REGION_READY, _ROWS_LAYOUT = 2, 1
+_ROWS_BEHIND_PAGE = 192  # where rows start, in bytes behind a page: FORMAT.md says why
 _ROW_PUBLISHED = 1 << 32
 _KEY_DIGITS, _LONGEST_ROWS_TEXT, _MOST_ROW_BYTES = 16, 1 << 16, 1 << 30
 _OPEN_TIMEOUT_S, _SHORTEST_PAUSE_S, _LONGEST_PAUSE_S = 60, 50e-6, 5e-3
@@ -110,7 +111,7 @@ class ComputedRows:
         self._region = region = _open_rows(dataset.store, text, self.shape[0], dtype.itemsize * int(np.prod(self._row_shape, dtype=np.int64)))
         self._states = np.frombuffer(region.memory, "<u8", len(self), region.states)
         self._data = np.ndarray(self.shape, dtype, region.memory, region.data)
-        self._bytes = memoryview(region.memory)[region.data:region.data + len(self) * region.row_bytes]
+        self._bytes = region.memory[region.data:region.data + len(self) * region.row_bytes]
         self._ready = np.zeros(len(self), bool)  # this process has computed or compared it
         self._given_up: set[int] = set()  # waited for in vain: nobody waits for them twice
         self.computed = self.computed_alone = self.damaged = 0
@@ -129,21 +130,12 @@ class ComputedRows:
         return int(np.count_nonzero(self._states))
 
     def __getitem__(self, index: Any) -> np.ndarray:
-        if type(index) is int and 0 <= index < self.shape[0] and self._ready[index]:
-            return self._data[index].copy()  # a tenth of the time of all below
-        if isinstance(index, slice):
-            index = np.arange(*index.indices(len(self)))
-        found = np.asarray(index)
-        if found.dtype == bool:
-            if found.shape != (len(self),):
-                raise IndexError(f"a mask has as many elements as there are rows: mask={found.shape} rows={len(self)}")
-            found = np.flatnonzero(found)
-        elif found.size == 0:
-            found = found.astype(np.int64)
-        elif found.dtype.kind not in "iu":
-            raise IndexError(f"rows are picked by integers: index={index!r}")
-        result = self.take(found.reshape(-1))
-        return result[0] if found.ndim == 0 else result.reshape(*found.shape, *self._row_shape)
+        if type(index) is int and 0 <= index < len(self) and self._ready[index]:
+            return self._data[index].copy()
+        rows = _picked(index, len(self), computed=self.name)
+        if type(rows) is int:
+            return self.take([rows])[0]
+        return self.take(rows.reshape(-1)).reshape(*rows.shape, *self._row_shape)
 
     def __array__(self, dtype=None, copy=None):
         found = self[:]
@@ -151,10 +143,7 @@ class ComputedRows:
 
     def take(self, indices: Any, out: np.ndarray | None = None) -> np.ndarray:
         """Gather rows, computing those that are missing, into `out` where it is given: ``[len(indices), ...]`` of this dtype."""
-        wanted = np.asarray(indices, np.int64)
-        if wanted.size and (wanted.min() < -len(self) or wanted.max() >= len(self)):
-            raise IndexError(f"a row is out of range: rows={len(self)} lowest={wanted.min()} highest={wanted.max()}")
-        wanted = np.where(wanted < 0, wanted + len(self), wanted)
+        wanted = np.atleast_1d(_picked(indices, len(self), computed=self.name))
         if out is None:
             out = np.empty((len(wanted), *self._row_shape), self.dtype)
         elif out.shape != (len(wanted), *self._row_shape) or out.dtype != self.dtype:
@@ -314,7 +303,10 @@ def _row_source(dataset, name):
     if kind == "index":
         raise LarderError(_message("an index has no rows", "name an array, or a column of texts, bytes or ragged rows",
                                    dataset=dataset.name, column=name))
-    return dataset[name] if kind is None else getattr(dataset, kind)(name)
+    source = dataset[name]
+    if kind is None and source.ndim == 0:
+        raise LarderError(_message("an array without rows", "name arrays with at least one dimension", dataset=dataset.name, array=name))
+    return source
 
 
 def _added_arguments(function, arrays):
@@ -402,7 +394,7 @@ def _open_rows(store, text, count, row_bytes):
         raise LarderError(_message("a computed row is too long", "keep smaller rows", rows=text["name"], bytes=row_bytes,
                                    limit=_MOST_ROW_BYTES))
     states = -(-(_ROWS_TEXT + len(lines)) // 64) * 64
-    data = -(-(states + 8 * count) // 4096) * 4096
+    data = -(-(states + 8 * count) // 4096) * 4096 + _ROWS_BEHIND_PAGE
     header = _ROWS_HEADER.pack(b"LARDERCR", _ROWS_LAYOUT, len(lines), count, row_bytes, states, data, zlib.crc32(lines))
     header += bytes(_ROWS_TEXT - len(header)) + lines
     name, end = f"{text['name']}.{text['key'][:_KEY_DIGITS]}", time.monotonic() + _OPEN_TIMEOUT_S
@@ -412,9 +404,8 @@ def _open_rows(store, text, count, row_bytes):
         if file is None:
             _run(["regions", "--create", name, "--bytes", data + count * row_bytes], store)
         else:
-            region = _open_region(store, name, file, header, _REGION_DATA + data + count * row_bytes)
+            region = _open_region(store, name, file, header)
             if region is not None:
-                region.row_bytes, region.states, region.data = row_bytes, region.start + _REGION_DATA + states, region.start + _REGION_DATA + data
                 return region
         if time.monotonic() >= end:
             raise TimedOut(_message("cannot open computed rows in time", "a daemon or a process may be stopped, or dead, that makes them: "
@@ -439,7 +430,7 @@ def _not_ours(store):
                             store=store))
 
 
-def _open_region(store, name, file, header, length):
+def _open_region(store, name, file, header):
     """Open a region and lay it out where nobody has; return None where it is going, or another process lays it out just now."""
     folder, number = os.path.join(store, "regions"), int(file[-16:], 16)
     kept, descriptors = False, []
@@ -457,16 +448,16 @@ def _open_region(store, name, file, header, length):
         magic, version, _, its_number, _, kind = _REGION_HEADER.unpack(head)
         if (magic, version, its_number, kind.rstrip(b"\0")) != (b"LARDERRE", _FORMAT_VERSION, number, b"computed-rows"):
             raise _damaged_rows(name, "it is no region of computed rows of this release")
-        if os.fstat(descriptor).st_size < length:  # touching what is not there would end this process
+        length = os.fstat(descriptor).st_size
+        if length < _REGION_DATA + len(header):  # touching a byte behind the end would end this process
             raise _damaged_rows(name, "it is shorter than its rows")
-        memory = _mapped(os.path.join(folder, file), length)
-        start = getattr(memory, "start", 0)
-        if not _laid_out(memory, start, locks, number, header):
+        memory = _mapped(os.path.join(folder, file))
+        if not _laid_out(memory, locks, number, header):
             return None
-        if bytes(memory[start + _REGION_DATA:start + _REGION_DATA + len(header)]) != header:
-            raise _damaged_rows(name, "its rows are of another key")
+        states, data = _rows_starts(memory, header, length, name)
         region = _Region(name, locks, descriptor, memory)
-        region.start, kept = start, True
+        kept = True
+        region.row_bytes, region.states, region.data = _ROWS_HEADER.unpack_from(header)[4], _REGION_DATA + states, _REGION_DATA + data
         return region
     except FileNotFoundError:
         return None
@@ -477,24 +468,36 @@ def _open_region(store, name, file, header, length):
             _close_descriptors(descriptors)
 
 
-def _mapped(path, length):
+def _rows_starts(memory, wanted, length, name):
+    """Return where states and rows start in a region's data: an earlier release put the rows of the same key at another place."""
+    found = bytes(memory[_REGION_DATA:_REGION_DATA + len(wanted)])
+    ours, theirs = _ROWS_HEADER.unpack_from(wanted), _ROWS_HEADER.unpack_from(found)
+    if (ours[:5], ours[7], wanted[_ROWS_TEXT:]) != (theirs[:5], theirs[7], found[_ROWS_TEXT:]):
+        raise _damaged_rows(name, "its rows are of another key")
+    count, row_bytes, states, data = theirs[3:7]
+    if not len(wanted) <= states <= data - 8 * count or data + count * row_bytes > length - _REGION_DATA:
+        raise _damaged_rows(name, "it is shorter than its rows")
+    return states, data
+
+
+def _mapped(path):
     """Map a region. Python keeps a descriptor of what it maps, over a fork too: not that one which claims are locks of."""
     descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
-        return _map_aligned(descriptor, writable=True) or mmap.mmap(descriptor, length)
+        return _map_file(descriptor, writable=True).memory
     finally:
         os.close(descriptor)
 
 
-def _laid_out(memory, start, locks, number, header):
-    state = np.frombuffer(memory, "<i4", 1, start + _REGION_STATE)
+def _laid_out(memory, locks, number, header):
+    state = np.frombuffer(memory, "<i4", 1, _REGION_STATE)
     if state[0] == _REGION_READY:
         return True
     if not _lock_byte(locks, fcntl.F_WRLCK, number + 1):
         return False
     try:
         if state[0] != _REGION_READY:
-            memory[start + _REGION_DATA:start + _REGION_DATA + len(header)] = header  # who died at it wrote the same, and no state of a row
+            memory[_REGION_DATA:_REGION_DATA + len(header)] = header  # who died at it wrote the same, and no state of a row
             state[0] = _REGION_READY
     finally:
         _lock_byte(locks, fcntl.F_UNLCK, number + 1)
