@@ -52,6 +52,13 @@ class WithDaemonTest(unittest.TestCase):
         room("_command")._run(["evict", name], None)
 
     @unittest.skipUnless(GOLDEN, "needs the golden files of a checkout")
+    def test_where_no_daemon_runs_the_remedy_is_the_one_of_python(self):
+        for call in lambda store: larder.load("x", __file__, store), lambda store: larder.cache("x", lambda: np.zeros(1), store=store):
+            with self.assertRaises(larder.NoStore) as caught:
+                call("/dev/shm/larder-nowhere")
+            self.assertEqual(str(caught.exception), "no daemon at the store: store=/dev/shm/larder-nowhere; start a daemon: larder serve --detach, "
+                             "or name another store: store= or $LARDER_STORE")
+
     def test_every_array_that_numpy_writes_comes_back_packed_or_not(self):
         golden = golden_arrays()
         for path in GOLDEN:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from ._batches import Batch, Batches
 from ._command import _command_line, _require_success
 from ._errors import CommandFailed, LarderError, _message
-from ._order import _seed
+from ._order import _integer, _seed
 from ._ring import _FAILED
 from ._store import _location, _trusted
 
@@ -44,9 +44,8 @@ def feed(dataset: str, arrays: str | Sequence[str], *, batch: int = 256, shuffle
     ...     for batch in batches:
     ...         train(torch.from_numpy(batch["train-images"]), torch.from_numpy(batch["train-labels"]))
     """
-    if consumers < 1:
-        raise ValueError(f"this process is a consumer, too: consumers={consumers}")
-    seed = _seed(shuffle)
+    consumers = _integer("consumers", consumers, 1, "count this process, too")
+    batch, seed = _integer("batch", batch, 1), _seed(shuffle)
     if transform is not None and not hasattr(transform, "items"):
         raise TypeError(_message("transform has steps by the names of arrays", "write transform={'image': 'decode,toFloat'}",
                                  transform=transform))

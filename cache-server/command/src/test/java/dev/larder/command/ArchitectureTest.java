@@ -301,7 +301,6 @@ class ArchitectureTest {
     @Test
     void httpAndPrometheusAreUsedInOnePackage() {
         requireOnlyIn("dev.larder.server.http", "io.prometheus..");
-        requireOnlyIn("dev.larder.server.http", "com.sun.net.httpserver..");
     }
 
     @Test

@@ -13,6 +13,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
@@ -71,6 +72,34 @@ class ServeMetricsTest {
             assertThatThrownBy(() -> read(address)).isInstanceOf(IOException.class);
             assertThat(daemon.store().resolve("http.token")).doesNotExist();
             CommandProcess.serveOn(daemon.store()).close();
+        }
+    }
+
+    @Test
+    void aTokenInAFileIsTheSameAtEveryStart() throws IOException {
+        String[] options = {
+            "--http", "0", "--http-token-file", folder.resolve("token").toString()
+        };
+        try (CommandProcess first = CommandProcess.serve(options);
+                CommandProcess second = CommandProcess.serve(options)) {
+            assertThat(address(second).getQuery()).isEqualTo(address(first).getQuery());
+            assertThat(folder.resolve("token"))
+                    .content()
+                    .contains(address(first).getQuery().substring(6));
+            assertThat(read(address(second))).contains("larder_capacity_bytes");
+        }
+        assertThat(folder.resolve("token")).exists();
+    }
+
+    @Test
+    void aTokenThatOthersCanReadEndsTheStartAndLeavesNothing() throws IOException {
+        Path token = Files.writeString(folder.resolve("token"), "0123456789abcdef");
+        Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-r--r--"));
+        try (CommandProcess daemon =
+                CommandProcess.start("serve", "--http", "0", "--http-token-file", token.toString())) {
+            assertThat(daemon.exitCode()).isEqualTo(7);
+            assertThat(daemon.err()).startsWith("larder: the file of the token for HTTP is not safe: file=" + token);
+            assertThat(daemon.store()).doesNotExist();
         }
     }
 

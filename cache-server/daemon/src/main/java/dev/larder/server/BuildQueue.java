@@ -3,7 +3,6 @@ package dev.larder.server;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
-import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.Names;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.Progress;
@@ -16,9 +15,6 @@ import dev.larder.server.ingest.Upload;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.version.PublishedVersion;
 import java.util.Optional;
-import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -32,22 +28,14 @@ final class BuildQueue {
     private final Loads loads;
     private final LoadService loadService;
     private final Access access;
-    private final ScheduledExecutorService timer;
-    private final Executor work;
+    private final DaemonThreads threads;
 
-    BuildQueue(
-            Residency residency,
-            Loads loads,
-            LoadService loadService,
-            Access access,
-            ScheduledExecutorService timer,
-            Executor work) {
+    BuildQueue(Residency residency, Loads loads, LoadService loadService, Access access, DaemonThreads threads) {
         this.residency = residency;
         this.loads = loads;
         this.loadService = loadService;
         this.access = access;
-        this.timer = timer;
-        this.work = work;
+        this.threads = threads;
     }
 
     /** Answers when it is the caller's turn, or when the dataset is resident and that is enough. */
@@ -55,7 +43,7 @@ final class BuildQueue {
         Names.requireDataset(request.name());
         Turn turn = new Turn(request, reply);
         ScheduledFuture<?> expiry =
-                timer.schedule(turn::expire, request.timeout().toMillis(), TimeUnit.MILLISECONDS);
+                threads.timer().schedule(turn::expire, request.timeout().toMillis(), TimeUnit.MILLISECONDS);
         turn.onSettled = () -> expiry.cancel(false);
         reply.onDisconnect(turn::leave);
         turn.tryTake();
@@ -115,7 +103,7 @@ final class BuildQueue {
             if (running.isPresent()) {
                 follow(running.get());
             } else {
-                work.execute(this::tryTake); // it ended between the two looks
+                tryAgain(); // it ended between the two looks
             }
         }
 
@@ -149,12 +137,7 @@ final class BuildQueue {
             Runnable noProgress = other.listen(reply::progress);
             Runnable noEnd = other.whenEnded((done, failure) -> {
                 noProgress.run();
-                try {
-                    work.execute(this::tryTake);
-                } catch (RejectedExecutionException e) {
-                    expireBecause(Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping")
-                            .remedy(Remedy.START_DAEMON));
-                }
+                tryAgain();
             });
             unfollow = () -> {
                 noProgress.run();
@@ -162,6 +145,14 @@ final class BuildQueue {
             };
             if (settled.get()) { // meanwhile, by somebody who found nothing to end
                 unfollow.run();
+            }
+        }
+
+        private void tryAgain() {
+            try {
+                reply.onEnd(threads.room().submit(reply.peer(), "Create", this::tryTake));
+            } catch (LarderException e) {
+                expireBecause(e);
             }
         }
 

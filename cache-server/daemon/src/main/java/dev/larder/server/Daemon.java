@@ -84,7 +84,8 @@ public final class Daemon implements AutoCloseable {
         this.store = store;
         this.errors = errors;
         this.shutdown = shutdown;
-        this.catalog = Catalog.open(layout.catalog(), store.wasLeftClean());
+        this.catalog = Catalog.open(
+                layout.catalog(), store.wasLeftClean(), failure -> goWithoutCatalog(failure, errors, isCatalogLost));
         Residency residency = new Residency(
                 store, catalog, failure -> loseCatalog(failure, errors, isCatalogLost), new SteadyClock());
         this.residency = residency;
@@ -114,7 +115,7 @@ public final class Daemon implements AutoCloseable {
                 maintenance,
                 access,
                 waits,
-                new BuildQueue(residency, loads, loadService, access, threads.timer(), threads.room()),
+                new BuildQueue(residency, loads, loadService, access, threads),
                 overview,
                 threads,
                 errors,
@@ -139,6 +140,11 @@ public final class Daemon implements AutoCloseable {
     private static void loseCatalog(Throwable failure, ErrorLog errors, AtomicBoolean isCatalogLost) {
         isCatalogLost.set(true);
         errors.report("catalog failed; it is rebuilt at the next start", failure);
+    }
+
+    private static void goWithoutCatalog(Throwable failure, ErrorLog errors, AtomicBoolean isCatalogLost) {
+        isCatalogLost.set(true);
+        errors.report("the catalog has no file until the next start: times of last use are forgotten then", failure);
     }
 
     private static void reportDamage(Throwable reason, ErrorLog errors) {
@@ -270,6 +276,15 @@ public final class Daemon implements AutoCloseable {
         return loadService.load(request, listener);
     }
 
+    /**
+     * Notes that a dataset could not be loaded. The daemon lists it with its errors, and loads it on a reload or at the first open.
+     *
+     * @param request a load of this dataset and of no other
+     */
+    public void postpone(LoadRequest request, LarderException failure) {
+        loadService.postpone(request, failure);
+    }
+
     /** Has an action run once nothing has been leased, asked for or loading for this long; see {@link #stop}. */
     public void whenIdle(Duration limit, Runnable action) {
         idle.whenIdle(limit, action);
@@ -285,14 +300,19 @@ public final class Daemon implements AutoCloseable {
      *
      * @param port 0 for any that is free
      * @param hosts by which names, besides those of the loopback interface, requests may call the server
+     * @param tokenFile a file that keeps the token from start to start, created if it is absent; null for a new token
      * @param resources what is read besides the metrics, by path
      * @return tells where a path is read; the token is part of it
-     * @throws LarderException REFUSED where the port is taken
+     * @throws LarderException REFUSED if the port is taken, or other users can read the kept token
      */
-    public Function<String, URI> serveHttp(int port, Set<String> hosts, Map<String, HttpResource> resources) {
+    public Function<String, URI> serveHttp(
+            int port, Set<String> hosts, @Nullable Path tokenFile, Map<String, HttpResource> resources) {
         Map<String, HttpResource> all = new HashMap<>(resources);
         all.put(HttpEndpoint.METRICS, new Exposition(counters, idle::now));
-        HttpEndpoint endpoint = HttpEndpoint.start(port, hosts, store.layout().token(), all);
+        StoreOwner owner = StoreOwner.of(store.layout().root());
+        HttpEndpoint.TokenPlace place =
+                new HttpEndpoint.TokenPlace(store.layout().token(), tokenFile, owner.isShared() ? owner.gid() : null);
+        HttpEndpoint endpoint = HttpEndpoint.start(port, hosts, place, all);
         http = endpoint;
         overview.statusPageIsAt(endpoint.address());
         if (shutdown.isStopping()) { // which may have looked before there was one

@@ -1,12 +1,14 @@
 package dev.larder.server;
 
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import dev.larder.server.control.FairQueue;
+import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -17,21 +19,34 @@ import org.slf4j.LoggerFactory;
  * @param sampling looks at the store
  * @param uploads looks after what members write
  * @param pages moves what is resident to huge pages
- * @param work answers what takes a moment
+ * @param answers answers short requests that read only the store
+ * @param listings lists; a turn lasts until the list is sent, so that lists that no client reads take a bounded part of the heap
+ * @param removals frees memory, which may take seconds
+ * @param sources looks at paths of users, which may hang as long as their file system does
  * @param room for what may wait until others have left the store: what makes them leave must not queue behind it
  * @param verification computes checksums
+ * @param publishing publishes builds of clients
  */
 record DaemonThreads(
         ScheduledExecutorService timer,
         ScheduledExecutorService sampling,
         ScheduledExecutorService uploads,
         ScheduledExecutorService pages,
-        ExecutorService work,
-        ExecutorService room,
-        ExecutorService verification) {
+        FairQueue answers,
+        FairQueue listings,
+        FairQueue removals,
+        FairQueue sources,
+        FairQueue room,
+        FairQueue verification,
+        FairQueue publishing) {
     private static final Logger LOG = LoggerFactory.getLogger(DaemonThreads.class);
-    private static final int WORK_THREADS = 2;
-    private static final int ROOM_THREADS = 8;
+
+    /** As many as connections: each has one request. */
+    private static final int MOST_WAITING = 1_024;
+
+    /** A short request that takes longer holds up others. */
+    private static final Duration LONGEST_ANSWER = Duration.ofSeconds(2);
+
     private static final long LOOK_END_MS = 200;
 
     /** Makes them; each starts with its first task. */
@@ -41,9 +56,24 @@ record DaemonThreads(
                 scheduled("larder-sample"),
                 scheduled("larder-uploads"),
                 scheduled("larder-pages"),
-                Executors.newFixedThreadPool(WORK_THREADS, daemonThreads("larder-work")),
-                Executors.newFixedThreadPool(ROOM_THREADS, daemonThreads("larder-room")),
-                Executors.newSingleThreadExecutor(daemonThreads("larder-verify")));
+                new FairQueue("larder-work", 4, MOST_WAITING),
+                new FairQueue("larder-list", 4, MOST_WAITING),
+                new FairQueue("larder-remove", 4, MOST_WAITING),
+                new FairQueue("larder-source", 16, MOST_WAITING),
+                new FairQueue("larder-room", 8, MOST_WAITING),
+                new FairQueue("larder-verify", 2, MOST_WAITING),
+                new FairQueue("larder-publish", 8, MOST_WAITING));
+    }
+
+    private List<FairQueue> queues() {
+        return List.of(answers, listings, removals, sources, room, verification, publishing);
+    }
+
+    /** Returns the requests that should be over by now, and keep others waiting. */
+    List<FairQueue.Running> late() {
+        return Stream.of(answers, listings)
+                .flatMap(queue -> queue.runningFor(LONGEST_ANSWER).stream())
+                .toList();
     }
 
     private static ScheduledExecutorService scheduled(String name) {
@@ -82,8 +112,6 @@ record DaemonThreads(
 
     /** Takes no more requests; those under way end by themselves. */
     void endWork() {
-        work.shutdown();
-        room.shutdown();
-        verification.shutdown();
+        queues().forEach(FairQueue::close);
     }
 }

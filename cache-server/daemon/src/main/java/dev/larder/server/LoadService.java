@@ -147,8 +147,11 @@ final class LoadService {
         return known.isPresent() ? known.map(source -> startLoad(source.request())) : recheckAgain(dataset);
     }
 
-    /** Notes where datasets can be loaded from; the first who asks for one has it loaded. */
-    Done register(LoadRequest request) {
+    /**
+     * Notes where datasets can be loaded from; the first request for one loads it. Looks at the paths, which may hang: registers nothing
+     * if the client has given up meanwhile.
+     */
+    Done register(LoadRequest request, BooleanSupplier isWanted) {
         request.sources().forEach(source -> Names.requireDataset(source.name()));
         Map<String, List<String>> origins = new TreeMap<>();
         for (LoadRequest.Source source : request.sources()) {
@@ -171,6 +174,11 @@ final class LoadService {
                     request.options().inPlace());
             origins.computeIfAbsent(source.name(), name -> new ArrayList<>()).add(source.path());
         }
+        if (!isWanted.getAsBoolean()) {
+            throw Failure.of(ErrorCode.INTERRUPTED, "the client left before its dataset was registered")
+                    .with("datasets", origins.keySet())
+                    .exception();
+        }
         origins.keySet().forEach(residency::requireRegistrable);
         origins.forEach((dataset, paths) -> residency.register(Registration.ofSource(
                 dataset,
@@ -180,6 +188,28 @@ final class LoadService {
                         List.of(),
                         request.retention().ttl().toMillis()))));
         return Done.of(0, 0, "registered " + String.join(", ", origins.keySet()));
+    }
+
+    /**
+     * Keeps the failure of a load of one dataset, and its source if the dataset is not resident: a reload, or the first open, tries
+     * again. The caller reports the failure.
+     */
+    void postpone(LoadRequest request, LarderException failure) {
+        String dataset = request.sources().get(0).name();
+        errors.recordQuietly(dataset, failure);
+        List<String> paths = request.sources().stream().map(LoadRequest.Source::path).toList();
+        boolean isResident = residency.find(dataset).isPresent() || residency.heldBack().find(dataset).isPresent();
+        boolean hasSecret = request.sources().stream().anyMatch(source -> !source.visiblePath().equals(source.path()));
+        if (isResident || hasSecret) {
+            return;
+        }
+        try {
+            long ttlMs = request.retention().ttl().toMillis();
+            residency.register(Registration.ofLost(
+                    dataset, 0, new Provenance(paths, request.options(), List.of(), ttlMs), request.retention().pinned()));
+        } catch (LarderException e) {
+            errors.report("cannot note the source of a dataset: dataset=" + dataset, e);
+        }
     }
 
     private static void requireRegistrable(LoadRequest.Source source) {

@@ -2,16 +2,17 @@ package dev.larder.server;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
-import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.Names;
 import dev.larder.internal.protocol.ArrayRow;
 import dev.larder.internal.protocol.Done;
+import dev.larder.internal.protocol.ErrorRow;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.NewFilesRequest;
 import dev.larder.internal.protocol.PublishRequest;
 import dev.larder.internal.protocol.RegionRequest;
 import dev.larder.internal.protocol.Request;
+import dev.larder.server.control.FairQueue;
 import dev.larder.server.control.Reply;
 import dev.larder.server.control.RequestHandler;
 import dev.larder.server.ingest.HeapShortage;
@@ -25,12 +26,12 @@ import dev.larder.server.store.CleanUp;
 import dev.larder.server.store.RegionFiles;
 import dev.larder.server.store.Store;
 import dev.larder.server.store.version.PublishedVersion;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -83,7 +84,9 @@ final class RequestService implements RequestHandler {
         this.verifications = new Verifications(store, residency);
         on(LoadRequest.class, this::load);
         on(Request.Reload.class, this::reload);
-        on(Request.Create.class, (request, reply) -> run(threads.room(), reply, () -> builds.await(request, reply)));
+        on(
+                Request.Create.class,
+                (request, reply) -> run(threads.room(), reply, "Create", () -> builds.await(request, reply)));
         on(NewFilesRequest.class, this::makeFiles);
         on(Request.MakeRoom.class, this::makeRoom);
         on(PublishRequest.class, this::publish);
@@ -127,7 +130,11 @@ final class RequestService implements RequestHandler {
 
     private void load(LoadRequest request, Reply reply) {
         if (request.registerOnly()) {
-            run(threads.work(), reply, () -> reply.done(loadService.register(request)));
+            run(
+                    threads.sources(),
+                    reply,
+                    "Register",
+                    () -> reply.done(loadService.register(request, reply::isConnected)));
         } else {
             follow(loadService.startLoad(request), reply);
         }
@@ -157,7 +164,7 @@ final class RequestService implements RequestHandler {
 
     private void makeFiles(NewFilesRequest request, Reply reply) {
         Upload upload = requireUpload(request.token(), reply);
-        run(threads.room(), reply, () -> {
+        run(threads.room(), reply, "NewFiles", () -> {
             upload.makeFiles(request.files());
             reply.done(Done.NOTHING);
         });
@@ -165,7 +172,7 @@ final class RequestService implements RequestHandler {
 
     private void makeRoom(Request.MakeRoom request, Reply reply) {
         Upload upload = requireUpload(request.token(), reply);
-        run(threads.room(), reply, () -> {
+        run(threads.room(), reply, "MakeRoom", () -> {
             upload.makeRoom(request.bytes());
             reply.done(Done.NOTHING);
         });
@@ -188,14 +195,14 @@ final class RequestService implements RequestHandler {
     private void await(Request.Wait request, Reply reply) {
         Runnable waiting = () -> waits.await(request.name(), request.timeout(), request.evenIfUnknown(), reply);
         if (residency.find(Names.datasetIn(request.name())).isPresent()) {
-            run(threads.work(), reply, waiting); // its files are looked at
+            run(threads.answers(), reply, "Wait", waiting); // its files are looked at
         } else {
             waiting.run();
         }
     }
 
     private void list(Request.ListArrays request, Reply reply) {
-        run(threads.work(), reply, () -> {
+        runUntilSent(reply, "ListArrays", () -> {
             reply.rows(overview.arrays(name -> name.startsWith(request.prefix()), request.includeRetired()));
             reply.done(Done.NOTHING);
         });
@@ -203,7 +210,7 @@ final class RequestService implements RequestHandler {
 
     private void info(Request.Info request, Reply reply) {
         String name = request.name();
-        run(threads.work(), reply, () -> {
+        runUntilSent(reply, "Info", () -> {
             List<ArrayRow> rows = overview.arrays(name);
             if (rows.isEmpty()) {
                 throw residency.notResident(name);
@@ -214,7 +221,7 @@ final class RequestService implements RequestHandler {
     }
 
     private void evict(Request.Evict request, Reply reply) {
-        run(threads.work(), reply, () -> {
+        run(threads.removals(), reply, "Evict", () -> {
             access.requireMayChange(reply.peer(), request.name(), "evict");
             requireDataset(request.name(), "evicted", "evict");
             Optional<PublishedVersion> evicted = residency.evict(request.name(), request.forget());
@@ -232,7 +239,7 @@ final class RequestService implements RequestHandler {
     }
 
     private void pin(Request.Pin request, Reply reply) {
-        run(threads.work(), reply, () -> {
+        run(threads.answers(), reply, "Pin", () -> {
             access.requireMayChange(reply.peer(), request.name(), request.pinned() ? "pin" : "unpin");
             requireDataset(request.name(), "pinned", "pin");
             residency.pin(request.name(), request.pinned());
@@ -242,7 +249,7 @@ final class RequestService implements RequestHandler {
     }
 
     private void noteWhole(Request.NoteWhole request, Reply reply) {
-        run(threads.work(), reply, () -> {
+        run(threads.answers(), reply, "NoteWhole", () -> {
             residency.noteWhole(request.name(), request.digest(), request.of());
             reply.done(Done.NOTHING);
         });
@@ -257,34 +264,51 @@ final class RequestService implements RequestHandler {
         }
     }
 
+    /** Answers on the control thread, from memory, so that clients see errors even if all workers hang. */
     private void errors(Request.Errors request, Reply reply) {
-        run(threads.work(), reply, () -> {
-            reply.rows(overview.errors());
-            reply.done(Done.NOTHING);
-        });
+        List<ErrorRow> rows = new ArrayList<>(overview.errors());
+        threads.late().forEach(late -> rows.add(row(late)));
+        reply.rows(rows);
+        reply.done(Done.NOTHING);
+    }
+
+    private static ErrorRow row(FairQueue.Running late) {
+        Instant now = Instant.now();
+        String message = Failure.of(ErrorCode.DEADLINE, "a request does not end, and others may wait for it")
+                .with("request", late.what())
+                .with("user", late.peer().user())
+                .with("pid", late.peer().pid())
+                .with("seconds", late.time().toSeconds())
+                .with("thread", late.thread().getName())
+                .remedy("see its stack trace for what it waits for")
+                .getMessage();
+        String stack = Stream.of(late.thread().getStackTrace())
+                .map(frame -> "\tat " + frame)
+                .collect(Collectors.joining("\n", late.thread().getName() + "\n", "\n"));
+        return new ErrorRow(1, now.minus(late.time()), now, message, stack);
     }
 
     private void verify(Request.Verify request, Reply reply) {
-        verifications.enter(reply.peer());
-        run(threads.verification(), reply, () -> verifications.run(request, reply));
+        FairQueue queue = verifications.looksAtSources(request) ? threads.sources() : threads.verification();
+        run(queue, reply, "Verify", () -> reply.done(verifications.run(request, reply)));
     }
 
     private void status(Request.Status request, Reply reply) {
-        run(threads.work(), reply, () -> {
+        run(threads.answers(), reply, "Status", () -> {
             reply.status(overview.status());
             reply.done(Done.NOTHING);
         });
     }
 
     private void loads(Request.Loads request, Reply reply) {
-        run(threads.work(), reply, () -> {
-            overview.loads().forEach(reply::progress);
+        run(threads.answers(), reply, "Loads", () -> {
+            reply.rows(overview.loads());
             reply.done(Done.NOTHING);
         });
     }
 
     private void listRegions(RegionRequest.ListAll request, Reply reply) {
-        run(threads.work(), reply, () -> {
+        runUntilSent(reply, "ListRegions", () -> {
             RegionFiles regions = store.regions();
             reply.rows(
                     request.name().isEmpty()
@@ -295,7 +319,7 @@ final class RequestService implements RequestHandler {
     }
 
     private void removeRegion(RegionRequest.Remove request, Reply reply) {
-        run(threads.work(), reply, () -> {
+        run(threads.removals(), reply, "RemoveRegion", () -> {
             if (!store.regions().remove(request.name(), request.id()) && request.id() == 0) {
                 throw Failure.of(ErrorCode.NOT_FOUND, "no such region")
                         .with("name", request.name())
@@ -306,7 +330,7 @@ final class RequestService implements RequestHandler {
     }
 
     private void createRegion(RegionRequest.Create request, Reply reply) {
-        run(threads.room(), reply, () -> makeRegion(request, reply));
+        run(threads.room(), reply, "CreateRegion", () -> makeRegion(request, reply));
     }
 
     /** Answers once the region is there, without keeping a thread while another client has it made. */
@@ -338,13 +362,17 @@ final class RequestService implements RequestHandler {
         return new Done(cleanUp.files(), cleanUp.bytes(), cleanUp.heldUntilExitBytes(), holders, "");
     }
 
-    private void run(Executor executor, Reply reply, Runnable request) {
-        try {
-            executor.execute(() -> answer(reply, request));
-        } catch (RejectedExecutionException e) {
-            reply.problem(
-                    Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping").remedy(Remedy.START_DAEMON));
-        }
+    /** Has a request answered when it is its user's turn, unless the client leaves before. */
+    private void run(FairQueue queue, Reply reply, String what, Runnable request) {
+        reply.onDisconnect(queue.submit(reply.peer(), what, () -> answer(reply, request)));
+    }
+
+    /** Has rows listed; they take memory until they are sent, and their turn lasts as long. */
+    private void runUntilSent(Reply reply, String what, Runnable request) {
+        reply.onDisconnect(threads.listings().submitHolding(reply.peer(), what, endTurn -> {
+            answer(reply, request);
+            reply.onClosed(endTurn);
+        }));
     }
 
     private void answer(Reply reply, Runnable request) {

@@ -96,6 +96,11 @@ final class WatchedReply implements Reply {
     }
 
     @Override
+    public void onClosed(Runnable action) {
+        reply.onClosed(action);
+    }
+
+    @Override
     public Peer peer() {
         return reply.peer();
     }

@@ -70,6 +70,11 @@ class ActivityTest {
         }
 
         @Override
+        public void onClosed(Runnable action) {
+            onDisconnect.add(action);
+        }
+
+        @Override
         public boolean isConnected() {
             return true;
         }

@@ -253,6 +253,15 @@ class ExaminationTest {
         requireFound("leftovers", Severity.WARNING, "bytes=4096 stores=/dev/shm/larder-dead", "larder gc");
     }
 
+    @Test
+    void computedDataOfADeadDaemonIsTakenOverBeforeAnythingIsRemoved() {
+        Path computed = Path.of("/dev/shm/larder-made");
+        fake.leftovers =
+                List.of(new StoreReport(computed, StoreReport.State.COMPUTED, "", 3, 4096, 0, List.of(), List.of()));
+
+        requireFound("leftovers", Severity.WARNING, "stores=" + computed, "larder serve --store " + computed);
+    }
+
     @ParameterizedTest
     @CsvSource({"1.8, PROBLEM, too old", "11, PROBLEM, too old", "99, INFO, newer than any"})
     void aJavaThatIsTooOldOrUntriedIsTold(String release, Severity severity, String found) {

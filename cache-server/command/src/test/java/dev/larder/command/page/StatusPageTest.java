@@ -55,7 +55,7 @@ class StatusPageTest {
         store = Files.createTempDirectory(Path.of("/dev/shm"), "larder-page-test");
         Files.delete(store);
         daemon = Daemon.start(new DaemonConfig(store, OptionalLong.of(64 << 20), 1));
-        address = daemon.serveHttp(0, Set.of(), StatusPage.resources(daemon.overview(), store));
+        address = daemon.serveHttp(0, Set.of(), null, StatusPage.resources(daemon.overview(), store));
         try (Larder larder = Larder.connect(store)) {
             publish(larder, "images", 10, 4, 4);
             publish(larder, "vector", 300);

@@ -53,6 +53,7 @@ final class Connection implements Reply {
     private final Object lock = new Object();
     private final List<Runnable> disconnectActions = new ArrayList<>();
     private final List<Runnable> endActions = new ArrayList<>();
+    private final List<Runnable> closeActions = new ArrayList<>();
     private boolean disconnected;
     private boolean answered;
 
@@ -135,6 +136,17 @@ final class Connection implements Reply {
         synchronized (lock) {
             if (!disconnected && !answered) {
                 endActions.add(action);
+                return;
+            }
+        }
+        run(action);
+    }
+
+    @Override
+    public void onClosed(Runnable action) {
+        synchronized (lock) {
+            if (!disconnected) {
+                closeActions.add(action);
                 return;
             }
         }
@@ -252,8 +264,10 @@ final class Connection implements Reply {
         List<Runnable> actions;
         synchronized (lock) {
             disconnected = true;
-            actions = answered ? List.of() : List.copyOf(disconnectActions);
+            actions = new ArrayList<>(answered ? List.of() : disconnectActions);
+            actions.addAll(closeActions);
             disconnectActions.clear();
+            closeActions.clear();
         }
         actions.forEach(this::run);
         runEndActions();

@@ -44,7 +44,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
     private final SelectionKey accepting;
     private final Selector selector;
     private final PeerPolicy peers;
-    private final ConnectionQuota seats;
+    private final UserQuota seats;
 
     /** One for the owner, so that no member can use it up. */
     private final FrameBudget ownerBudget = new FrameBudget(Runtime.getRuntime().maxMemory() / HEAP_PARTS);
@@ -80,7 +80,10 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
         this.accepting = accepting;
         this.selector = accepting.selector();
         this.peers = peers;
-        this.seats = new ConnectionQuota(settings.maxConnections());
+        this.seats = new UserQuota(
+                "too many connections",
+                settings.maxConnections(),
+                "try again when some of the waiting clients have finished");
         this.dispatcher = dispatcher;
         this.counters = counters;
         this.errors = errors;

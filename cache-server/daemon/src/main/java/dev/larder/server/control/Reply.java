@@ -45,6 +45,9 @@ public interface Reply {
      */
     void onEnd(Runnable action);
 
+    /** Runs an action once when the connection is closed: the whole answer is sent, or the client has left. Immediately if it is closed already. */
+    void onClosed(Runnable action);
+
     /** Tells whether somebody still waits for the answer. */
     boolean isConnected();
 }

@@ -1,11 +1,12 @@
 package dev.larder.server.http;
 
-import com.sun.net.httpserver.HttpExchange;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.posix.Posix;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -13,11 +14,12 @@ import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.Base64;
-import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** A secret that is new with every start. */
+/** The secret that gives access over HTTP: new with every start, or kept in a file. */
 record AccessToken(String text) {
     static final String PARAMETER = "token=";
 
@@ -25,24 +27,92 @@ record AccessToken(String text) {
     private static final String SCHEME = "Bearer ";
     private static final String COOKIE = "larder-";
 
+    /** Needs no escape in an address, a header or a cookie. */
+    private static final Pattern USABLE = Pattern.compile("[A-Za-z0-9._~-]{16,200}");
+
+    private static final int FORMAT = 0170000;
+    private static final int REGULAR = 0100000;
+    private static final int PERMISSIONS = 07777;
+
+    /** All access by other users, and write access by the group. */
+    private static final int UNSAFE = 027;
+
     static AccessToken random() {
         byte[] bytes = new byte[BYTES];
         new SecureRandom().nextBytes(bytes);
         return new AccessToken(Base64.getUrlEncoder().encodeToString(bytes));
     }
 
+    /**
+     * Returns the token in a file that is kept from start to start. If there is no file, creates it with a random token: for this user
+     * alone, and for the group if one is given.
+     *
+     * @param group the number of the group that may read a new file; null for none
+     * @throws dev.larder.error.LarderException REFUSED if other users own, write or read the file, BAD_INPUT if it has no token
+     */
+    static AccessToken keptIn(Path file, @Nullable Integer group) {
+        try {
+            if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
+                random().writeTo(file, group);
+            }
+            requireSafe(file);
+            String text = new String(Files.readAllBytes(file), StandardCharsets.UTF_8).strip();
+            if (!USABLE.matcher(text).matches()) {
+                throw Failure.of(ErrorCode.BAD_INPUT, "the file has no usable token")
+                        .with("file", file)
+                        .with("characters", text.length())
+                        .remedy(
+                                "write one line of 16 to 200 letters, digits or any of - . _ ~ into it, or remove it: the"
+                                        + " daemon then creates one");
+            }
+            return new AccessToken(text);
+        } catch (IOException e) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "cannot read or create the file of the token for HTTP")
+                    .with("file", file)
+                    .with("reason", e)
+                    .cause(e)
+                    .remedy("name a file in a folder that the daemon can write");
+        }
+    }
+
+    private static void requireSafe(Path file) throws IOException {
+        Map<String, Object> found = Files.readAttributes(file, "unix:uid,mode", LinkOption.NOFOLLOW_LINKS);
+        int mode = (Integer) found.get("mode");
+        int uid = (Integer) found.get("uid");
+        boolean isFile = (mode & FORMAT) == REGULAR;
+        if (!isFile
+                || (mode & UNSAFE) != 0
+                || (uid != 0 && uid != Posix.system().userId())) {
+            throw Failure.of(ErrorCode.REFUSED, "the file of the token for HTTP is not safe")
+                    .with("file", file)
+                    .with("uid", uid)
+                    .with("mode", isFile ? Integer.toOctalString(mode & PERMISSIONS) : "no regular file")
+                    .remedy(
+                            "it has to be a regular file of the daemon's user or root that no other user can read or write,"
+                                    + " and its group cannot write: chmod 0640, or 0600");
+        }
+    }
+
     /** Writes it to a new file that only its owner may read. */
     void writeTo(Path file) {
         try {
             Files.deleteIfExists(file);
-            Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-            Files.writeString(file, text + "\n");
+            writeTo(file, null);
         } catch (IOException e) {
             throw Failure.of(ErrorCode.UNEXPECTED, "cannot write the token for HTTP")
                     .with("file", file)
                     .with("reason", e)
                     .cause(e)
                     .remedy("check space and permissions of the store");
+        }
+    }
+
+    private void writeTo(Path file, @Nullable Integer group) throws IOException {
+        Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        Files.writeString(file, text + "\n");
+        if (group != null) {
+            Files.setAttribute(file, "unix:gid", group);
+            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r-----"));
         }
     }
 
@@ -58,30 +128,30 @@ record AccessToken(String text) {
     }
 
     /** Tells whether a request names it: in its header, its address or its cookie. Takes the same time for every wrong one. */
-    boolean isKnownTo(HttpExchange exchange) {
-        String header = exchange.getRequestHeaders().getFirst("Authorization");
+    boolean isKnownTo(HttpCall call, int port) {
+        String header = call.first("authorization");
         return (header != null && header.startsWith(SCHEME) && matches(header.substring(SCHEME.length())))
-                || isInAddressOf(exchange)
-                || exchange.getRequestHeaders().getOrDefault("Cookie", List.of()).stream()
+                || isInAddressOf(call)
+                || call.all("cookie").stream()
                         .flatMap(cookies -> parts(cookies, ";"))
-                        .anyMatch(part -> isNamed(part.strip(), cookieName(exchange) + "="));
+                        .anyMatch(part -> isNamed(part.strip(), cookieName(port) + "="));
     }
 
     /** Tells whether a request names it in its address, where others may come to see it. */
-    boolean isInAddressOf(HttpExchange exchange) {
-        return parts(exchange.getRequestURI().getRawQuery(), "&").anyMatch(part -> isNamed(part, PARAMETER));
+    boolean isInAddressOf(HttpCall call) {
+        return parts(call.uri().getRawQuery(), "&").anyMatch(part -> isNamed(part, PARAMETER));
     }
 
     /**
      * Returns a cookie that ends with the browser's session, that no script reads, and that no other site can have sent. Browsers keep
      * cookies by host alone: the port is part of the name, so that two daemons do not take each other's.
      */
-    String cookie(HttpExchange exchange) {
-        return cookieName(exchange) + "=" + text + "; Path=/; HttpOnly; SameSite=Strict";
+    String cookie(int port) {
+        return cookieName(port) + "=" + text + "; Path=/; HttpOnly; SameSite=Strict";
     }
 
-    private static String cookieName(HttpExchange exchange) {
-        return COOKIE + exchange.getLocalAddress().getPort();
+    private static String cookieName(int port) {
+        return COOKIE + port;
     }
 
     private boolean isNamed(String part, String name) {

@@ -1,6 +1,5 @@
 package dev.larder.server.http;
 
-import com.sun.net.httpserver.HttpExchange;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -27,9 +26,9 @@ record HostNames(Set<String> names) {
     }
 
     /** Tells whether a request names this server, in its only {@code Host} and in its address where that has a host. */
-    boolean isNamedBy(HttpExchange exchange) {
-        List<String> hosts = exchange.getRequestHeaders().getOrDefault("Host", List.of());
-        String authority = exchange.getRequestURI().getRawAuthority();
+    boolean isNamedBy(HttpCall call) {
+        List<String> hosts = call.all("host");
+        String authority = call.uri().getRawAuthority();
         return hosts.size() == 1 && contains(hosts.get(0)) && (authority == null || contains(authority));
     }
 

@@ -1,35 +1,29 @@
 package dev.larder.server.http;
 
-import com.sun.net.httpserver.Headers;
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.internal.error.Failure;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.zip.GZIPOutputStream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Answers on the loopback interface what is read under a few paths, to those who know the token; everybody else is told 401,
- * whatever the path, and 421 who calls this server by a name that is not its own. Two threads of its own, few connections, each
- * for a few seconds: what a client does or leaves undone is felt by no other part of the daemon. Nothing that is asked changes
- * anything: only GET and HEAD are answered.
+ * whatever the path, and 421 who calls this server by a name that is not its own. What a client does or leaves undone is felt by no
+ * other part of the daemon, nor by other clients; see {@link HttpListener}. Nothing that is asked changes anything: only GET and HEAD
+ * are answered.
  */
 public final class HttpEndpoint implements AutoCloseable {
     /** The path of the status page, which takes the token out of its address. */
@@ -39,21 +33,10 @@ public final class HttpEndpoint implements AutoCloseable {
     public static final String METRICS = "/metrics";
 
     private static final Logger LOG = LoggerFactory.getLogger(HttpEndpoint.class);
-    private static final int THREADS = 2;
-    private static final int BACKLOG = 16;
     private static final int SEE_OTHER = 303;
-    private static final int NOT_MODIFIED = 304;
     private static final int MISDIRECTED = 421;
     private static final int LEAST_ZIPPED = 1_024;
-
-    /** The JDK's server reads these once, when it is first used. Seconds and counts. */
-    private static final Map<String, String> LIMITS = Map.of(
-            "jdk.httpserver.maxConnections", "32",
-            "sun.net.httpserver.maxIdleConnections", "16",
-            "sun.net.httpserver.idleInterval", "5",
-            "sun.net.httpserver.maxReqTime", "5",
-            "sun.net.httpserver.maxRspTime", "5",
-            "sun.net.httpserver.maxReqHeaders", "50");
+    private static final String TEXT = "text/plain; charset=utf-8";
 
     /** A page takes scripts, styles and pictures from here alone, is in no frame, and tells no other site its address. */
     private static final Map<String, String> GUARDS = Map.of(
@@ -66,31 +49,37 @@ public final class HttpEndpoint implements AutoCloseable {
             "Cross-Origin-Resource-Policy",
             "same-origin",
             "Cache-Control",
-            "no-store",
-            "Connection",
-            "close");
+            "no-store");
 
     private static final Map<ErrorCode, Integer> STATUS = Map.of(ErrorCode.NOT_FOUND, 404, ErrorCode.USAGE, 400);
 
-    private final HttpServer server;
-    private final ExecutorService threads;
-    private final AccessToken token = AccessToken.random();
-    private final HostNames names;
+    private final HttpListener listener;
+    private final AccessToken token;
     private final Path tokenFile;
-    private final Map<String, HttpResource> resources;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    private HttpEndpoint(HttpServer server, HostNames names, Path tokenFile, Map<String, HttpResource> resources) {
-        this.server = server;
-        this.names = names;
+    private HttpEndpoint(HttpListener listener, AccessToken token, Path tokenFile) {
+        this.listener = listener;
+        this.token = token;
         this.tokenFile = tokenFile;
-        this.resources = Map.copyOf(resources);
-        AtomicInteger number = new AtomicInteger();
-        this.threads = Executors.newFixedThreadPool(THREADS, task -> {
-            Thread thread = new Thread(task, "larder-http-" + number.incrementAndGet());
-            thread.setDaemon(true);
-            return thread;
-        });
+    }
+
+    /**
+     * Where the token comes from.
+     *
+     * @param ofStore the file in the store that contains it for as long as the daemon runs; only its owner may read it
+     * @param kept a file of the user's that keeps it from start to start; null for a new token with every start
+     * @param group the number of the group that may read {@code kept} if it is created; null for none
+     */
+    public record TokenPlace(
+            Path ofStore, @Nullable Path kept, @Nullable Integer group) {
+        AccessToken token() {
+            return kept == null ? AccessToken.random() : AccessToken.keptIn(kept, group);
+        }
+
+        Path named() {
+            return kept == null ? ofStore : kept.toAbsolutePath();
+        }
     }
 
     /**
@@ -99,17 +88,18 @@ public final class HttpEndpoint implements AutoCloseable {
      * @param port 0 for any that is free
      * @param hosts by which names, besides those of the loopback interface, requests may call this server
      * @param resources what is read, by path
-     * @throws dev.larder.error.LarderException REFUSED where the port is taken
+     * @throws dev.larder.error.LarderException REFUSED if the port is taken, or the kept file is not safe
      */
-    public static HttpEndpoint start(int port, Set<String> hosts, Path tokenFile, Map<String, HttpResource> resources) {
-        LIMITS.forEach((name, value) -> System.setProperty(name, System.getProperty(name, value)));
-        HttpServer server = bind(port);
-        HttpEndpoint endpoint = new HttpEndpoint(server, HostNames.loopbackAnd(hosts), tokenFile, resources);
+    public static HttpEndpoint start(
+            int port, Set<String> hosts, TokenPlace place, Map<String, HttpResource> resources) {
+        AccessToken token = place.token();
+        HostNames names = HostNames.loopbackAnd(hosts);
+        HttpListener listener = HttpListener.bind(
+                port, bound -> new Answers(names, token, bound.getPort(), place.named(), Map.copyOf(resources)));
+        HttpEndpoint endpoint = new HttpEndpoint(listener, token, place.ofStore());
         try {
-            endpoint.token.writeTo(tokenFile);
-            server.createContext("/", endpoint::answer);
-            server.setExecutor(endpoint.threads);
-            server.start();
+            token.writeTo(place.ofStore());
+            listener.start();
             return endpoint;
         } catch (RuntimeException | Error e) {
             endpoint.close();
@@ -117,21 +107,9 @@ public final class HttpEndpoint implements AutoCloseable {
         }
     }
 
-    private static HttpServer bind(int port) {
-        try {
-            return HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), BACKLOG);
-        } catch (IOException e) {
-            throw Failure.of(ErrorCode.REFUSED, "cannot listen for HTTP")
-                    .with("port", port)
-                    .with("reason", e.getMessage())
-                    .cause(e)
-                    .remedy("name another port, or any free one with --http 0");
-        }
-    }
-
     /** Returns where the page is read by those who have the token: it is no part of it. */
     public URI address() {
-        InetSocketAddress bound = server.getAddress();
+        InetSocketAddress bound = listener.address();
         return URI.create("http://" + bound.getAddress().getHostAddress() + ":" + bound.getPort() + PAGE);
     }
 
@@ -140,98 +118,96 @@ public final class HttpEndpoint implements AutoCloseable {
         return address().resolve(path + "?" + AccessToken.PARAMETER + token.text());
     }
 
-    private void answer(HttpExchange exchange) {
-        try (exchange) {
-            GUARDS.forEach(exchange.getResponseHeaders()::set);
-            if (!names.isNamedBy(exchange)) {
-                refuse(exchange, MISDIRECTED);
-            } else if (!token.isKnownTo(exchange)) {
-                exchange.getResponseHeaders().set("WWW-Authenticate", "Bearer");
-                refuse(exchange, 401);
-            } else {
-                answerKnown(exchange);
+    /**
+     * Checks requests, and answers those that may be answered.
+     *
+     * @param file where the token can be read
+     */
+    private record Answers(HostNames names, AccessToken token, int port, Path file, Map<String, HttpResource> resources)
+            implements HttpListener.Handler {
+        @Override
+        public @Nullable HttpReply refuse(HttpCall call) {
+            if (!names.isNamedBy(call)) {
+                return refusal(
+                        MISDIRECTED, Map.of(), "this server does not have that name: serve it with --http-host NAME");
+            } else if (!token.isKnownTo(call, port)) {
+                return refusal(
+                        401,
+                        Map.of("WWW-Authenticate", "Bearer"),
+                        "the request has no valid token: send Authorization: Bearer TOKEN, or ?token=TOKEN; TOKEN is the text of "
+                                + file);
+            } else if (!resources.containsKey(call.path())) {
+                return refusal(404, Map.of(), "nothing is served at this path");
+            } else if (!List.of("GET", "HEAD").contains(call.method())) {
+                return refusal(405, Map.of("Allow", "GET, HEAD"), "only GET and HEAD are answered");
+            } else if (call.path().equals(PAGE) && token.isInAddressOf(call)) {
+                return new HttpReply(
+                        SEE_OTHER, guarded(Map.of("Set-Cookie", token.cookie(port), "Location", PAGE)), new byte[0]);
             }
-        } catch (IOException | UncheckedIOException clientIsGone) {
-            LOG.debug("a client of HTTP left: {}", clientIsGone.getMessage());
-        } catch (RuntimeException e) {
-            LOG.warn("cannot answer over HTTP: {}", e.getMessage());
+            return null;
         }
-    }
 
-    private void answerKnown(HttpExchange exchange) throws IOException {
-        String path = exchange.getRequestURI().getPath();
-        HttpResource resource = resources.get(path);
-        if (resource == null) {
-            refuse(exchange, 404);
-        } else if (!List.of("GET", "HEAD").contains(exchange.getRequestMethod())) {
-            exchange.getResponseHeaders().set("Allow", "GET, HEAD");
-            refuse(exchange, 405);
-        } else if (path.equals(PAGE) && token.isInAddressOf(exchange)) {
-            exchange.getResponseHeaders().set("Set-Cookie", token.cookie(exchange));
-            exchange.getResponseHeaders().set("Location", PAGE);
-            refuse(exchange, SEE_OTHER);
-        } else {
-            send(exchange, resource);
-        }
-    }
-
-    private static void refuse(HttpExchange exchange, int status) throws IOException {
-        exchange.sendResponseHeaders(status, -1);
-    }
-
-    private static void send(HttpExchange exchange, HttpResource resource) throws IOException {
-        Headers asked = exchange.getRequestHeaders();
-        int status = 200;
-        HttpAnswer answer;
-        try {
-            answer = resource.answer(HttpQuestion.of(exchange.getRequestURI().getRawQuery(), asked.getFirst("Accept")));
-        } catch (LarderException e) {
-            status = STATUS.getOrDefault(e.code(), 500);
-            answer = HttpAnswer.of(
-                    "text/plain; charset=utf-8", String.valueOf(e.getMessage()).getBytes(StandardCharsets.UTF_8));
-        }
-        Headers told = exchange.getResponseHeaders();
-        if (!answer.tag().isEmpty()) {
-            told.set("ETag", answer.tag());
-            if (answer.tag().equals(asked.getFirst("If-None-Match"))) {
-                refuse(exchange, NOT_MODIFIED);
-                return;
+        @Override
+        public HttpReply answer(HttpCall call) {
+            try {
+                HttpQuestion question = HttpQuestion.of(call.uri().getRawQuery(), call.first("accept"));
+                return reply(200, call, resources.get(call.path()).answer(question));
+            } catch (LarderException e) {
+                byte[] text = String.valueOf(e.getMessage()).getBytes(StandardCharsets.UTF_8);
+                return reply(STATUS.getOrDefault(e.code(), 500), call, HttpAnswer.of(TEXT, text));
+            } catch (RuntimeException | Error e) {
+                LOG.warn("cannot answer over HTTP: {}", e.toString());
+                return refusal(500, Map.of(), "the daemon failed to answer: larder errors may list the reason");
             }
         }
-        told.set("Content-Type", answer.type());
-        byte[] body = answer.body();
-        if (answer.isText() && body.length >= LEAST_ZIPPED && takesZipped(asked)) {
-            told.set("Content-Encoding", "gzip");
-            body = zipped(body);
+
+        private static HttpReply reply(int status, HttpCall call, HttpAnswer answer) {
+            Map<String, String> headers = new HashMap<>();
+            if (!answer.tag().isEmpty()) {
+                headers.put("ETag", answer.tag());
+                if (answer.tag().equals(call.first("if-none-match"))) {
+                    return new HttpReply(HttpReply.NOT_MODIFIED, guarded(headers), new byte[0]);
+                }
+            }
+            headers.put("Content-Type", answer.type());
+            byte[] body = answer.body();
+            if (answer.isText() && body.length >= LEAST_ZIPPED && takesZipped(call)) {
+                headers.put("Content-Encoding", "gzip");
+                body = zipped(body);
+            }
+            return new HttpReply(status, guarded(headers), body);
         }
-        if (exchange.getRequestMethod().equals("HEAD")) {
-            told.set("Content-Length", Integer.toString(body.length));
-            refuse(exchange, status);
-        } else {
-            exchange.sendResponseHeaders(status, body.length == 0 ? -1 : body.length);
-            exchange.getResponseBody().write(body);
+
+        private static HttpReply refusal(int status, Map<String, String> headers, String text) {
+            return HttpReply.refusal(status, guarded(headers), text);
+        }
+
+        private static Map<String, String> guarded(Map<String, String> headers) {
+            Map<String, String> all = new HashMap<>(GUARDS);
+            all.putAll(headers);
+            return all;
         }
     }
 
-    private static boolean takesZipped(Headers asked) {
-        return asked.getOrDefault("Accept-Encoding", List.of()).stream()
-                .anyMatch(accepted -> accepted.matches("(.*,)?\\s*gzip\\s*(,.*)?"));
+    private static boolean takesZipped(HttpCall call) {
+        return call.all("accept-encoding").stream().anyMatch(accepted -> accepted.matches("(.*,)?\\s*gzip\\s*(,.*)?"));
     }
 
-    private static byte[] zipped(byte[] body) throws IOException {
+    private static byte[] zipped(byte[] body) {
         ByteArrayOutputStream zipped = new ByteArrayOutputStream(body.length / 4);
         try (GZIPOutputStream zip = new GZIPOutputStream(zipped)) {
             zip.write(body);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
         return zipped.toByteArray();
     }
 
-    /** Stops listening, drops whoever is connected, and removes the token's file. May be called again. */
+    /** Stops listening, drops all clients, and removes the token's file from the store. May be called again. */
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
-            server.stop(0);
-            threads.shutdownNow();
+            listener.close();
             try {
                 token.removeFrom(tokenFile);
             } catch (IOException e) {

@@ -6,10 +6,12 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Bounds the connections, so that no member of the group can keep the others out, nor all of them together the owner. Used by
- * the control thread.
+ * Bounds how many of something there are at a time, so that one member of the group cannot use up the share of the others, and all
+ * members together cannot use up the owner's. Not thread-safe: the caller has a lock, or one thread.
  */
-final class ConnectionQuota {
+public final class UserQuota {
+    private final String refusal;
+    private final String remedy;
     private final int most;
     private final int mostOfMembers;
     private final int mostOfOneMember;
@@ -17,31 +19,42 @@ final class ConnectionQuota {
     private int takenInAll;
     private int takenByMembers;
 
-    /** Gives one member an eighth, and leaves the owner a quarter. */
-    ConnectionQuota(int most) {
+    /**
+     * Gives one member an eighth, and leaves the owner a quarter.
+     *
+     * @param refusal the beginning of the message of a refusal
+     * @param remedy the remedy in a refusal
+     */
+    public UserQuota(String refusal, int most, String remedy) {
+        this.refusal = refusal;
+        this.remedy = remedy;
         this.most = most;
         this.mostOfMembers = most - most / 4;
         this.mostOfOneMember = Math.max(1, most / 8);
     }
 
-    /** Takes one; refuses where the peer has its share, or none is left. */
-    void take(Peer peer) {
+    /**
+     * Takes one.
+     *
+     * @throws dev.larder.error.LarderException REFUSED if the peer has its share, or none is left
+     */
+    public void take(Peer peer) {
         int own = taken.getOrDefault(peer.uid(), 0);
         int limit = peer.isOwner() ? most : mostOfOneMember;
         if (takenInAll >= most || own >= limit || (!peer.isOwner() && takenByMembers >= mostOfMembers)) {
-            throw Failure.of(ErrorCode.REFUSED, "too many connections")
+            throw Failure.of(ErrorCode.REFUSED, refusal)
                     .with("limit", limit)
                     .with("user", peer.user())
                     .with("own", own)
                     .with("all", takenInAll)
-                    .remedy("try again when some of the waiting clients have finished");
+                    .remedy(remedy);
         }
         taken.put(peer.uid(), own + 1);
         count(peer, 1);
     }
 
     /** Gives one back. */
-    void leave(Peer peer) {
+    public void leave(Peer peer) {
         taken.computeIfPresent(peer.uid(), (uid, count) -> count == 1 ? null : count - 1);
         count(peer, -1);
     }

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.error.LarderException;
 import org.junit.jupiter.api.Test;
 
-class ConnectionQuotaTest {
-    private final ConnectionQuota seats = new ConnectionQuota(16);
+class UserQuotaTest {
+    private final UserQuota seats = new UserQuota("too many connections", 16, "try again");
 
     @Test
     void aMemberHasAnEighth() {

@@ -1,0 +1,127 @@
+package dev.larder.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.larder.internal.protocol.ArrayRow;
+import dev.larder.internal.protocol.LoadRequest;
+import dev.larder.internal.protocol.Protocol;
+import dev.larder.internal.protocol.Request;
+import dev.larder.internal.protocol.RequestCodec;
+import dev.larder.server.metrics.Counter;
+import java.io.IOException;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What lies on a file system that does not answer holds up only those who ask for it. */
+@Timeout(240)
+class HungMountTest {
+    /** How many turns one process has at a time at sources. */
+    private static final int SHARE = 8;
+
+    private static final Duration LONGEST = Duration.ofMinutes(1);
+
+    @TempDir
+    Path sources;
+
+    private final List<SocketChannel> asking = new ArrayList<>();
+    private HungMount hung;
+    private ServedStore served;
+    private Daemon daemon;
+
+    @BeforeEach
+    void start() {
+        hung = HungMount.mount();
+        served = ServedStore.create();
+        daemon = served.start();
+        served.load("resident", ServedStore.writeInts(sources.resolve("x.npy"), 1, 2, 3));
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        for (SocketChannel channel : asking) {
+            channel.close();
+        }
+        hung.close();
+        served.close();
+    }
+
+    /** Asks on a connection of its own, and does not wait for the answer. */
+    private void ask(Request request) throws IOException {
+        SocketChannel channel =
+                SocketChannel.open(Protocol.address(served.layout().socket()));
+        asking.add(channel);
+        channel.write(new RequestCodec().encode(new Request.Hello(Protocol.MAJOR, Protocol.MINOR, 1, "test")));
+        channel.write(new RequestCodec().encode(request));
+    }
+
+    private static LoadRequest register(String name, Path path) {
+        return ServedStore.request(name, path).withRegisterOnly(true);
+    }
+
+    private long threads(String name) {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith(name))
+                .count();
+    }
+
+    private void assertServesWhatIsResident() {
+        assertThat(served.control().status().arrays()).isEqualTo(1);
+        assertThat(served.control().list("", true)).hasSize(1);
+        assertThat(served.control().info("resident")).hasSize(1);
+        assertThat(served.control().await("resident", LONGEST, progress -> {}).files())
+                .isEqualTo(1);
+        assertThat(served.control().verify("", progress -> {}).files()).isEqualTo(1);
+        assertThat(served.control().errors()).isEmpty();
+    }
+
+    @Test
+    void registeringWhatDoesNotAnswerHoldsNobodyUp() throws IOException {
+        for (int i = 0; i < 100; i++) {
+            ask(register("h" + i, hung.path("h")));
+        }
+        await().atMost(LONGEST).until(() -> threads("larder-source") > 0);
+
+        assertServesWhatIsResident();
+        assertThat(threads("larder-source")).isLessThanOrEqualTo(16);
+    }
+
+    @Test
+    void whatWasGivenUpBeforeItsTurnIsNeverDone() throws IOException {
+        for (int i = 0; i < SHARE; i++) {
+            ask(register("h" + i, hung.path("h")));
+        }
+        await().atMost(LONGEST).until(() -> threads("larder-source") == SHARE);
+        for (int i = 0; i < SHARE; i++) {
+            ask(register("g" + i, sources.resolve("x.npy")));
+        }
+        await().atMost(LONGEST).until(() -> daemon.overview().count(Counter.REQUESTS) == 1 + 2 * SHARE);
+        for (SocketChannel channel : asking.subList(SHARE, 2 * SHARE)) {
+            channel.close();
+        }
+        await().atMost(LONGEST).until(() -> daemon.overview().count(Counter.CONNECTIONS) == SHARE);
+
+        hung.wake();
+
+        served.control().load(register("other", sources.resolve("x.npy")), progress -> {});
+        assertThat(served.control().list("", true)).extracting(ArrayRow::name).containsExactly("other", "resident/x");
+    }
+
+    @Test
+    void loadingWhatDoesNotAnswerHoldsNobodyUp() throws IOException {
+        for (int i = 0; i < 20; i++) {
+            ask(ServedStore.request("h" + i, hung.path("h" + i)));
+        }
+        await().atMost(LONGEST).until(() -> threads("larder-load") > 0);
+
+        assertServesWhatIsResident();
+    }
+}

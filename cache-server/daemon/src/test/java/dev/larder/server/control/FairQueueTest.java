@@ -1,0 +1,198 @@
+package dev.larder.server.control;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class FairQueueTest {
+    private static final Peer OWNER = new Peer(10, 1, "owner", true);
+    private static final Peer SECOND_OF_OWNER = new Peer(11, 1, "owner", true);
+    private static final Peer ADA = new Peer(20, 2, "ada", false);
+    private static final Peer BOB = new Peer(30, 3, "bob", false);
+
+    private final Queue<String> order = new ConcurrentLinkedQueue<>();
+    private final CountDownLatch open = new CountDownLatch(1);
+    private FairQueue queue = new FairQueue("test-fair", 1, 1_024);
+
+    @AfterEach
+    void close() {
+        open.countDown();
+        queue.close();
+    }
+
+    /** Submits a task that lasts until the latch is open. */
+    private Runnable block(Peer peer) {
+        return queue.submit(peer, "Block", () -> {
+            order.add("block " + peer.user());
+            awaitOpen();
+        });
+    }
+
+    private void awaitOpen() {
+        try {
+            open.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private Runnable note(Peer peer, String text) {
+        return queue.submit(peer, "Note", () -> order.add(text));
+    }
+
+    private void awaitOrder(String... texts) {
+        await().atMost(Duration.ofMinutes(1))
+                .untilAsserted(() -> assertThat(order).containsExactly(texts));
+    }
+
+    @Test
+    void usersTakeTurnsHoweverMuchOneOfThemHasAskedFor() {
+        block(OWNER);
+        List.of("a1", "a2", "a3", "a4").forEach(text -> note(ADA, text));
+        note(BOB, "b1");
+        note(OWNER, "o1");
+
+        open.countDown();
+
+        awaitOrder("block owner", "a1", "b1", "o1", "a2", "a3", "a4");
+    }
+
+    @Test
+    void processesOfOneUserTakeTurns() {
+        block(OWNER);
+        List.of("a", "b", "c").forEach(text -> note(OWNER, text));
+        note(SECOND_OF_OWNER, "other");
+
+        open.countDown();
+
+        awaitOrder("block owner", "a", "other", "b", "c");
+    }
+
+    @Test
+    void whatIsWithdrawnBeforeItsTurnNeverRuns() {
+        Runnable withdrawRunning = block(OWNER);
+        List<Runnable> withdraws = List.of(note(OWNER, "1"), note(ADA, "2"), note(ADA, "3"), note(OWNER, "4"));
+        note(ADA, "kept");
+
+        withdraws.forEach(Runnable::run);
+        withdraws.forEach(Runnable::run);
+        withdrawRunning.run();
+        open.countDown();
+
+        awaitOrder("block owner", "kept");
+    }
+
+    @Test
+    void membersLeaveATurnToTheOwnerAndAMemberLeavesSomeToOthers() {
+        queue.close();
+        queue = new FairQueue("test-fair", 4, 1_024);
+        List.of(ADA, ADA, ADA, BOB, BOB).forEach(this::block);
+
+        await().atMost(Duration.ofMinutes(1)).until(() -> order.size() == 3);
+        block(OWNER);
+
+        await().atMost(Duration.ofMinutes(1)).until(() -> order.size() == 4);
+        assertThat(order).containsExactlyInAnyOrder("block ada", "block ada", "block bob", "block owner");
+    }
+
+    @Test
+    void oneProcessLeavesTurnsToOthersOfItsUser() {
+        queue.close();
+        queue = new FairQueue("test-fair", 4, 1_024);
+        List.of(OWNER, OWNER, OWNER, OWNER).forEach(this::block);
+
+        note(SECOND_OF_OWNER, "other");
+
+        await().atMost(Duration.ofMinutes(1)).until(() -> order.contains("other"));
+        assertThat(order).containsExactlyInAnyOrder("block owner", "block owner", "other");
+    }
+
+    @Test
+    void moreThanTheShareOfAUserIsRefusedWithItsLimitAndOthersAreTaken() {
+        queue.close();
+        queue = new FairQueue("test-fair", 1, 16);
+        block(OWNER);
+        await().atMost(Duration.ofMinutes(1)).until(() -> !order.isEmpty());
+        Runnable first = note(ADA, "a1");
+        note(ADA, "a2");
+
+        assertThatThrownBy(() -> note(ADA, "a3"))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.REFUSED))
+                .hasMessageContaining("too many requests are waiting: limit=2 user=ada own=2 all=2");
+        note(OWNER, "o1");
+        first.run();
+        note(ADA, "a4");
+        open.countDown();
+
+        awaitOrder("block owner", "a2", "o1", "a4");
+    }
+
+    @Test
+    void aTurnThatIsHeldEndsWhenItIsGivenBack() {
+        Queue<Runnable> turns = new ConcurrentLinkedQueue<>();
+        queue.submitHolding(OWNER, "Hold", turns::add);
+        note(OWNER, "next");
+        await().atMost(Duration.ofMinutes(1)).until(() -> !turns.isEmpty());
+        assertThat(order).isEmpty();
+
+        turns.element().run();
+        turns.element().run();
+
+        awaitOrder("next");
+    }
+
+    @Test
+    void aTaskThatFailsEndsItsTurn() {
+        queue.submitHolding(OWNER, "Fail", endTurn -> {
+            Thread.currentThread().setUncaughtExceptionHandler((thread, failure) -> order.add(failure.getMessage()));
+            throw new IllegalStateException("failed");
+        });
+        note(OWNER, "next");
+
+        await().atMost(Duration.ofMinutes(1))
+                .untilAsserted(() -> assertThat(order).containsExactlyInAnyOrder("failed", "next"));
+    }
+
+    @Test
+    void whatRunsForLongIsNamedWithItsThread() {
+        block(ADA);
+        note(BOB, "waits");
+        await().atMost(Duration.ofMinutes(1)).until(() -> !order.isEmpty());
+
+        List<FairQueue.Running> found = queue.runningFor(Duration.ZERO);
+
+        assertThat(found).singleElement().satisfies(running -> {
+            assertThat(running.what()).isEqualTo("Block");
+            assertThat(running.peer()).isEqualTo(ADA);
+            assertThat(running.thread().getStackTrace())
+                    .anyMatch(frame -> frame.getMethodName().equals("awaitOpen"));
+        });
+        assertThat(queue.runningFor(Duration.ofDays(1))).isEmpty();
+    }
+
+    @Test
+    void aClosedQueueTakesNothingAndDropsWhatWaits() {
+        block(OWNER);
+        await().atMost(Duration.ofMinutes(1)).until(() -> !order.isEmpty());
+        note(OWNER, "dropped");
+
+        queue.close();
+        open.countDown();
+
+        assertThatThrownBy(() -> note(OWNER, "late"))
+                .isInstanceOfSatisfying(
+                        LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NO_DAEMON));
+        assertThat(order).containsExactly("block owner");
+    }
+}
