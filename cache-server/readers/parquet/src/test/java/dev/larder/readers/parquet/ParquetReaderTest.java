@@ -136,8 +136,8 @@ class ParquetReaderTest {
     void durationsWithoutAnArrowSchemaAreBareIntegers() throws IOException {
         Map<String, ReadArrays.Read> found = ReadArrays.of(new ParquetReader(), GOLDEN.resolve("bare.parquet"));
 
-        assertThat(found.get("d_us").text())
-                .isEqualTo(expected("durations.parquet").get("d_us").replace("<m8[us]", "<i8"));
+        String expected = String.valueOf(expected("durations.parquet").get("d_us"));
+        assertThat(texts(found)).containsOnly(Map.entry("d_us", expected.replace("<m8[us]", "<i8")));
     }
 
     @Test
