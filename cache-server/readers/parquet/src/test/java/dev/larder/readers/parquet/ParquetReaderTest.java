@@ -117,6 +117,15 @@ class ParquetReaderTest {
                 .hasMessageContaining("INT32 in maps");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"plain", "dictionary", "delta"})
+    void theLeastAndTheGreatestNumbersKeepTheirSigns(String encoding) throws IOException {
+        String file = "extremes-" + encoding + ".parquet";
+
+        assertThat(texts(ReadArrays.of(new ParquetReader(), GOLDEN.resolve(file))))
+                .containsExactlyInAnyOrderEntriesOf(expected(file));
+    }
+
     @Test
     void columnsWhosePathsEndAlikeHaveValuesOfTheirOwn() throws IOException {
         assertThat(texts(ReadArrays.of(new ParquetReader(), GOLDEN.resolve("names.parquet"))))
