@@ -49,7 +49,8 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
         PrintWriter err = commandLine.getErr();
         String command = commandLine.getCommandSpec().qualifiedName();
         String message = unmatched(wrongUsage)
-                .orElseGet(() -> PLACE.matcher(String.valueOf(wrongUsage.getMessage()).strip())
+                .orElseGet(() -> PLACE.matcher(
+                                String.valueOf(wrongUsage.getMessage()).strip())
                         .replaceFirst(""));
         err.println("larder: " + startLow(message) + "; see " + command + " --help");
         if (message.equals(NO_COMMAND)) {

@@ -10,7 +10,9 @@ import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /** Prints the help of the command or of one of its subcommands. */
-@Command(name = "help", description = "Show the help of a command, as COMMAND --help does; without a name, that of all.")
+@Command(
+        name = "help",
+        description = "Show the help of a command, as COMMAND --help does; without a name, that of all.")
 final class Help implements Callable<Integer> {
     @ParentCommand
     LarderCommand larder;

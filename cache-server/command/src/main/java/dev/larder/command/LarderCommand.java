@@ -41,8 +41,9 @@ public class LarderCommand implements Runnable {
             names = "--store",
             paramLabel = "DIR",
             scope = ScopeType.INHERIT,
-            description = "The store. Default: $$LARDER_STORE, else your own in /dev/shm or /var/tmp, or the service's: one with a"
-                    + " daemon first.")
+            description =
+                    "The store. Default: $$LARDER_STORE, else your own in /dev/shm or /var/tmp, or the service's: one with a"
+                            + " daemon first.")
     @Nullable
     Path store;
 

@@ -259,14 +259,16 @@ class UsageTest {
         int bash = new ProcessBuilder("bash", "-n", script.toString()).start().waitFor();
 
         assertThat(bash).isZero();
-        assertThat(complete(script, "larder", "load", "--as", "")).containsExactly("arrays", "ragged", "strings", "index", "bytes", "images");
+        assertThat(complete(script, "larder", "load", "--as", ""))
+                .containsExactly("arrays", "ragged", "strings", "index", "bytes", "images");
         assertThat(complete(script, "larder", "serve", "--as", "ra")).containsExactly("ragged");
         assertThat(answer.out()).contains("--capacity", "verify", "complete ").contains("larder");
     }
 
     /** Returns what bash proposes for the last of some words. */
     private static List<String> complete(Path script, String... words) throws IOException, InterruptedException {
-        String line = "source " + script + "; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); COMP_LINE=\"$*\"; COMP_POINT=${#COMP_LINE};"
+        String line = "source " + script
+                + "; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); COMP_LINE=\"$*\"; COMP_POINT=${#COMP_LINE};"
                 + " _larder_with_names; printf '%s\\n' \"${COMPREPLY[@]}\"";
         List<String> command = new ArrayList<>(List.of("bash", "-c", line, "bash"));
         command.addAll(List.of(words));

@@ -1,5 +1,6 @@
 package dev.larder.reader;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
@@ -103,7 +104,11 @@ public final class BadSource extends IOException {
         return first;
     }
 
-    private static String words(@Nullable Throwable first) {
+    /** Returns the message of a failure, or words for its class if it has none. */
+    public static String words(@Nullable Throwable first) {
+        if (first instanceof EOFException) {
+            return "it ends too early";
+        }
         return first == null
                 ? "unknown"
                 : first.getMessage() == null ? first.getClass().getSimpleName() : first.getMessage();

@@ -91,8 +91,8 @@ final class ArrowFile implements Closeable {
     }
 
     /** Returns the refusal of a column. */
-    UnfitColumn unfit(String column, String reason) {
-        return new UnfitColumn(told, column, reason);
+    ArrowColumn.Unfit unfit(String column, String reason) {
+        return new ArrowColumn.Unfit(told, column, reason);
     }
 
     /** Returns the refusal of a sound file that is written in a way that is not read. */

@@ -259,7 +259,8 @@ final class ArrowMessages {
     private short firstVersion(long end) {
         file.enter(HEAD_BYTES);
         int prefix = prefixBytes(HEAD_BYTES, end);
-        int length = file.read(HEAD_BYTES + prefix - Integer.BYTES, Integer.BYTES).getInt(0);
+        int length =
+                file.read(HEAD_BYTES + prefix - Integer.BYTES, Integer.BYTES).getInt(0);
         return message(HEAD_BYTES + prefix, length, end).message.version();
     }
 

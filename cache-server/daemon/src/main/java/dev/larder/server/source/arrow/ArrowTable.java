@@ -267,14 +267,14 @@ public final class ArrowTable implements AutoCloseable {
             for (CodesColumn column : its) {
                 try {
                     column.takeWords(words.again(), isMore);
-                } catch (UnfitColumn e) {
+                } catch (ArrowColumn.Unfit e) {
                     refuse(e);
                 }
             }
         }
 
         /** Refuses the column that a dictionary belongs to, once. */
-        private void refuse(UnfitColumn refusal) {
+        private void refuse(ArrowColumn.Unfit refusal) {
             int field = IntStream.range(0, fields.size())
                     .filter(i -> refusal.isOf(nameOf(i)))
                     .boxed()
@@ -285,7 +285,7 @@ public final class ArrowTable implements AutoCloseable {
             }
         }
 
-        private void refuse(int field, UnfitColumn refusal) {
+        private void refuse(int field, ArrowColumn.Unfit refusal) {
             String name = nameOf(field);
             refused.add(name + " (" + refusal.within(name) + ")");
             unfit.add(name);
@@ -315,7 +315,7 @@ public final class ArrowTable implements AutoCloseable {
                 } else {
                     try {
                         column.take(cursor, 0, length);
-                    } catch (UnfitColumn e) {
+                    } catch (ArrowColumn.Unfit e) {
                         refuse(i, e);
                         cursor = behind(batch, i);
                     }

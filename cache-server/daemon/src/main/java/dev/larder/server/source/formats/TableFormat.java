@@ -184,8 +184,7 @@ final class TableFormat implements SourceFormat {
     }
 
     /** Returns the type that has all numbers of a group; float64 only if it rounds no whole number. */
-    private static Dtype dtype(
-            TableReader reader, NumberTable table, ColumnGroups.Group group, TableContent content) {
+    private static Dtype dtype(TableReader reader, NumberTable table, ColumnGroups.Group group, TableContent content) {
         boolean isWhole = true;
         boolean hasNegative = false;
         boolean hasUnsigned = false;

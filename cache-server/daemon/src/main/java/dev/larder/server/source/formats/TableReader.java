@@ -177,7 +177,8 @@ final class TableReader extends CsvCallbackHandler<Boolean> {
 
     private LarderException rounded(String shown) {
         return refusal(
-                shown + " would be rounded: float64 lacks this whole number, and its column has values that neither int64 nor uint64"
+                shown
+                        + " would be rounded: float64 lacks this whole number, and its column has values that neither int64 nor uint64"
                         + " has, such as missing ones",
                 "load all columns as texts with --as strings, choose other columns with --columns, or write a point behind"
                         + " the number if it may be rounded");

@@ -86,7 +86,8 @@ class TableSourceTest {
                 .hasMessageContaining("line=" + line + " reason=field 2 (a): '")
                 .hasMessageContaining("' would be rounded: float64 lacks this whole number")
                 .hasMessageContaining("--as strings");
-        assertThat(ScannedSource.scan("set", file, new SourceOptions(List.of("b"))).arrays())
+        assertThat(ScannedSource.scan("set", file, new SourceOptions(List.of("b")))
+                        .arrays())
                 .hasSize(1);
     }
 
@@ -102,7 +103,11 @@ class TableSourceTest {
 
     @ParameterizedTest
     @CsvSource({
-        "9007199254740993.0, i8", "4.00000000000000000001, i4", "1e-400, u1", "1e-99999999999, i8", "1e400, i8",
+        "9007199254740993.0, i8",
+        "4.00000000000000000001, i4",
+        "1e-400, u1",
+        "1e-99999999999, i8",
+        "1e400, i8",
         "18446744073709551616, u8",
     })
     void aNumberThatIsNoElementOfTheWantedTypeIsRefused(String value, String dtype) {

@@ -147,7 +147,9 @@ class WalkTest {
 
         assertThatThrownBy(() -> scan(As.ARRAYS, text)).hasMessageEndingWith("; load it --as strings, or --as bytes");
         assertThatThrownBy(() -> scan(As.ARRAYS, folder))
-                .hasMessageContaining("it has 1 text file: add --as strings")
+                .hasMessageEndingWith("; it has 1 text file: add --as strings");
+        Files.move(text, folder.resolve("t.what"));
+        assertThatThrownBy(() -> scan(As.ARRAYS, folder))
                 .hasMessageContaining("HDF5, Parquet, TFRecord, .tar.xz, .tar.zst");
     }
 
@@ -201,8 +203,9 @@ class WalkTest {
 
         assertThatThrownBy(() -> scan(As.ARRAYS, folder))
                 .hasMessageContaining("badFiles=2")
-                .hasMessageContaining("a part of it is longer than 240 bytes; rename the file, leave it out with --exclude,"
-                        + " or load the folder --as bytes");
+                .hasMessageContaining(
+                        "a part of it is longer than 240 bytes; rename the file, leave it out with --exclude,"
+                                + " or load the folder --as bytes");
         assertThat(scan(As.BYTES, folder).arrays().get(0).name().dataset()).isEqualTo("d");
     }
 

@@ -153,7 +153,8 @@ class TfRecordReaderTest {
 
     /** Frames a record. */
     private static byte[] record(byte[] data) {
-        ByteBuffer head = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN).putLong(data.length);
+        ByteBuffer head =
+                ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN).putLong(data.length);
         return ByteBuffer.allocate(Long.BYTES + 2 * Integer.BYTES + data.length)
                 .order(ByteOrder.LITTLE_ENDIAN)
                 .put(head.array())
