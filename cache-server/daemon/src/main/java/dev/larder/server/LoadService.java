@@ -197,16 +197,22 @@ final class LoadService {
     void postpone(LoadRequest request, LarderException failure) {
         String dataset = request.sources().get(0).name();
         errors.recordQuietly(dataset, failure);
-        List<String> paths = request.sources().stream().map(LoadRequest.Source::path).toList();
-        boolean isResident = residency.find(dataset).isPresent() || residency.heldBack().find(dataset).isPresent();
-        boolean hasSecret = request.sources().stream().anyMatch(source -> !source.visiblePath().equals(source.path()));
+        List<String> paths =
+                request.sources().stream().map(LoadRequest.Source::path).toList();
+        boolean isResident = residency.find(dataset).isPresent()
+                || residency.heldBack().find(dataset).isPresent();
+        boolean hasSecret = request.sources().stream()
+                .anyMatch(source -> !source.visiblePath().equals(source.path()));
         if (isResident || hasSecret) {
             return;
         }
         try {
             long ttlMs = request.retention().ttl().toMillis();
             residency.register(Registration.ofLost(
-                    dataset, 0, new Provenance(paths, request.options(), List.of(), ttlMs), request.retention().pinned()));
+                    dataset,
+                    0,
+                    new Provenance(paths, request.options(), List.of(), ttlMs),
+                    request.retention().pinned()));
         } catch (LarderException e) {
             errors.report("cannot note the source of a dataset: dataset=" + dataset, e);
         }

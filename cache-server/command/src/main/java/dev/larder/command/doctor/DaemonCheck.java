@@ -19,7 +19,7 @@ final class DaemonCheck implements Check {
                 Finding.problem(
                         name(),
                         "it holds the lock but does not answer: reason=" + answer.version(),
-                        "larder stop, or kill it and start larder serve again");
+                        "larder stop --keep, or kill -9 its process and run larder serve, which takes its data over");
             case RUNNING ->
                 answer.version().equals(ReleaseVersion.text())
                         ? Finding.ok(name(), "version=" + answer.version())

@@ -108,7 +108,10 @@ public final class ErrorLog {
             StackTraceElement[] frames = error.getStackTrace();
             int code = error instanceof LarderException known ? known.rawCode() : 0;
             return new Kind(
-                    subject, error.getClass(), code, Arrays.asList(Arrays.copyOf(frames, Math.min(FRAMES, frames.length))));
+                    subject,
+                    error.getClass(),
+                    code,
+                    Arrays.asList(Arrays.copyOf(frames, Math.min(FRAMES, frames.length))));
         }
     }
 }
