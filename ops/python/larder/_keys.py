@@ -161,7 +161,7 @@ class _Keys:
         if value is Ellipsis or value is NotImplemented:
             return ["constant", repr(value)]
         if kind is types.CodeType:
-            return ["code", *_scan(value)[0]]
+            return ["code", _scan(value)[0]]
         if kind is tuple:
             return ["tuple", [self.value(member) for member in value]]
         if kind is frozenset:
@@ -483,7 +483,7 @@ def _path_digest(path):
 
 @functools.lru_cache(4096)
 def _scan(code):
-    """Return the key of code alone, and the names of the globals, imports and attributes that it reads."""
+    """Return the digest of code alone, and the names of the globals, imports and attributes that it reads."""
     import dis
 
     names, imports, attributes, before = set(), [], set(), []
@@ -506,7 +506,7 @@ def _scan(code):
             attributes.update(its_attributes)
     key = [code.co_name, code.co_code.hex(), getattr(code, "co_exceptiontable", b"").hex(), code.co_flags, code.co_argcount,
            code.co_posonlyargcount, code.co_kwonlyargcount, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, constants]
-    return key, sorted(names), imports, attributes
+    return _digest_of(key), sorted(names), imports, attributes
 
 
 def _is_builtin(function, name):

@@ -303,7 +303,10 @@ def _row_source(dataset, name):
     if kind == "index":
         raise LarderError(_message("an index has no rows", "name an array, or a column of texts, bytes or ragged rows",
                                    dataset=dataset.name, column=name))
-    return dataset[name] if kind is None else getattr(dataset, kind)(name)
+    source = dataset[name]
+    if kind is None and source.ndim == 0:
+        raise LarderError(_message("an array without rows", "name arrays with at least one dimension", dataset=dataset.name, array=name))
+    return source
 
 
 def _added_arguments(function, arrays):

@@ -49,15 +49,16 @@ class _Cached:
     def array_of(self, path):
         """Return the array for a file, or None.
 
-        The file is the same if path, inode, size and time of writing are, and if the file system has recorded no change since the
-        daemon wrote the manifest. Programs can set the time of writing back, but not the time of that change.
+        The file is the same if path, inode, size, time of writing and ctime are: programs can set the time of writing back, but not the
+        ctime. A manifest of an earlier release has no ctime: the last change must be older than the manifest then.
         """
         if not isinstance(path, str) or not path.endswith(".npy"):
             return None
         found = os.stat(path)
         self._look()
-        for source, version, array, recorded_ns in self._files.get((found.st_ino, found.st_size, found.st_mtime_ns), ()):
-            if version in self._versions and found.st_ctime_ns < recorded_ns - _CLOCK_STEP_NS and os.path.samestat(os.stat(source), found):
+        for source, version, array, changed_ns, recorded_ns in self._files.get((found.st_ino, found.st_size, found.st_mtime_ns), ()):
+            unchanged = found.st_ctime_ns == changed_ns if changed_ns else found.st_ctime_ns < recorded_ns - _CLOCK_STEP_NS
+            if version in self._versions and unchanged and os.path.samestat(os.stat(source), found):
                 return self._open(version, array)
         return None
 
@@ -117,7 +118,8 @@ class _Cached:
         try:
             with open(os.path.join(store, "data", dataset, str(number), "manifest.json"), encoding="utf-8") as file:
                 manifest, recorded_ns = json.load(file), os.fstat(file.fileno()).st_ctime_ns
-            rows = {(s["inode"], s["bytes"], s["modified"]): (s["path"], key, s["array"], recorded_ns) for s in _single(manifest)}
+            rows = {(s["inode"], s["bytes"], s["modified"]): (s["path"], key, s["array"], s.get("changed", 0), recorded_ns)
+                    for s in _single(manifest)}
         except OSError:
             return
         except (ValueError, KeyError, TypeError, AttributeError):

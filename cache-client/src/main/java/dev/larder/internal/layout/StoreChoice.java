@@ -2,10 +2,6 @@ package dev.larder.internal.layout;
 
 import dev.larder.internal.error.Logs;
 import dev.larder.internal.layout.StoreLocation.Caller;
-import java.io.IOException;
-import java.net.StandardProtocolFamily;
-import java.net.UnixDomainSocketAddress;
-import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -58,7 +54,7 @@ final class StoreChoice {
             String objection = objection(folder, caller);
             if (objection != null) {
                 skipped.add(new Skipped(folder, objection));
-            } else if (hasDaemon(folder)) {
+            } else if (StoreLocation.hasDaemon(folder)) {
                 return new Choice(folder, skipped);
             } else {
                 trusted.add(folder);
@@ -80,16 +76,5 @@ final class StoreChoice {
             return "owner=" + owner.user() + " reason=it is closed to this user; " + caller.remedyFor(folder, owner);
         }
         return null;
-    }
-
-    /** Connects without waiting: members of a group may not open the lock file, and a stopped daemon still has its socket. */
-    private static boolean hasDaemon(Path store) {
-        try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
-            channel.configureBlocking(false);
-            channel.connect(UnixDomainSocketAddress.of(new StoreLayout(store).socket()));
-            return true;
-        } catch (IOException e) {
-            return false;
-        }
     }
 }

@@ -5,6 +5,9 @@ import dev.larder.internal.error.Failure;
 import dev.larder.internal.posix.Posix;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -95,6 +98,20 @@ public final class StoreLocation {
         StoreOwner owner = StoreOwner.of(store);
         if (!caller.isOwnOrService(owner)) {
             throw refused(store, owner, caller).remedy(NAME_YOUR_OWN);
+        }
+    }
+
+    /**
+     * Returns whether a daemon serves a store: its socket accepts a connection, even if the daemon is stopped. Unlike the lock file, members
+     * of a group can reach the socket. Does not wait.
+     */
+    public static boolean hasDaemon(Path store) {
+        try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            channel.configureBlocking(false);
+            channel.connect(UnixDomainSocketAddress.of(new StoreLayout(store).socket()));
+            return true;
+        } catch (IOException e) {
+            return false;
         }
     }
 

@@ -340,6 +340,15 @@ class LaunchTest {
     }
 
     @Test
+    void ranksOfALaunchThatAnEngineStartedAgainCountItsRestartsToo() {
+        String script = "echo $TORCHELASTIC_RESTART_COUNT of $TORCHELASTIC_MAX_RESTARTS; exit $((1 - LARDER_ATTEMPT))";
+        try (CommandProcess launch = launch(script, "-n=1", "--max-restarts=1", "--earlier-restarts=2")) {
+            assertThat(launch.exitCode()).as(launch.err()).isZero();
+            assertThat(launch.out().lines()).containsExactly("[0] 2 of 3", "[0] 3 of 3");
+        }
+    }
+
+    @Test
     void aProgramThatDoesNotExistIsNotStartedAgain() {
         try (CommandProcess launch = CommandProcess.onStore(
                 LeavesNothingBehind.newStore(), "launch", "--max-restarts=3", "--", "no-such-program")) {

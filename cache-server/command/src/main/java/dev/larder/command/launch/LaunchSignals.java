@@ -91,12 +91,12 @@ public final class LaunchSignals {
         if (asked > 2) {
             Runtime.getRuntime().halt(exitCode.get()); // standard output may be stuck; guardians see to the ranks
         }
-        ask(asked);
         if (asked == 1) {
             say("SIG" + name + ": asking the ranks to end; again to kill them");
         } else if (asked == 2) {
             say("SIG" + name + ": killing the ranks");
         }
+        ask(asked); // after the notice, as this process may end soon
     }
 
     private void say(String text) {

@@ -59,7 +59,7 @@ public final class LoadArguments {
 
     @Option(
             names = "--strict",
-            description = "Compare every byte of the sources to find changes, not only size, time, inode and samples.")
+            description = "Compare every byte of the sources to find changes, not only size, times, inode and samples.")
     boolean strict;
 
     @Option(

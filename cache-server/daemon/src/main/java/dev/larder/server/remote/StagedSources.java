@@ -339,6 +339,7 @@ public final class StagedSources implements AutoCloseable {
                     place.visible(record.path()),
                     object == null ? record.bytes() : object.listed().byteSize(),
                     object == null ? 0 : object.listed().modifiedNanos(),
+                    0,
                     object == null ? 0 : PlaceLook.number(object.listed()),
                     looks.getOrDefault(dataset, ""));
         }

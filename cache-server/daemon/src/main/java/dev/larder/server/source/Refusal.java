@@ -125,7 +125,18 @@ public final class Refusal {
         if (first instanceof Error error) { // such as a full heap, which is no fault of the file
             throw error;
         }
-        return String.valueOf(first.getMessage());
+        return words(first);
+    }
+
+    /** Returns the message of a failure, or words for its class if it has none. */
+    public static String words(Throwable failure) {
+        String message = failure.getMessage();
+        if (message != null && !message.isBlank()) {
+            return message;
+        }
+        return failure instanceof EOFException
+                ? "it ends too early"
+                : failure.getClass().getSimpleName();
     }
 
     private static Failure start(Path file, String reason) {
@@ -155,10 +166,10 @@ public final class Refusal {
         } else if (cause instanceof EOFException) {
             return "it ends too early";
         } else if (cause instanceof ZipException) {
-            return "its compressed data is corrupt (" + cause.getMessage() + ")";
+            return "its compressed data is corrupt (" + words(cause) + ")";
         } else if (cause instanceof FileSystemException failure && failure.getReason() != null) {
             return failure.getReason();
         }
-        return String.valueOf(cause.getMessage());
+        return words(cause);
     }
 }

@@ -97,6 +97,7 @@ public final class Store implements AutoCloseable {
             if (group.isPresent()) {
                 Modes.requireGroup(group.get());
             }
+            TakeOver.requireNoDaemon(layout);
             StoreLock lock = TakeOver.takeLock(posix, layout);
             try {
                 long heldBytes = TakeOver.prepare(posix, layout, lock.contents(), group);

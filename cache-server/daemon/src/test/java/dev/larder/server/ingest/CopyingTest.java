@@ -175,7 +175,7 @@ class CopyingTest {
         for (int i = 0; i < 3; i++) {
             Path small = Files.write(sources.resolve("small" + i), new byte[100]);
             SourceIdentity seen = SourceIdentity.of(small);
-            files.add("", "small" + i, 100, seen.modifiedNanos(), seen.inode());
+            files.add("", "small" + i, 100, seen.modifiedNanos(), seen.changedNanos(), seen.inode());
         }
         change.of(sources.resolve("small1"));
         SourceArray array = new SourceArray(

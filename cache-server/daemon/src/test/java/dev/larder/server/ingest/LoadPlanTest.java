@@ -170,7 +170,7 @@ class LoadPlanTest {
                 throw new UnsupportedOperationException("a plan reads nothing");
             }
         };
-        SourceIdentity identity = new SourceIdentity(file, 128 + header.byteSize(), 0, 0);
+        SourceIdentity identity = new SourceIdentity(file, 128 + header.byteSize(), 0, 0, 0);
         return new SourceArray(new ArrayName("set", name), header, data, List.of(identity), ColumnPart.NONE);
     }
 }

@@ -199,14 +199,15 @@ public record Transform(List<Step> steps) {
         return resizeShorter(side, Resampling.BILINEAR);
     }
 
-    /** Adds {@link Step.ResizeShorter}; {@link #centerCrop} follows. */
+    /** Adds {@link Step.ResizeShorter}, right behind {@link #decode(Colours)}; {@link #centerCrop} follows. */
     public Transform resizeShorter(int side, Resampling filter) {
         return with(new Step.ResizeShorter(side, filter));
     }
 
     /**
      * Adds {@link Step.RandomResizedCrop} as torchvision has it: 8 to 100 % of the area, 3:4 to 4:3, {@link
-     * Resampling#BILINEAR}.
+     * Resampling#BILINEAR}. It follows {@link #decode(Colours)}: images that are stored as pixels take {@link #resize(int,
+     * int)}, {@link #randomCrop} and {@link #centerCrop}.
      */
     public Transform randomResizedCrop(int height, int width) {
         return randomResizedCrop(height, width, 0.08f, 1);

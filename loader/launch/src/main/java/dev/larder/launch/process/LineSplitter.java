@@ -96,7 +96,7 @@ final class LineSplitter {
         }
     }
 
-    /** Ends a piece before the character that may not be whole, whose bytes begin the next one. */
+    /** Ends a piece before the last character, which may not be whole, and begins the next piece with it. */
     private void cut() {
         int end = length - 1;
         while (end > length - LONGEST_CHARACTER && isContinuation(line[end])) {

@@ -48,8 +48,8 @@ record RankEnvironment(LaunchPlan plan, NodePlace place) {
         changes.put("GROUP_WORLD_SIZE", Integer.toString(place.nodes()));
         changes.put("MASTER_ADDR", place.masterAddress());
         changes.put("MASTER_PORT", Integer.toString(place.masterPort()));
-        changes.put("TORCHELASTIC_RESTART_COUNT", Integer.toString(place.restarts()));
-        changes.put("TORCHELASTIC_MAX_RESTARTS", Integer.toString(plan.maxRestarts()));
+        changes.put("TORCHELASTIC_RESTART_COUNT", Integer.toString(plan.earlierRestarts() + place.restarts()));
+        changes.put("TORCHELASTIC_MAX_RESTARTS", Integer.toString(plan.earlierRestarts() + plan.maxRestarts()));
         changes.putIfAbsent("TORCHELASTIC_RUN_ID", "none");
         // Rank 0 is the first that listens at the port: no agent has a store there.
         changes.put("TORCHELASTIC_USE_AGENT_STORE", "False");

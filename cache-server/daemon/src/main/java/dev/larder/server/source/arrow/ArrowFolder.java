@@ -297,7 +297,7 @@ public final class ArrowFolder {
             }
             throw Refusal.of(file, 0, "it is not what Hugging Face writes");
         } catch (JsonParseException | IllegalStateException e) {
-            throw Refusal.of(file, 0, "it is not valid JSON (" + e.getMessage() + ")");
+            throw Refusal.of(file, 0, "it is not valid JSON (" + Refusal.words(e) + ")");
         } catch (IOException e) {
             throw Refusal.unreadable(file, 0, e);
         }

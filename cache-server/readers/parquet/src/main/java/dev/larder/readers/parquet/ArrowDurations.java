@@ -61,11 +61,15 @@ final class ArrowDurations {
             ByteBuffer message =
                     ByteBuffer.wrap(Base64.getDecoder().decode(schema)).order(ByteOrder.LITTLE_ENDIAN);
             int prefix = message.getInt(0) == CONTINUATION ? 2 * Integer.BYTES : Integer.BYTES;
-            return new ArrowDurations(message.slice(prefix, message.limit() - prefix).order(ByteOrder.LITTLE_ENDIAN))
+            return new ArrowDurations(
+                            message.slice(prefix, message.limit() - prefix).order(ByteOrder.LITTLE_ENDIAN))
                     .ofMessage();
         } catch (IOException | IndexOutOfBoundsException | IllegalArgumentException e) {
             throw BadSource.damaged(
-                    file, BadSource.NOWHERE, "", "the Arrow schema in its metadata is malformed (" + e.getMessage() + ")");
+                    file,
+                    BadSource.NOWHERE,
+                    "",
+                    "the Arrow schema in its metadata is malformed (" + e.getMessage() + ")");
         }
     }
 

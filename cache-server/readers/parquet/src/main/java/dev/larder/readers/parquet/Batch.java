@@ -147,8 +147,8 @@ final class Batch {
         int unused = Integer.SIZE - kind.itemBytes() * Byte.SIZE;
         int narrow = value << unused;
         if ((kind.isUnsigned() ? narrow >>> unused : narrow >> unused) != value) {
-            throw new IllegalStateException("a value is out of the range of its type: value=" + value + " type="
-                    + kind.dtype());
+            throw new IllegalStateException(
+                    "a value is out of the range of its type: value=" + value + " type=" + kind.dtype());
         }
         return value;
     }

@@ -48,14 +48,17 @@ record ColumnKind(Form form, String dtype, int itemBytes) {
     /** Returns whether a column's logical type is for integers of another width: its numbers would be others. */
     static boolean contradictsItself(ColumnSchema column) {
         boolean isNarrow = column.type() == PhysicalType.INT32;
-        return (isNarrow || column.type() == PhysicalType.INT64)
-                && switch (column.logicalType()) {
-                    case LogicalType.IntType integer -> isNarrow == integer.bitWidth() > Integer.SIZE;
-                    case LogicalType.DateType date -> !isNarrow;
-                    case LogicalType.TimestampType timestamp -> isNarrow;
-                    case LogicalType.TimeType time -> isNarrow != (time.unit() == LogicalType.TimeUnit.MILLIS);
-                    case null, default -> false;
-                };
+        LogicalType logical = column.logicalType();
+        if (logical == null || !(isNarrow || column.type() == PhysicalType.INT64)) {
+            return false;
+        }
+        return switch (logical) {
+            case LogicalType.IntType integer -> isNarrow == integer.bitWidth() > Integer.SIZE;
+            case LogicalType.DateType date -> !isNarrow;
+            case LogicalType.TimestampType timestamp -> isNarrow;
+            case LogicalType.TimeType time -> isNarrow != (time.unit() == LogicalType.TimeUnit.MILLIS);
+            default -> false;
+        };
     }
 
     boolean isUnsigned() {

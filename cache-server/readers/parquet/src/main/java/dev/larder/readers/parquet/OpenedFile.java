@@ -71,8 +71,8 @@ record OpenedFile(
         schema.add(alone(whole.schema().get(0)));
         paths.get(column).forEach(element -> schema.add(alone(element)));
         List<RowGroup> groups = whole.rowGroups().stream()
-                .map(group -> new RowGroup(
-                        List.of(group.columns().get(column)), group.totalByteSize(), group.numRows()))
+                .map(group ->
+                        new RowGroup(List.of(group.columns().get(column)), group.totalByteSize(), group.numRows()))
                 .toList();
         FileMetaData one = new FileMetaData(
                 whole.version(),

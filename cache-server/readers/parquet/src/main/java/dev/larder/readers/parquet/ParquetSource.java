@@ -111,7 +111,7 @@ final class ParquetSource implements OpenedSource {
         }
     }
 
-    /** Refuses a file whose schema is no tree, or whose row groups have other columns than it: columns would be lost. */
+    /** Refuses a file if its schema and its row groups have different columns: some would be lost. */
     private static void requireColumns(int file, OpenedFile opened) throws BadSource {
         FileMetaData meta = opened.reader().getFileMetaData();
         int columns = opened.reader().getFileSchema().getColumnCount();

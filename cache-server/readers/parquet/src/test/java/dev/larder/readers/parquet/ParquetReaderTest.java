@@ -146,8 +146,8 @@ class ParquetReaderTest {
                 .map(name -> new InputFile(GOLDEN.resolve(name + ".parquet"), ""))
                 .toList();
 
-        assertThatThrownBy(() ->
-                        ReadArrays.of(new ParquetReader(), new ReadRequest(files, "arrays", List.of("d_us"), 1)))
+        assertThatThrownBy(
+                        () -> ReadArrays.of(new ParquetReader(), new ReadRequest(files, "arrays", List.of("d_us"), 1)))
                 .isInstanceOf(BadSource.class)
                 .hasMessage("it is <i8 NUMBERS, but in the first file <m8[us] NUMBERS");
     }
@@ -169,8 +169,7 @@ class ParquetReaderTest {
     void encryptionIsNotCalledDamage() {
         assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), GOLDEN.resolve("encrypted.parquet")))
                 .isInstanceOfSatisfying(
-                        BadSource.class,
-                        e -> assertThat(e.remedy()).startsWith("write it again without encryption"))
+                        BadSource.class, e -> assertThat(e.remedy()).startsWith("write it again without encryption"))
                 .hasMessage("it is encrypted");
     }
 
@@ -185,7 +184,8 @@ class ParquetReaderTest {
     @Test
     void aDamagedFileIsAnIoExceptionAtMost() throws IOException {
         List<byte[]> wholes = new ArrayList<>();
-        for (String name : List.of("dictionary", "nested", "plain", "gzip", "zstd", "brotli", "lz4", "refused")) {
+        for (String name : List.of(
+                "dictionary", "nested", "plain", "gzip", "zstd", "brotli", "lz4", "refused", "durations", "names")) {
             wholes.add(Files.readAllBytes(GOLDEN.resolve(name + ".parquet")));
         }
         for (String codec : List.of("none", "snappy", "gzip", "zstd", "lz4", "brotli")) {

@@ -54,7 +54,7 @@ final class FileFeatures implements Example.Visitor {
                     file,
                     records.offset(),
                     "",
-                    "record " + records.number() + " is no tf.train.Example (" + e.getMessage() + ")",
+                    "record " + records.number() + " is no tf.train.Example (" + BadSource.words(e) + ")",
                     "load its records as they are with --as bytes, or write them as tf.train.Example");
         }
     }

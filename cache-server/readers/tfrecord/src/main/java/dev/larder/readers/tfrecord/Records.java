@@ -90,7 +90,7 @@ final class Records implements AutoCloseable {
             number++;
             return true;
         } catch (EOFException | ZipException e) {
-            throw BadSource.damaged(file, offset, "", "its compressed data is corrupt (" + e.getMessage() + ")");
+            throw BadSource.damaged(file, offset, "", "its compressed data is corrupt (" + BadSource.words(e) + ")");
         }
     }
 

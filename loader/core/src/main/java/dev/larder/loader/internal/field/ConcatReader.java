@@ -38,7 +38,7 @@ final class ConcatReader extends FieldReader {
     }
 
     @Override
-    boolean runsUserCode() {
+    public boolean runsUserCode() {
         return parts[0].runsUserCode();
     }
 

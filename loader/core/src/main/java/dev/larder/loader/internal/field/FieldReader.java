@@ -59,7 +59,7 @@ public abstract class FieldReader {
     }
 
     /** Returns whether code of the user changes what is read. */
-    boolean runsUserCode() {
+    public boolean runsUserCode() {
         return false;
     }
 

@@ -28,7 +28,7 @@ final class MadeDeviceReader extends DeviceReader {
     }
 
     @Override
-    boolean runsUserCode() {
+    public boolean runsUserCode() {
         return rows.runsUserCode();
     }
 

@@ -63,7 +63,7 @@ final class MadeRaggedReader extends FieldReader {
     }
 
     @Override
-    boolean runsUserCode() {
+    public boolean runsUserCode() {
         return true;
     }
 

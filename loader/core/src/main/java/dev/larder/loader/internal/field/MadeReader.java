@@ -20,7 +20,7 @@ final class MadeReader extends FieldReader {
     }
 
     @Override
-    boolean runsUserCode() {
+    public boolean runsUserCode() {
         return rows.runsUserCode();
     }
 

@@ -13,6 +13,7 @@ import dev.larder.loader.internal.plan.Plan;
 import dev.larder.loader.internal.slot.PipelineStage;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -63,6 +64,8 @@ public final class Gather {
             }
         } catch (LarderException failure) {
             ring.failed(slot, failure);
+        } catch (CancellationException ended) {
+            ring.left(slot);
         } catch (Throwable e) {
             // Memory ran out while a failure was described, or an exception fails to describe itself.
             ring.failed(slot, new LarderException(ErrorCode.UNEXPECTED.number(), "batch cannot be made", e));
@@ -80,6 +83,7 @@ public final class Gather {
         } catch (LarderException e) {
             throw e;
         } catch (Throwable e) {
+            slot.requireNotEnded();
             Failure failure = failure(slot, PipelineStage.PLAN, e, "sampler failed");
             throw (slot.size == 0 ? failure : failure.with("position", slot.positions[slot.cursor])).exception();
         }
@@ -130,11 +134,9 @@ public final class Gather {
         int bad = 0;
         long start = System.nanoTime();
         for (FieldReader field : fields) {
-            try {
-                field.fill(slot, first, count, workspace.scratch(field.field()));
-            } catch (Throwable e) {
-                bad += fillOneByOne(slot, field, first, count, workspace, e);
-            }
+            bad += field.runsUserCode()
+                    ? fillOneByOne(slot, field, first, count, workspace)
+                    : fillTogether(slot, field, first, count, workspace);
             long end = System.nanoTime();
             workspace
                     .stopwatch()
@@ -144,13 +146,23 @@ public final class Gather {
         return bad;
     }
 
-    private int fillOneByOne(
-            RingSlot slot, FieldReader field, int first, int count, Workspace workspace, Throwable failure) {
-        requireWorthTrying(slot, field, failure);
+    private int fillTogether(RingSlot slot, FieldReader field, int first, int count, Workspace workspace) {
+        try {
+            field.fill(slot, first, count, workspace.scratch(field.field()));
+            return 0;
+        } catch (Throwable e) {
+            requireWorthTrying(slot, field, e);
+            return fillOneByOne(slot, field, first, count, workspace);
+        }
+    }
+
+    private int fillOneByOne(RingSlot slot, FieldReader field, int first, int count, Workspace workspace) {
         int bad = 0;
         for (int i = first; i < first + count; i++) {
+            slot.requireNotEnded();
             Throwable e = fillOne(slot, field, i, workspace);
             if (e != null && !slot.bad[i]) {
+                slot.requireNotEnded(); // else the interrupt of an ending loader counts as a failure of this sample
                 giveUp(slot, field, i, stage(field), e);
                 slot.bad[i] = true;
                 bad++;
@@ -161,16 +173,18 @@ public final class Gather {
 
     /** Fills in one sample, with as many tries as it may take; returns what kept it from being filled in. */
     private @Nullable Throwable fillOne(RingSlot slot, FieldReader field, int sample, Workspace workspace) {
-        Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
+        Backoff backoff = null; // made for the first failure, as nothing is allocated without one
         for (int attempt = 0; ; attempt++) {
             try {
                 field.fill(slot, sample, 1, workspace.scratch(field.field()));
                 return null;
             } catch (Throwable e) {
-                if (attempt >= retries || Thread.currentThread().isInterrupted()) {
+                if (attempt >= retries || slot.ended || Thread.currentThread().isInterrupted()) {
                     return e;
                 }
-                var unused = backoff.pause(Deadline.none()); // where it was interrupted, the next failure is the last
+                backoff = backoff == null ? new Backoff(FIRST_PAUSE, LONGEST_PAUSE) : backoff;
+                var unused = backoff.pause(Deadline.none()); // after an interrupt, the next failure is the last
+                slot.requireNotEnded();
             }
         }
     }
@@ -233,6 +247,7 @@ public final class Gather {
             return;
         }
         long start = System.nanoTime();
+        slot.requireNotEnded();
         try {
             collator.collate(slot, workspace.scratch(collator.field()));
         } catch (Throwable e) {
