@@ -274,7 +274,7 @@ final class RequestService implements RequestHandler {
 
     private static ErrorRow row(FairQueue.Running late) {
         Instant now = Instant.now();
-        String message = Failure.of(ErrorCode.DEADLINE, "a request does not end, and others may wait for it")
+        String message = Failure.of(ErrorCode.DEADLINE, ErrorRow.LATE)
                 .with("request", late.what())
                 .with("user", late.peer().user())
                 .with("pid", late.peer().pid())

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.larder.internal.protocol.ArrayRow;
+import dev.larder.internal.protocol.ErrorRow;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.Protocol;
 import dev.larder.internal.protocol.Request;
@@ -113,6 +114,21 @@ class HungMountTest {
 
         served.control().load(register("other", sources.resolve("x.npy")), progress -> {});
         assertThat(served.control().list("", true)).extracting(ArrayRow::name).containsExactly("other", "resident/x");
+    }
+
+    @Test
+    void aRequestThatHangsInTheStoreItselfIsListedWithItsStack() throws IOException {
+        try (HungMount store = HungMount.over(served.layout().root().resolve("data/resident"))) {
+            ask(new Request.Status());
+
+            await().atMost(LONGEST)
+                    .untilAsserted(() -> assertThat(served.control().errors())
+                            .filteredOn(ErrorRow::isLate)
+                            .singleElement()
+                            .satisfies(row -> assertThat(row.message() + row.trace())
+                                    .contains("request=Status", "pid=" + ProcessHandle.current().pid(), "Overview.status")));
+            store.wake();
+        }
     }
 
     @Test

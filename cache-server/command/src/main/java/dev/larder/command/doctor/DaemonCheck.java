@@ -20,6 +20,12 @@ final class DaemonCheck implements Check {
                         name(),
                         "it holds the lock but does not answer: reason=" + answer.version(),
                         "larder stop, or kill it and start larder serve again");
+            case HANGING ->
+                Finding.problem(
+                        name(),
+                        "it takes connections but does not answer requests: " + answer.version(),
+                        "if a stack trace waits for a file system, repair that; else kill the daemon and start larder serve"
+                                + " again, which takes over the published data");
             case RUNNING ->
                 answer.version().equals(ReleaseVersion.text())
                         ? Finding.ok(name(), "version=" + answer.version())
