@@ -28,6 +28,7 @@ class HungMountTest {
     /** How many turns one process has at a time at sources. */
     private static final int SHARE = 8;
 
+    private static final int SHARE_OF_LOADS = 64;
     private static final Duration LONGEST = Duration.ofMinutes(1);
 
     @TempDir
@@ -138,6 +139,21 @@ class HungMountTest {
         }
         await().atMost(LONGEST).until(() -> threads("larder-load") > 0);
 
+        assertServesWhatIsResident();
+    }
+
+    @Test
+    void aLoadThatWaitsForItsTurnEndsWithItsClient() throws IOException {
+        for (int i = 0; i < SHARE_OF_LOADS; i++) {
+            ask(ServedStore.request("h" + i, hung.path("h")));
+        }
+        await().atMost(LONGEST).until(() -> threads("larder-load") == SHARE_OF_LOADS);
+        ask(ServedStore.request("waits", sources.resolve("x.npy")));
+        await().atMost(LONGEST).until(() -> served.control().loads().size() == SHARE_OF_LOADS + 1);
+
+        asking.get(SHARE_OF_LOADS).close();
+
+        await().atMost(LONGEST).until(() -> served.control().loads().size() == SHARE_OF_LOADS);
         assertServesWhatIsResident();
     }
 }

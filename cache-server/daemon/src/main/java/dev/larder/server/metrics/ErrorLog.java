@@ -54,10 +54,15 @@ public final class ErrorLog {
         LOG.warn("{}: {}", what, error.getMessage());
     }
 
-    /** Notes what a client is told of as well, where it is the daemon's fault or the machine's. */
-    public void recordIfUnexpected(Throwable error) {
+    /**
+     * Notes the failure of a load or build, which its client also receives: the client may be long gone when somebody looks for the
+     * reason. Leaves out those that were cancelled, or ended with the daemon.
+     */
+    public void recordUnlessGivenUp(Throwable error) {
         if (!(error instanceof LarderException known) || known.code() == ErrorCode.UNEXPECTED) {
             record(error);
+        } else if (known.code() != ErrorCode.INTERRUPTED && known.code() != ErrorCode.NO_DAEMON) {
+            note(error);
         }
     }
 
