@@ -178,8 +178,7 @@ class ParquetReaderTest {
     void aTypeWithALongDescriptionIsNamedByItsBeginning() {
         assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), GOLDEN.resolve("geometry.parquet")))
                 .isInstanceOfSatisfying(
-                        BadSource.class,
-                        e -> assertThat(e.remedy()).isEqualTo("load others with --columns good"))
+                        BadSource.class, e -> assertThat(e.remedy()).isEqualTo("load others with --columns good"))
                 .hasMessageStartingWith("its type is not one that numpy or a column has: BYTE_ARRAY GEOMETRY({")
                 .hasMessageEndingWith("…");
     }
