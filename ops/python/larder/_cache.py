@@ -52,9 +52,7 @@ def cache(name: str, fn: Callable[[], Any], store: str | os.PathLike[str] | None
     >>> features = larder.cache("features", lambda: compute_features())
     """
     found = _built(name, lambda: _stored_forms(fn()), store, timeout)
-    if list(found._open().listed) != ["data"]:
-        return found
-    return getattr(found, found.columns["data"])("data") if "data" in found.columns else found["data"]
+    return found["data"] if list(found) == ["data"] else found
 
 
 def _built(name, make, store, timeout):

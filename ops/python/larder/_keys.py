@@ -190,7 +190,7 @@ class _Keys:
     def refuse(self, value, reason="", remedy=None):
         """Raise the error for a value that cannot be in a key, with the way to it."""
         kind = type(value)
-        where = {"value": " of ".join(_shown(*place) if isinstance(place, tuple) else place for place in reversed(self._at))} if self._at else {}
+        where = {"value": " of ".join(_item_text(*place) if isinstance(place, tuple) else place for place in reversed(self._at))} if self._at else {}
         if reason:
             where["reason"] = reason
         raise LarderError(_message("a value cannot be part of a key", remedy or (
@@ -438,7 +438,7 @@ class _Keys:
             return None
 
 
-def _shown(name):
+def _item_text(name):
     """Return an item of a dict for a message."""
     try:
         text = repr(name)
