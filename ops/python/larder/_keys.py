@@ -36,8 +36,8 @@ _cached_functions: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # wh
 # Types that pickle as all that they are. Named, as most programs never import them.
 _PICKLED = frozenset("""builtins.range builtins.slice datetime.date datetime.datetime datetime.time datetime.timedelta datetime.timezone
     zoneinfo.ZoneInfo decimal.Decimal fractions.Fraction uuid.UUID collections.OrderedDict collections.defaultdict collections.Counter
-    collections.deque _collections._tuplegetter collections._tuplegetter types.SimpleNamespace operator.itemgetter operator.attrgetter operator.methodcaller pathlib.PurePosixPath
-    pathlib.PureWindowsPath pathlib.PosixPath pathlib._local.PurePosixPath pathlib._local.PureWindowsPath pathlib._local.PosixPath""".split())
+    collections.deque _collections._tuplegetter collections._tuplegetter types.SimpleNamespace operator.itemgetter operator.attrgetter
+    operator.methodcaller pathlib.PurePosixPath pathlib.PureWindowsPath pathlib.PosixPath pathlib._local.PurePosixPath pathlib._local.PureWindowsPath pathlib._local.PosixPath""".split())
 
 _ALIASES = types.GenericAlias, getattr(types, "UnionType", types.GenericAlias)
 
@@ -307,7 +307,7 @@ class _Keys:
         main = sys.modules["__main__"]
         spec = getattr(main, "__spec__", None)
         path = getattr(main, "__file__", None)
-        return spec.name if spec is not None else _MAIN[0] if path is None else os.path.abspath(path)
+        return spec.name if spec is not None else os.path.abspath(path) if path is not None and os.path.isfile(path) else _MAIN[0]
 
     def _is_followed(self, thing):
         """Return whether code counts: without a version, and for names that many functions have."""

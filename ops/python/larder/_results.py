@@ -40,7 +40,9 @@ def _refused(value, at="", reason="", remedy=None):
         fallback = "numpy.asarray(it)" if hasattr(value, "__array__") else "arrays, numbers and texts, in tuples, lists and dicts with texts as keys"
         remedy = next((_REMEDIES[name] for name in names if name in _REMEDIES), fallback)
     where = {"at": at} if at else {}
-    return LarderError(_message("a result cannot be kept as it is", "return " + remedy, type=names[0], **where, **({"reason": reason} if reason else {})))
+    if reason:
+        where["reason"] = reason
+    return LarderError(_message("a result cannot be kept as it is", "return " + remedy, type=names[0], **where))
 
 
 def _is_restorable(dtype):
