@@ -2,11 +2,13 @@ package dev.larder.command;
 
 import dev.larder.command.output.Json;
 import dev.larder.command.output.Outcome;
+import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.StoreLocation;
 import dev.larder.server.store.Leftovers;
 import dev.larder.server.store.StoreReport;
-import dev.larder.server.store.StoreReport.State;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,7 +39,9 @@ final class Gc implements Callable<Integer> {
     @Option(names = "--dry-run", description = "Only print what would be removed.")
     boolean dryRun;
 
-    @Option(names = "--kept", description = "Also remove stores that were kept on purpose, and computed data that has no source.")
+    @Option(
+            names = "--kept",
+            description = "Also remove stores that were kept on purpose, and computed data that has no source.")
     boolean kept;
 
     @Option(
@@ -52,6 +56,11 @@ final class Gc implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        if (folder != null && !Files.isDirectory(folder)) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "no such folder to look for stores in")
+                    .with("under", folder)
+                    .remedy("name the folder that has the stores");
+        }
         TreeSet<Path> candidates = new TreeSet<>();
         List<Path> places = folder == null ? StoreLocation.PLACES : List.of(folder.toAbsolutePath());
         places.forEach(place -> candidates.addAll(Leftovers.candidates(place)));

@@ -51,6 +51,14 @@ class GcTest {
     }
 
     @Test
+    void aFolderThatIsNotThereIsNoFolderWithoutStores() {
+        Answer answer = Answer.of("gc", "--under", "/no/such/folder");
+
+        assertThat(answer.code()).isEqualTo(6);
+        assertThat(answer.err()).contains("no such folder to look for stores in: under=/no/such/folder");
+    }
+
+    @Test
     void theDoctorFindsADeadStoreWhateverItsNameIs() {
         Path mine = shared.resolve("mine");
         leave(mine);
@@ -171,7 +179,8 @@ class GcTest {
         }
 
         assertThat(gc().out())
-                .contains("computed " + store + "  files=", "datasets=[made]; larder serve --store " + store, "stores=0");
+                .contains(
+                        "computed " + store + "  files=", "datasets=[made]; larder serve --store " + store, "stores=0");
         assertThat(Answer.of(store, "doctor").out()).contains("larder serve --store " + store);
         try (CommandProcess again = serve(store)) {
             assertThat(again.ask("verify", "made").code()).isZero();
