@@ -174,7 +174,7 @@ class CachedTest(CommandCase):
         import torch
 
         frame = pd.DataFrame({"a": [1, 2], "b": [0.5, 1], "c": ["x", "yy"]})
-        for result, reason in ((frame, r"type=pandas.DataFrame.*; return .name: it.name..to_numpy"), (frame["a"], "type=pandas.Series; .* index"),
+        for result, reason in ((frame, r"type=pandas.DataFrame.*; return .name: it.name..to_numpy"), (frame["a"], "type=pandas.Series .*; return .* index"),
                                (torch.ones(2, dtype=torch.bfloat16), "type=torch.Tensor.*; return it.numpy")):
             with self.assertRaisesRegex(larder.LarderError, reason):
                 self.kept([result])

@@ -5,6 +5,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -185,6 +186,20 @@ class RedirectTest(unittest.TestCase):
         save(file, np.zeros(4))
         larder("load", f"touched={file}")
         self.assertFromStore(self.script("cached(np.load('touched.npy'))")[0])
+
+    def test_manifest_of_an_earlier_release_has_to_be_younger_than_the_last_change_of_a_file(self):
+        file = os.path.join(self.folder, "early.npy")
+        save(file, np.zeros(4))
+        larder("load", f"early={file}")
+        self.addCleanup(larder, "evict", "early")
+        manifest = pathlib.Path(STORE, "data", "early", "1", "manifest.json")
+        earlier = re.sub('"changed": ?[0-9]+,', "", manifest.read_text())
+        self.assertNotIn('"changed"', earlier)
+        manifest.chmod(0o600)
+        manifest.write_text(earlier)
+        self.assertFromStore(self.script("cached(np.load('early.npy'))")[0])
+        os.chmod(file, 0o600)
+        self.assertEqual(self.script("cached(np.load('early.npy'))"), [""])
 
     def test_damaged_manifest_leaves_the_others_redirected(self):
         larder("load", f"a={os.path.join(self.folder, 'other.npy')}")  # before d, the way they are looked at

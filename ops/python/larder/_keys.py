@@ -22,6 +22,7 @@ from ._datasets import Dataset
 from ._errors import LarderError, _message
 
 _MOST_GLOBAL_BYTES = 1 << 20
+_LONGEST_NAME = 40
 _SETTLED_S = 1  # a file that was written later than this may be written again within one tick of its clock
 _digests: dict = {}
 _MAIN = "__main__", "__mp_main__"  # the second is its name in processes that multiprocessing has spawned
@@ -35,8 +36,10 @@ _cached_functions: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # wh
 # Types that pickle as all that they are. Named, as most programs never import them.
 _PICKLED = frozenset("""builtins.range builtins.slice datetime.date datetime.datetime datetime.time datetime.timedelta datetime.timezone
     zoneinfo.ZoneInfo decimal.Decimal fractions.Fraction uuid.UUID collections.OrderedDict collections.defaultdict collections.Counter
-    collections.deque _collections._tuplegetter types.SimpleNamespace operator.itemgetter operator.attrgetter operator.methodcaller pathlib.PurePosixPath
+    collections.deque _collections._tuplegetter collections._tuplegetter types.SimpleNamespace operator.itemgetter operator.attrgetter operator.methodcaller pathlib.PurePosixPath
     pathlib.PureWindowsPath pathlib.PosixPath pathlib._local.PurePosixPath pathlib._local.PureWindowsPath pathlib._local.PosixPath""".split())
+
+_ALIASES = types.GenericAlias, getattr(types, "UnionType", types.GenericAlias)
 
 # Members of classes that no result depends on, or that differ from process to process.
 _NOT_CODE = frozenset("""__dict__ __weakref__ __doc__ __module__ __annotations__ __annotate__ __annotate_func__ __annotations_cache__
@@ -174,7 +177,7 @@ class _Keys:
         if kind is list:
             return ["list", [self.value(member) for member in value]]
         if kind is dict:
-            return ["dict", [[self.value(name), self._within(f"[{name!r}]", member)] for name, member in value.items()]]
+            return ["dict", [[self.value(name), self._within((name,), member)] for name, member in value.items()]]
         if kind is set:
             return ["set", self._unordered(value)]
         if isinstance(value, (np.ndarray, np.generic)):
@@ -187,7 +190,7 @@ class _Keys:
     def refuse(self, value, reason="", remedy=None):
         """Raise the error for a value that cannot be in a key, with the way to it."""
         kind = type(value)
-        where = {"value": " of ".join(reversed(self._at))} if self._at else {}
+        where = {"value": " of ".join(_shown(*place) if isinstance(place, tuple) else place for place in reversed(self._at))} if self._at else {}
         if reason:
             where["reason"] = reason
         raise LarderError(_message("a value cannot be part of a key", remedy or (
@@ -287,7 +290,7 @@ class _Keys:
             return ["numpy", value.__name__, _version_of("numpy")]
         if _is_found(value):
             return ["library", self._name(value), _library(value.__module__)]
-        if type(value).__module__ == "typing" or isinstance(value, getattr(types, "GenericAlias", ())):
+        if type(value).__module__ == "typing" or type(value) in _ALIASES:
             return ["typing", repr(value)]
         wrapped = getattr(value, "__wrapped__", None)
         if callable(value) and callable(wrapped):  # such as what functools.lru_cache makes
@@ -433,6 +436,15 @@ class _Keys:
             return self._within(f"attribute {slot.__name__}", slot.__get__(value))
         except AttributeError:  # not set
             return None
+
+
+def _shown(name):
+    """Return an item of a dict for a message."""
+    try:
+        text = repr(name)
+    except Exception:  # the user's own, or an integer of thousands of digits
+        text = type(name).__qualname__
+    return f"[{text if len(text) <= _LONGEST_NAME else text[:_LONGEST_NAME] + '...'}]"
 
 
 def _enum_type():

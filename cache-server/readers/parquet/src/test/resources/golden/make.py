@@ -208,6 +208,36 @@ def durations():
     return pa.table(columns), expected
 
 
+def extremes():
+    """Make the least and the greatest number of each type, beside a null."""
+    columns, expected = {}, {}
+    for name in "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8":
+        limits = np.iinfo(name)
+        value = np.array([limits.min, limits.max, limits.max - 1, 0], "<" + name if name[1] != "1" else name)
+        columns[name] = pa.array(value)
+        expected[name] = text(value)
+        columns[name + "_null"] = pa.array([None if i == 2 else int(v) for i, v in enumerate(value)], columns[name].type)
+        expected[name + "_null"] = text(np.where(np.arange(4) == 2, 0, value).astype(value.dtype))
+        expected[name + "_null.mask"] = text(np.arange(4) == 2)
+    for name in "<f2", "<f4", "<f8":
+        value = np.array([np.nan, -np.inf, -0.0, np.finfo(name).max], name)
+        columns[name[1:]] = pa.array(value)
+        expected[name[1:]] = text(value)
+    for unit in "ms", "us", "ns":
+        value = np.array([-2**63 + 1, 2**63 - 1, -1, 0], "<i8").view(f"<M8[{unit}]")
+        columns["at_" + unit] = pa.array(value)
+        columns["zone_" + unit] = pa.array(value).cast(pa.timestamp(unit, "Europe/Berlin"))
+        expected["at_" + unit] = expected["zone_" + unit] = text(value)
+    value = np.array([-2**31, 2**31 - 1, -1, 0], "<i4")
+    columns["day"] = pa.array(value, pa.int32()).cast(pa.date32())
+    expected["day"] = text(value.astype("<M8[D]"))
+    columns["time"] = pa.array([0, 86_399_999_999, 1, 2], pa.time64("us"))
+    expected["time"] = text(np.array([0, 86_399_999_999, 1, 2], "<m8[us]"))
+    columns["clock"] = pa.array([0, 86_399_999, 1, 2], pa.time32("ms"))
+    expected["clock"] = text(np.array([0, 86_399_999, 1, 2], "<m8[ms]"))
+    return pa.table(columns), expected
+
+
 def names():
     """Make columns that others could be taken for: by the last part of a path, or by a dot in a name."""
     numbers = [pa.array([10 * column + row for row in range(4)]) for column in range(6)]
@@ -254,6 +284,12 @@ def main():
     pq.write_table(table, HERE / "durations.parquet")
     pq.write_table(table.select(["d_us"]), HERE / "bare.parquet", store_schema=False)
     lines += [f"durations.parquet\t{column}\t{value}" for column, value in sorted(expected.items())]
+    table, expected = extremes()
+    for kind, options in ("plain", {"use_dictionary": False}), ("dictionary", {}), ("delta", {
+            "use_dictionary": False, "column_encoding": {
+                name: "DELTA_BINARY_PACKED" for name in table.column_names if name[0] in "iuazdtc"}}):
+        pq.write_table(table, HERE / f"extremes-{kind}.parquet", **options)
+        lines += [f"extremes-{kind}.parquet\t{column}\t{value}" for column, value in sorted(expected.items())]
     table, expected = names()
     pq.write_table(table, HERE / "names.parquet")
     lines += [f"names.parquet\t{column}\t{value}" for column, value in sorted(expected.items())]

@@ -41,22 +41,32 @@ public final class ControlClient {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(5);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(500);
 
+    /** The daemon answers a question in a moment, unless it hangs or much waits before. */
+    private static final Duration LONGEST_ANSWER = Duration.ofMinutes(1);
+
     private final Path store;
     private final Duration silence;
+    private final Duration longestAnswer;
 
-    private ControlClient(Path store, Duration silence) {
+    private ControlClient(Path store, Duration silence, Duration longestAnswer) {
         this.store = store;
         this.silence = silence;
+        this.longestAnswer = longestAnswer;
     }
 
     /** Addresses the daemon of a store; nothing is asked yet. */
     public static ControlClient at(Path store) {
-        return new ControlClient(store, SILENCE);
+        return new ControlClient(store, SILENCE, LONGEST_ANSWER);
     }
 
     /** Returns a client that gives up when the daemon has said nothing for this long, instead of ten seconds. */
     public ControlClient patientFor(Duration longestSilence) {
-        return new ControlClient(store, longestSilence);
+        return new ControlClient(store, longestSilence, longestAnswer);
+    }
+
+    /** Returns a client that waits so long for rows and totals, heartbeats or not, instead of a minute. */
+    public ControlClient answeredWithin(Duration limit) {
+        return new ControlClient(store, silence, limit);
     }
 
     /** Returns a client that is as patient as this one, but not beyond the time that its caller has, and a second. */
@@ -193,7 +203,7 @@ public final class ControlClient {
     public RegionRow createRegion(String name, String kind, long byteSize, boolean sealed) {
         try (ControlConnection connection = ControlConnection.open(store, silence)) {
             connection.send(new RegionRequest.Create(name, kind, byteSize, sealed));
-            return connection.only(connection.collect(RegionRow.class), "region");
+            return connection.only(connection.collect(RegionRow.class, Deadline.none()), "region");
         }
     }
 
@@ -211,7 +221,7 @@ public final class ControlClient {
     public DaemonStatus status() {
         try (ControlConnection connection = ControlConnection.open(store, silence)) {
             connection.send(new Request.Status());
-            return connection.only(connection.collect(DaemonStatus.class), "status");
+            return connection.only(connection.collect(DaemonStatus.class, Deadline.after(longestAnswer)), "status");
         }
     }
 
@@ -299,7 +309,7 @@ public final class ControlClient {
     private <T extends Response> List<T> answers(Request request, Class<T> kind) {
         try (ControlConnection connection = ControlConnection.open(store, silence)) {
             connection.send(request);
-            return connection.collect(kind);
+            return connection.collect(kind, Deadline.after(longestAnswer));
         }
     }
 }

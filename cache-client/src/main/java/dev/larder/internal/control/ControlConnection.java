@@ -123,8 +123,7 @@ final class ControlConnection implements AutoCloseable {
     }
 
     /** Collects answers of one kind until the daemon is done. */
-    <T extends Response> List<T> collect(Class<T> kind) {
-        Deadline end = Deadline.none();
+    <T extends Response> List<T> collect(Class<T> kind, Deadline end) {
         List<T> answers = new ArrayList<>();
         Response response = nextAnswer(ProgressListener.NONE, end);
         while (!(response instanceof Done)) {

@@ -28,7 +28,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class StoreChoiceTest {
     private static final int MINE = 60;
     private static final int THEIRS = 61;
-    private static final Map<String, Integer> USERS = Map.of("me", 4711, "stranger", 4712, "system", 999, "configured", 1);
+    private static final int ME = 4711;
+    private static final List<String> NAMES = List.of("own", "disk", "service");
     private static final Path TABLE = Path.of("src/test/resources/layout/store-choice.tsv");
 
     @TempDir
@@ -54,22 +55,19 @@ class StoreChoiceTest {
     void theTableSaysWhichStoreIsChosenAndWhichAreSkipped(List<String> row) throws IOException {
         assumeTrue(Posix.system().userId() == 0, "only root can give a folder away");
         Caller caller = caller();
-        Map<String, Path> paths = Map.of(
-                "own", caller.defaultStores().get(0),
-                "disk", caller.defaultStores().get(1),
-                "service", caller.defaultStores().get(2));
-        make(paths.get("own"), row.get(1));
-        make(paths.get("disk"), row.get(2));
-        make(paths.get("service"), row.get(3));
+        List<Path> stores = caller.defaultStores();
+        for (int i = 0; i < NAMES.size(); i++) {
+            make(stores.get(i), row.get(1 + i));
+        }
 
         Choice choice = StoreChoice.among(caller);
 
-        assertThat(choice.store()).isEqualTo(paths.get(row.get(4)));
+        assertThat(choice.store()).isEqualTo(stores.get(NAMES.indexOf(row.get(4))));
         assertThat(choice.skipped())
                 .extracting(Skipped::folder)
                 .isEqualTo(Stream.of(row.get(5).split(",", -1))
                         .filter(name -> !name.equals("-"))
-                        .map(paths::get)
+                        .map(name -> stores.get(NAMES.indexOf(name)))
                         .toList());
     }
 
@@ -89,7 +87,7 @@ class StoreChoiceTest {
             Files.createDirectory(place);
         }
         Map<String, String> environment = Map.of(StoreLocation.SERVICE_USER_VARIABLE, "daemon");
-        return new Caller(USERS.get("me"), "ada", List.of(MINE), environment, places);
+        return new Caller(ME, "ada", List.of(MINE), environment, places);
     }
 
     private void make(Path path, String what) throws IOException {
@@ -101,9 +99,18 @@ class StoreChoiceTest {
             default -> makeFolder(path, words);
         }
         if (!words.get(0).equals("-")) {
-            int uid = USERS.getOrDefault(words.get(0).split(":", -1)[0], USERS.get("me"));
+            int uid = uidOf(words.get(0).split(":", -1)[0]);
             Files.setAttribute(path, "unix:uid", uid, LinkOption.NOFOLLOW_LINKS);
         }
+    }
+
+    private static int uidOf(String owner) {
+        return switch (owner) {
+            case "stranger" -> 4712;
+            case "system" -> 999;
+            case "configured" -> 1;
+            default -> ME;
+        };
     }
 
     private void makeFolder(Path path, List<String> words) throws IOException {

@@ -110,7 +110,8 @@ class StoreLocationTest {
                 .doesNotThrowAnyException();
         assertRefused(store, ada(GAMES + 1, Map.of()));
         assertThatThrownBy(() -> StoreLocation.requireTrustedOwner(store, ada(GAMES + 1, Map.of())))
-                .hasMessageContaining("; ask to join its group and log in again: group=" + StoreOwner.of(store).group())
+                .hasMessageContaining("; ask to join its group and log in again: group="
+                        + StoreOwner.of(store).group())
                 .message()
                 .doesNotContain(StoreLocation.SERVICE_USER_VARIABLE);
         Files.setAttribute(store, "unix:mode", 0755);

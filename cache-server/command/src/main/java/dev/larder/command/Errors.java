@@ -16,7 +16,7 @@ import picocli.CommandLine.ParentCommand;
         name = "errors",
         description = {
             "Show the daemon's errors since its start: each kind once, the most recent one last.",
-            "Errors that were reported to a client are not listed. --debug adds stack traces."
+            "Failed loads and builds are included; other errors that were reported to a client are not. --debug adds stack traces."
         })
 final class Errors implements Callable<Integer> {
     private static final DateTimeFormatter TIME =

@@ -8,7 +8,6 @@ import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.StoreLocation;
 import dev.larder.server.store.Leftovers;
 import dev.larder.server.store.StoreReport;
-import dev.larder.server.store.StoreReport.State;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -40,7 +39,9 @@ final class Gc implements Callable<Integer> {
     @Option(names = "--dry-run", description = "Only print what would be removed.")
     boolean dryRun;
 
-    @Option(names = "--kept", description = "Also remove stores that were kept on purpose, and computed data that has no source.")
+    @Option(
+            names = "--kept",
+            description = "Also remove stores that were kept on purpose, and computed data that has no source.")
     boolean kept;
 
     @Option(

@@ -66,8 +66,9 @@ final class Serve implements Callable<Integer> {
             names = "--load",
             paramLabel = "NAME=PATH",
             converter = SourceConverter.class,
-            description = "Load this first; may be given several times. A dataset that cannot be loaded is reported, and"
-                    + " loaded on larder reload or at the first open; the others are served.")
+            description =
+                    "Load this first; may be given several times. A dataset that cannot be loaded is reported, and"
+                            + " loaded on larder reload or at the first open; the others are served.")
     List<LoadRequest.Source> sources = List.of();
 
     @Option(
@@ -324,8 +325,10 @@ final class Serve implements Callable<Integer> {
                 FailureReport.report(failure, larder.debug, larder.err());
             });
         }
-        long datasets =
-                request.sources().stream().map(LoadRequest.Source::name).distinct().count();
+        long datasets = request.sources().stream()
+                .map(LoadRequest.Source::name)
+                .distinct()
+                .count();
         return new Loaded(datasets, failed);
     }
 

@@ -2,6 +2,7 @@ package dev.larder.command;
 
 import dev.larder.command.output.Units;
 import dev.larder.command.signal.Signals;
+import dev.larder.command.terminal.QuitKey;
 import dev.larder.command.terminal.TopSample;
 import dev.larder.command.terminal.TopScreen;
 import dev.larder.command.terminal.TopText;
@@ -25,7 +26,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "top",
         description = {
-            "Show the daemon, the content of the store and its readers, refreshed until Ctrl-C.",
+            "Show the daemon, the content of the store and its readers, refreshed until q or Ctrl-C.",
             "On a terminal the view is updated in place, and fits its width. Reads the counters in the store and /proc, so it"
                     + " works even when the daemon hangs or is gone; loads and errors are what the daemon answers, if it"
                     + " does. In the bar # is leased, = resident otherwise, - retired. Readers in other pid namespaces (containers) are not seen."
@@ -64,18 +65,20 @@ final class Top implements Callable<Integer> {
         Path store = larder.store();
         TopSample first = TopSample.take(store);
         if (json) {
-            follow(first, (now, before) -> larder.out().println(TopText.json(now, before)));
+            follow(first, (now, before) -> larder.out().println(TopText.json(now, before)), new CountDownLatch(1));
         } else if (!once && TopScreen.isThere()) {
             draw(first);
         } else {
-            follow(first, this::print);
+            follow(first, this::print, new CountDownLatch(1));
         }
         return 0;
     }
 
     private void draw(TopSample first) {
-        try (TopScreen screen = new TopScreen(larder.out())) {
-            follow(first, (now, before) -> screen.show(width -> TopText.lines(now, before, width)));
+        CountDownLatch ended = new CountDownLatch(1);
+        try (TopScreen screen = new TopScreen(larder.out());
+                QuitKey key = QuitKey.watch(ended::countDown)) {
+            follow(first, (now, before) -> screen.show(width -> TopText.lines(now, before, width)), ended);
         }
     }
 
@@ -87,9 +90,8 @@ final class Top implements Callable<Integer> {
         lines.forEach(larder.out()::println);
     }
 
-    /** Shows one look after the other, until a signal ends it or nobody reads on. */
-    private void follow(TopSample first, BiConsumer<TopSample, @Nullable TopSample> show) {
-        CountDownLatch ended = new CountDownLatch(1);
+    /** Shows one look after the other, until the latch opens, which a signal does as well, or nobody reads on. */
+    private void follow(TopSample first, BiConsumer<TopSample, @Nullable TopSample> show, CountDownLatch ended) {
         if (!once) {
             Posix.system().acceptInterrupts();
             List.of(Signals.INTERRUPT, Signals.TERMINATE, Signals.HANG_UP)

@@ -104,7 +104,9 @@ class DetachTest {
         try (CommandProcess command = detach("--load", "a=/does/not/exist")) {
             assertThat(command.exitCode()).isZero();
             assertThat(command.err()).contains("larder: not loaded: a\n", "/does/not/exist");
-            assertThat(command.out()).contains("Done caching: 0 of 1 datasets; not loaded: a;").doesNotContain("caching.");
+            assertThat(command.out())
+                    .contains("Done caching: 0 of 1 datasets; not loaded: a;")
+                    .doesNotContain("caching.");
             ProcessHandle daemon = daemonOf(command);
 
             command.ask("stop");

@@ -179,7 +179,8 @@ class GcTest {
         }
 
         assertThat(gc().out())
-                .contains("computed " + store + "  files=", "datasets=[made]; larder serve --store " + store, "stores=0");
+                .contains(
+                        "computed " + store + "  files=", "datasets=[made]; larder serve --store " + store, "stores=0");
         assertThat(Answer.of(store, "doctor").out()).contains("larder serve --store " + store);
         try (CommandProcess again = serve(store)) {
             assertThat(again.ask("verify", "made").code()).isZero();

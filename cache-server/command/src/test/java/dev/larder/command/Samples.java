@@ -94,10 +94,10 @@ final class Samples {
     }
 
     /**
-     * Runs a command line on a terminal of 40 columns and 8 rows, presses Ctrl-C when it has drawn twice, and returns what it drew
-     * and its exit code; or skips the test where there is no Python.
+     * Runs a command line on a terminal of 40 columns and 8 rows, presses a key when it has drawn twice, and returns what it drew
+     * and its exit code; or skips the test if there is no Python.
      */
-    static String onTerminal(String command) {
+    static String onTerminal(String command, char key) {
         String script = """
                 import fcntl, os, pty, struct, sys, termios
                 pid, terminal = pty.fork()
@@ -112,13 +112,13 @@ final class Samples {
                     except OSError:
                         break
                     if not pressed and drawn.count(b'\\x1b[J') >= 2:
-                        os.write(terminal, b'\\x03')
+                        os.write(terminal, sys.argv[2].encode())
                         pressed = True
                 code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
                 sys.stdout.buffer.write(drawn.replace(b'^C', b'') + b'exit=%d' % code)
                 """;
         try {
-            Process process = new ProcessBuilder("/usr/bin/python3", "-c", script, command)
+            Process process = new ProcessBuilder("/usr/bin/python3", "-c", script, command, String.valueOf(key))
                     .redirectError(ProcessBuilder.Redirect.INHERIT)
                     .start();
             return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

@@ -15,6 +15,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.ParameterizedTest;
 
 /** Looks at daemons that work, hang and are dead. */
 class SeeingTest {
@@ -115,10 +117,11 @@ class SeeingTest {
         }
     }
 
-    @Test
-    void onATerminalTopDrawsInPlaceAndGivesTheTerminalBackOnCtrlC() throws IOException {
+    @ParameterizedTest
+    @ValueSource(chars = {3, 'q'})
+    void onATerminalTopDrawsInPlaceAndGivesTheTerminalBackOnCtrlCAndOnQ(char key) throws IOException {
         Path larder = CommandProcess.script(folder);
-        String drawn = Samples.onTerminal(larder + " top --interval 100ms --store " + daemon.store());
+        String drawn = Samples.onTerminal(larder + " top --interval 100ms --store " + daemon.store(), key);
 
         assertThat(drawn).startsWith("\u001b[?1049h\u001b[?25l").endsWith("\u001b[?25h\u001b[?1049lexit=0");
         assertThat(drawn).contains("memory  [");
@@ -144,6 +147,13 @@ class SeeingTest {
         assertThat(daemon.ask("errors").out()).startsWith("2 times, first ");
         assertThat(daemon.ask("errors", "--debug").out()).contains("at dev.larder.");
         assertThat(daemon.ask("errors", "--json", "--debug").out()).contains("\"trace\"");
+    }
+
+    @Test
+    void aLoadThatFailedIsAmongTheErrors() {
+        assertThat(daemon.ask("load", "absent=" + folder.resolve("absent.npy")).code()).isEqualTo(6);
+
+        assertThat(daemon.ask("errors").out()).startsWith("once, ").contains("absent.npy");
     }
 
     private void talkRubbish() throws IOException {

@@ -98,8 +98,15 @@ class ServeTest {
         Path good = Samples.vector(folder, "good", 1000);
         Path bad = Files.write(folder.resolve("bad.npy"), new byte[] {1, 2, 3});
         try (CommandProcess daemon = CommandProcess.start(
-                "serve", "--load", "late=" + folder.resolve("late.npy"), "--load", "good=" + good, "--load", "bad=" + bad)) {
-            daemon.awaitOut("Done caching: 1 of 3 datasets; not loaded: late, bad; larder reload NAME tries again. Ctrl+C");
+                "serve",
+                "--load",
+                "late=" + folder.resolve("late.npy"),
+                "--load",
+                "good=" + good,
+                "--load",
+                "bad=" + bad)) {
+            daemon.awaitOut(
+                    "Done caching: 1 of 3 datasets; not loaded: late, bad; larder reload NAME tries again. Ctrl+C");
             assertThat(daemon.err()).contains("larder: not loaded: late\nlarder: ", "not loaded: bad\n", "offset=");
             assertThat(daemon.ask("ls").out())
                     .contains("good/good ")
@@ -131,8 +138,8 @@ class ServeTest {
     void withStrictLoadsASourceThatCannotBeReadEndsWith6AndLeavesNothing() throws Exception {
         Path good = Samples.vector(folder, "good", 1000);
         Path bad = Files.write(folder.resolve("bad.npy"), new byte[] {1, 2, 3});
-        try (CommandProcess daemon = CommandProcess.start(
-                "serve", "--strict-loads", "--load", "good=" + good, "--load", "bad=" + bad)) {
+        try (CommandProcess daemon =
+                CommandProcess.start("serve", "--strict-loads", "--load", "good=" + good, "--load", "bad=" + bad)) {
             assertThat(daemon.exitCode()).isEqualTo(6);
             assertThat(daemon.err())
                     .contains("larder: ", bad.toString(), "offset=")
@@ -144,7 +151,8 @@ class ServeTest {
 
     @Test
     void aStackTraceOfAFailureIsShownOnRequest() {
-        try (CommandProcess daemon = CommandProcess.start("serve", "--debug", "--strict-loads", "--load", "a=/does/not/exist")) {
+        try (CommandProcess daemon =
+                CommandProcess.start("serve", "--debug", "--strict-loads", "--load", "a=/does/not/exist")) {
             assertThat(daemon.exitCode()).isEqualTo(6);
             assertThat(daemon.err()).contains("\tat dev.larder.");
         }
@@ -216,8 +224,8 @@ class ServeTest {
     @Test
     void theCapacityIsKept() {
         Path large = Samples.large(folder, LARGE);
-        try (CommandProcess daemon = CommandProcess.start(
-                "serve", "--strict-loads", "--capacity", "64m", "--load", "large=" + large)) {
+        try (CommandProcess daemon =
+                CommandProcess.start("serve", "--strict-loads", "--capacity", "64m", "--load", "large=" + large)) {
             assertThat(daemon.exitCode()).isEqualTo(5);
             assertThat(daemon.err()).contains("not enough space: needed=");
             assertThat(daemon.store()).doesNotExist();

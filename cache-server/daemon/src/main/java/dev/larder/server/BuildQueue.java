@@ -113,7 +113,7 @@ final class BuildQueue {
                 return Optional.empty();
             }
             sourceTried = true;
-            return loadService.readThrough(request.name());
+            return loadService.readThrough(request.name(), reply.peer());
         }
 
         private void begin(Upload upload) {
@@ -150,7 +150,7 @@ final class BuildQueue {
 
         private void tryAgain() {
             try {
-                reply.onEnd(threads.room().submit(reply.peer(), "Create", this::tryTake));
+                reply.onEnd(threads.room().submit(reply.peer(), "Create", this::tryTake)::getAsBoolean);
             } catch (LarderException e) {
                 expireBecause(e);
             }

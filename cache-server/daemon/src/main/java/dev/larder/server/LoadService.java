@@ -8,6 +8,7 @@ import dev.larder.internal.layout.Names;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.Request;
+import dev.larder.server.control.Peer;
 import dev.larder.server.ingest.Ingest;
 import dev.larder.server.ingest.LoadJob;
 import dev.larder.server.ingest.Loads;
@@ -78,7 +79,7 @@ final class LoadService {
 
     /** Loads sources and returns when all are published; see {@link Daemon#load}. */
     Done load(LoadRequest request, ProgressListener listener) {
-        LoadJob load = startLoad(request);
+        LoadJob load = startLoad(request, Peer.thisProcess());
         load.listen(listener);
         try {
             CompletableFuture.anyOf(load.outcome(), shutdown.result()).get();
@@ -99,13 +100,13 @@ final class LoadService {
     }
 
     /** Starts a load; a request for what is being loaded just so joins that load. */
-    synchronized LoadJob startLoad(LoadRequest request) {
+    synchronized LoadJob startLoad(LoadRequest request, Peer peer) {
         request.sources().forEach(source -> Names.requireDataset(source.name()));
         Optional<LoadJob> joined = loads.join(request);
         if (joined.isPresent()) {
             return joined.get();
         }
-        LoadJob load = loads.start(request);
+        LoadJob load = loads.start(request, peer);
         watch(load);
         return load;
     }
@@ -128,7 +129,7 @@ final class LoadService {
                 counters.increment(isBuild ? Counter.BUILDS : Counter.LOADS);
             } else {
                 counters.increment(isBuild ? Counter.BUILD_FAILURES : Counter.LOAD_FAILURES);
-                errors.recordIfUnexpected(failure);
+                errors.recordUnlessGivenUp(String.join(", ", ingest.datasets()), failure);
             }
             LOG.info(
                     "{}: datasets={} ms={}{}",
@@ -141,10 +142,10 @@ final class LoadService {
     }
 
     /** Starts to load what is not resident where its source is known; returns the load that is under way, if any. */
-    synchronized Optional<? extends Ingest> readThrough(String dataset) {
+    synchronized Optional<? extends Ingest> readThrough(String dataset, Peer peer) {
         Optional<Ingest> running = loads.find(dataset);
         Optional<Registration> known = running.isPresent() ? Optional.empty() : residency.registration(dataset);
-        return known.isPresent() ? known.map(source -> startLoad(source.request())) : recheckAgain(dataset);
+        return known.isPresent() ? known.map(source -> startLoad(source.request(), peer)) : recheckAgain(dataset);
     }
 
     /**
@@ -196,17 +197,22 @@ final class LoadService {
      */
     void postpone(LoadRequest request, LarderException failure) {
         String dataset = request.sources().get(0).name();
-        errors.recordQuietly(dataset, failure);
-        List<String> paths = request.sources().stream().map(LoadRequest.Source::path).toList();
-        boolean isResident = residency.find(dataset).isPresent() || residency.heldBack().find(dataset).isPresent();
-        boolean hasSecret = request.sources().stream().anyMatch(source -> !source.visiblePath().equals(source.path()));
+        List<String> paths =
+                request.sources().stream().map(LoadRequest.Source::path).toList();
+        boolean isResident = residency.find(dataset).isPresent()
+                || residency.heldBack().find(dataset).isPresent();
+        boolean hasSecret = request.sources().stream()
+                .anyMatch(source -> !source.visiblePath().equals(source.path()));
         if (isResident || hasSecret) {
             return;
         }
         try {
             long ttlMs = request.retention().ttl().toMillis();
             residency.register(Registration.ofLost(
-                    dataset, 0, new Provenance(paths, request.options(), List.of(), ttlMs), request.retention().pinned()));
+                    dataset,
+                    0,
+                    new Provenance(paths, request.options(), List.of(), ttlMs),
+                    request.retention().pinned()));
         } catch (LarderException e) {
             errors.report("cannot note the source of a dataset: dataset=" + dataset, e);
         }
@@ -223,10 +229,10 @@ final class LoadService {
     }
 
     /** Starts to load a dataset again, from where and in the way it was loaded. */
-    LoadJob startReload(String dataset) {
+    LoadJob startReload(String dataset, Peer peer) {
         Optional<Registration> known = residency.registration(dataset);
         if (known.isPresent()) {
-            return startLoad(known.get().request());
+            return startLoad(known.get().request(), peer);
         }
         PublishedVersion version = residency.require(dataset);
         if (!version.isSourced()) {
@@ -235,8 +241,10 @@ final class LoadService {
                     .remedy("compute it again");
         }
         LoadRequest again = Registration.of(version).request();
-        return startLoad(new LoadRequest(again.sources(), again.options().withEvenIfUnchanged(true), 0)
-                .withRetention(again.retention()));
+        return startLoad(
+                new LoadRequest(again.sources(), again.options().withEvenIfUnchanged(true), 0)
+                        .withRetention(again.retention()),
+                peer);
     }
 
     /** Starts the recovery, which goes on in the background. */
@@ -266,7 +274,7 @@ final class LoadService {
         for (Registration lost : residency.registrations()) {
             if (lost.pinned() && loads.find(lost.dataset()).isEmpty()) {
                 try {
-                    startLoad(lost.request()).whenEnded((done, failure) -> noteReload(failure));
+                    startLoad(lost.request(), Peer.thisProcess()).whenEnded((done, failure) -> noteReload(failure));
                 } catch (LarderException e) {
                     noteReload(e);
                 }

@@ -90,7 +90,7 @@ final class PendingWaits {
             answer(resident.get(), wait);
             return true;
         }
-        Optional<? extends Ingest> coming = load.isPresent() ? load : loadService.readThrough(wait.dataset());
+        Optional<? extends Ingest> coming = load.isPresent() ? load : loadService.readThrough(wait.dataset(), wait.reply.peer());
         coming.ifPresent(found -> {
             beforeFollowing.run();
             follow(found, wait);

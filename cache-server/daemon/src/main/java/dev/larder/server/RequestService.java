@@ -136,13 +136,13 @@ final class RequestService implements RequestHandler {
                     "Register",
                     () -> reply.done(loadService.register(request, reply::isConnected)));
         } else {
-            follow(loadService.startLoad(request), reply);
+            follow(loadService.startLoad(request, reply.peer()), reply);
         }
     }
 
     private void reload(Request.Reload request, Reply reply) {
         requireDataset(request.name(), "loaded again", "reload");
-        follow(loadService.startReload(request.name()), reply);
+        follow(loadService.startReload(request.name(), reply.peer()), reply);
     }
 
     /** Tells a client of a load how far it is and how it ends. */
@@ -189,7 +189,7 @@ final class RequestService implements RequestHandler {
     private void publish(PublishRequest request, Reply reply) {
         Upload upload = requireUpload(request.token(), reply);
         answerAtEnd(upload, reply);
-        upload.startPublishing(request.parts());
+        run(threads.publishing(), reply, "Publish", () -> upload.publish(request.parts()));
     }
 
     private void await(Request.Wait request, Reply reply) {
@@ -274,7 +274,7 @@ final class RequestService implements RequestHandler {
 
     private static ErrorRow row(FairQueue.Running late) {
         Instant now = Instant.now();
-        String message = Failure.of(ErrorCode.DEADLINE, "a request does not end, and others may wait for it")
+        String message = Failure.of(ErrorCode.DEADLINE, ErrorRow.LATE)
                 .with("request", late.what())
                 .with("user", late.peer().user())
                 .with("pid", late.peer().pid())
@@ -364,7 +364,7 @@ final class RequestService implements RequestHandler {
 
     /** Has a request answered when it is its user's turn, unless the client leaves before. */
     private void run(FairQueue queue, Reply reply, String what, Runnable request) {
-        reply.onDisconnect(queue.submit(reply.peer(), what, () -> answer(reply, request)));
+        reply.onDisconnect(queue.submit(reply.peer(), what, () -> answer(reply, request))::getAsBoolean);
     }
 
     /** Has rows listed; they take memory until they are sent, and their turn lasts as long. */
@@ -372,7 +372,7 @@ final class RequestService implements RequestHandler {
         reply.onDisconnect(threads.listings().submitHolding(reply.peer(), what, endTurn -> {
             answer(reply, request);
             reply.onClosed(endTurn);
-        }));
+        })::getAsBoolean);
     }
 
     private void answer(Reply reply, Runnable request) {

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.opentest4j.TestAbortedException;
 
 /**
@@ -21,6 +22,7 @@ final class HungMount implements AutoCloseable {
 
     private final Path folder;
     private final Process server;
+    private @Nullable Path own;
 
     private HungMount(Path folder, Process server) {
         this.folder = folder;
@@ -28,7 +30,14 @@ final class HungMount implements AutoCloseable {
     }
 
     static HungMount mount() {
-        Path folder = LeavesNothingBehind.newFolder();
+        Path own = LeavesNothingBehind.newFolder();
+        HungMount mounted = over(own);
+        mounted.own = own;
+        return mounted;
+    }
+
+    /** Hides a folder until it is closed. */
+    static HungMount over(Path folder) {
         try {
             Process server = new ProcessBuilder("bash", "-c", SERVER, folder.toString())
                     .redirectErrorStream(true)
@@ -36,7 +45,6 @@ final class HungMount implements AutoCloseable {
             String said = new BufferedReader(new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8))
                     .readLine();
             if (!"mounted".equals(said)) {
-                Files.delete(folder);
                 throw new TestAbortedException("cannot mount a FUSE file system: " + said);
             }
             return new HungMount(folder, server);
@@ -69,7 +77,9 @@ final class HungMount implements AutoCloseable {
             if (new ProcessBuilder("umount", "-l", folder.toString()).start().waitFor() != 0) {
                 throw new AssertionError("cannot unmount " + folder);
             }
-            Files.delete(folder);
+            if (own != null) {
+                Files.delete(own);
+            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {

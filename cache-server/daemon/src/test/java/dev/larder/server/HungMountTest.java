@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.larder.internal.protocol.ArrayRow;
+import dev.larder.internal.protocol.ErrorRow;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.Protocol;
 import dev.larder.internal.protocol.Request;
@@ -27,6 +28,7 @@ class HungMountTest {
     /** How many turns one process has at a time at sources. */
     private static final int SHARE = 8;
 
+    private static final int SHARE_OF_LOADS = 64;
     private static final Duration LONGEST = Duration.ofMinutes(1);
 
     @TempDir
@@ -116,12 +118,42 @@ class HungMountTest {
     }
 
     @Test
+    void aRequestThatHangsInTheStoreItselfIsListedWithItsStack() throws IOException {
+        try (HungMount store = HungMount.over(served.layout().root().resolve("data/resident"))) {
+            ask(new Request.Status());
+
+            await().atMost(LONGEST)
+                    .untilAsserted(() -> assertThat(served.control().errors())
+                            .filteredOn(ErrorRow::isLate)
+                            .singleElement()
+                            .satisfies(row -> assertThat(row.message() + row.trace())
+                                    .contains("request=Status", "pid=" + ProcessHandle.current().pid(), "Overview.status")));
+            store.wake();
+        }
+    }
+
+    @Test
     void loadingWhatDoesNotAnswerHoldsNobodyUp() throws IOException {
         for (int i = 0; i < 20; i++) {
             ask(ServedStore.request("h" + i, hung.path("h" + i)));
         }
         await().atMost(LONGEST).until(() -> threads("larder-load") > 0);
 
+        assertServesWhatIsResident();
+    }
+
+    @Test
+    void aLoadThatWaitsForItsTurnEndsWithItsClient() throws IOException {
+        for (int i = 0; i < SHARE_OF_LOADS; i++) {
+            ask(ServedStore.request("h" + i, hung.path("h")));
+        }
+        await().atMost(LONGEST).until(() -> threads("larder-load") == SHARE_OF_LOADS);
+        ask(ServedStore.request("waits", sources.resolve("x.npy")));
+        await().atMost(LONGEST).until(() -> served.control().loads().size() == SHARE_OF_LOADS + 1);
+
+        asking.get(SHARE_OF_LOADS).close();
+
+        await().atMost(LONGEST).until(() -> served.control().loads().size() == SHARE_OF_LOADS);
         assertServesWhatIsResident();
     }
 }

@@ -35,7 +35,8 @@ class OverlayStoreTest {
                 try (OwnedArrayView published = larder.open("made/large")) {
                     assertThat(published.getInt(LARGE - 1)).isZero();
                 }
-                assertThat(served.control().verify("made", progress -> {}).files()).isEqualTo(1);
+                assertThat(served.control().verify("made", progress -> {}).files())
+                        .isEqualTo(1);
             }
         }
     }

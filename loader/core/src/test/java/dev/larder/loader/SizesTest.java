@@ -86,7 +86,8 @@ class SizesTest {
         publishMany();
         try (Larder larder = Larder.connect(store.store());
                 Dataset dataset = larder.dataset("many");
-                BatchPublisher publisher = BatchPublisher.of(larder, "run").open();
+                BatchPublisher publisher =
+                        BatchPublisher.of(larder, "run").consumers(1).open();
                 Loader loader = inPlace
                         ? Loader.over(dataset).batch(1).into(publisher.slots()).build()
                         : Loader.over(dataset).batch(1).build()) {

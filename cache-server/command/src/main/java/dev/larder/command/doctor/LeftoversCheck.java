@@ -31,10 +31,13 @@ final class LeftoversCheck implements Check {
     private static String command(Machine machine, List<StoreReport> dead) {
         Stream<String> takeOvers = dead.stream()
                 .filter(report -> report.state() == State.COMPUTED)
-                .map(report -> "larder serve --store " + report.store() + " (takes over computed data, which has no source)");
-        return Stream.concat(takeOvers, dead.stream().anyMatch(report -> report.state() == State.DEAD)
-                        ? Stream.of(removal(machine, dead))
-                        : Stream.of())
+                .map(report ->
+                        "larder serve --store " + report.store() + " (takes over computed data, which has no source)");
+        return Stream.concat(
+                        takeOvers,
+                        dead.stream().anyMatch(report -> report.state() == State.DEAD)
+                                ? Stream.of(removal(machine, dead))
+                                : Stream.of())
                 .collect(Collectors.joining("; "));
     }
 

@@ -7,6 +7,7 @@ import dev.larder.internal.layout.StoreLocation;
 import dev.larder.internal.posix.FileSystemSpace;
 import dev.larder.internal.posix.HugePages;
 import dev.larder.internal.posix.Posix;
+import dev.larder.internal.protocol.ErrorRow;
 import dev.larder.server.store.Leftovers;
 import dev.larder.server.store.StoreReport;
 import dev.larder.server.store.StoreReport.State;
@@ -14,6 +15,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Asks the machine that this runs on. */
@@ -44,7 +46,7 @@ public final class LiveProbes implements Probes {
     @Override
     public long refusedHugeBytes(Path store) {
         try {
-            return ControlClient.at(store).patientFor(PATIENCE).status().hugeRefusedBytes();
+            return client(store).status().hugeRefusedBytes();
         } catch (LarderException noDaemon) { // another check tells about it
             return 0;
         }
@@ -73,9 +75,10 @@ public final class LiveProbes implements Probes {
     @Override
     public DaemonAnswer daemon(Path store) {
         try {
-            return new DaemonAnswer(
-                    DaemonAnswer.State.RUNNING,
-                    ControlClient.at(store).patientFor(PATIENCE).greet().daemonVersion());
+            String version = client(store).greet().daemonVersion();
+            return isAnswering(store)
+                    ? new DaemonAnswer(DaemonAnswer.State.RUNNING, version)
+                    : new DaemonAnswer(DaemonAnswer.State.HANGING, hanging(store));
         } catch (LarderException e) {
             if (e.code() != ErrorCode.NO_DAEMON && e.code() != ErrorCode.DEADLINE) {
                 throw e;
@@ -86,6 +89,36 @@ public final class LiveProbes implements Probes {
                             .isPresent();
             return new DaemonAnswer(
                     isAlive ? DaemonAnswer.State.SILENT : DaemonAnswer.State.NONE, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static ControlClient client(Path store) {
+        return ControlClient.at(store).patientFor(PATIENCE).answeredWithin(PATIENCE);
+    }
+
+    /** Requests something that a worker has to answer: the control thread alone answers a greeting. */
+    private static boolean isAnswering(Path store) {
+        try {
+            client(store).status();
+            return true;
+        } catch (LarderException e) {
+            if (e.code() == ErrorCode.DEADLINE) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    /** Returns the requests that hang, with the stack traces of their threads; only the owner sees them. */
+    private static String hanging(Path store) {
+        try {
+            String late = client(store).errors().stream()
+                    .filter(ErrorRow::isLate)
+                    .map(row -> row.message() + "\n" + row.trace().strip())
+                    .collect(Collectors.joining("\n"));
+            return late.isEmpty() ? "waitedMs=" + PATIENCE.toMillis() : late;
+        } catch (LarderException e) {
+            return "waitedMs=" + PATIENCE.toMillis() + " reason=" + e.getMessage();
         }
     }
 }

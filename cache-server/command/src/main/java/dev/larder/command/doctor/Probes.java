@@ -70,13 +70,14 @@ public interface Probes {
      * What a daemon says, or why none does.
      *
      * @param state whether there is one
-     * @param version its release, or the reason
+     * @param version its release, or the reason; with the stack traces of its threads if it hangs
      */
     record DaemonAnswer(State state, String version) {
         /** Whether there is a daemon. */
         public enum State {
             NONE,
             RUNNING,
+            HANGING,
             SILENT
         }
     }

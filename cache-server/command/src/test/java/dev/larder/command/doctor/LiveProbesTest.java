@@ -4,16 +4,29 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.command.doctor.Probes.DaemonAnswer;
+import dev.larder.internal.control.ShortFolder;
+import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.Posix;
+import dev.larder.internal.protocol.Done;
+import dev.larder.internal.protocol.ErrorRow;
+import dev.larder.internal.protocol.Request;
+import dev.larder.server.control.ControlServer;
+import dev.larder.server.control.ControlSettings;
+import dev.larder.server.control.RequestHandler;
+import dev.larder.server.metrics.Counters;
+import dev.larder.server.metrics.ErrorLog;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.List;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class LiveProbesTest {
-    @TempDir
+    @TempDir(factory = ShortFolder.class)
     Path folder;
 
     @Test
@@ -29,6 +42,27 @@ class LiveProbesTest {
         Files.setAttribute(folder, "unix:uid", 65_534);
 
         assertThatThrownBy(() -> new LiveProbes().daemon(folder)).hasMessageContaining("belongs to another user");
+    }
+
+    @Test
+    void aDaemonWhoseWorkersHangShowsWhatTheyWaitFor() {
+        ErrorRow late = new ErrorRow(1, Instant.EPOCH, Instant.EPOCH, ErrorRow.LATE + ": request=Wait", "\tat access0");
+        ErrorRow other = new ErrorRow(1, Instant.EPOCH, Instant.EPOCH, "another", "");
+        RequestHandler handler = (request, reply) -> {
+            if (request instanceof Request.Errors) {
+                reply.rows(List.of(other, late));
+                reply.done(Done.NOTHING);
+            }
+        };
+        ControlSettings settings = ControlSettings.of(new StoreLayout(folder), "1");
+        try (ControlServer server = ControlServer.start(
+                settings, handler, Counters.unshared(), new ErrorLog(Clock.systemUTC()))) {
+            DaemonAnswer answer = new LiveProbes().daemon(folder);
+
+            assertThat(server).isNotNull();
+            assertThat(answer.state()).isEqualTo(DaemonAnswer.State.HANGING);
+            assertThat(answer.version()).isEqualTo(ErrorRow.LATE + ": request=Wait\nat access0");
+        }
     }
 
     @Test

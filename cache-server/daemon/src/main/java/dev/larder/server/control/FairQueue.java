@@ -14,6 +14,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -118,10 +119,10 @@ public final class FairQueue {
      * Has a task run when it is its user's turn.
      *
      * @param what what it does, for people
-     * @return what withdraws the task unless it has begun
+     * @return withdraws the task; true if it never runs
      * @throws dev.larder.error.LarderException REFUSED if too much waits already, NO_DAEMON after {@link #close}
      */
-    public Runnable submit(Peer peer, String what, Runnable work) {
+    public BooleanSupplier submit(Peer peer, String what, Runnable work) {
         return submitHolding(peer, what, endTurn -> {
             try {
                 work.run();
@@ -135,9 +136,9 @@ public final class FairQueue {
      * Has a task run that keeps its turn after its thread: until any thread runs the action that the task receives. If the task fails,
      * its turn ends.
      *
-     * @return what withdraws the task unless it has begun
+     * @return withdraws the task; true if it never runs
      */
-    public synchronized Runnable submitHolding(Peer peer, String what, Consumer<Runnable> work) {
+    public synchronized BooleanSupplier submitHolding(Peer peer, String what, Consumer<Runnable> work) {
         if (isClosed) {
             throw Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping").remedy(Remedy.START_DAEMON);
         }
@@ -154,10 +155,11 @@ public final class FairQueue {
                 .add(task);
     }
 
-    private synchronized void withdraw(Task task) {
+    private synchronized boolean withdraw(Task task) {
         Map<Long, Set<Task>> ofUser = waiting.getOrDefault(task.peer.uid(), Map.of());
         Set<Task> ofProcess = ofUser.getOrDefault(task.peer.pid(), Set.of());
-        if (ofProcess.contains(task)) {
+        boolean isWaiting = ofProcess.contains(task);
+        if (isWaiting) {
             ofProcess.remove(task);
             quota.leave(task.peer);
             if (ofProcess.isEmpty()) {
@@ -167,6 +169,7 @@ public final class FairQueue {
                 waiting.remove(task.peer.uid());
             }
         }
+        return isWaiting;
     }
 
     private void startNext() {

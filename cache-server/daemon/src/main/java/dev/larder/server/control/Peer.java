@@ -1,5 +1,8 @@
 package dev.larder.server.control;
 
+import dev.larder.internal.layout.StoreLocation;
+import dev.larder.internal.posix.Posix;
+
 /**
  * Who is at the other end of a connection.
  *
@@ -8,4 +11,9 @@ package dev.larder.server.control;
  * @param user the user's name
  * @param isOwner whether everything is allowed: the owner of the store, and root
  */
-public record Peer(long pid, int uid, String user, boolean isOwner) {}
+public record Peer(long pid, int uid, String user, boolean isOwner) {
+    /** Returns the daemon as its own client. */
+    public static Peer thisProcess() {
+        return new Peer(ProcessHandle.current().pid(), Posix.system().userId(), StoreLocation.userName(), true);
+    }
+}

@@ -26,7 +26,7 @@ record HttpCall(String method, URI uri, Map<String, List<String>> headers) {
         headers = Map.copyOf(headers);
     }
 
-    /** Reads a head, whose lines end with CR and LF; null if it is malformed or has too many headers. */
+    /** Reads a head. Its lines end with CR and LF. Returns null if it is malformed or has too many headers. */
     static @Nullable HttpCall parse(String head) {
         String[] lines = head.split("\r\n", -1);
         Matcher request = REQUEST.matcher(lines[0]);
@@ -54,7 +54,7 @@ record HttpCall(String method, URI uri, Map<String, List<String>> headers) {
         return uri.getPath() == null ? "" : uri.getPath();
     }
 
-    /** Returns the values of a header, whose name is in lower case. */
+    /** Returns the values of a header. The name is in lower case. */
     List<String> all(String name) {
         return headers.getOrDefault(name, List.of());
     }

@@ -18,7 +18,7 @@ final class HttpConnection {
     private static final int FIRST_LENGTH = 1024;
     private static final byte[] END = {'\r', '\n', '\r', '\n'};
 
-    /** How far the exchange is. */
+    /** The stages of the exchange. */
     enum Stage {
         READING,
         ANSWERING,
@@ -33,7 +33,7 @@ final class HttpConnection {
     private ByteBuffer input = ByteBuffer.allocate(FIRST_LENGTH);
     private @Nullable ByteBuffer output;
 
-    /** Where the search for the end of the head goes on. */
+    /** The offset at which the search for the end of the head continues. */
     private int searched;
 
     HttpConnection(SocketChannel channel, SelectionKey key, long deadlineNanos) {
@@ -56,7 +56,7 @@ final class HttpConnection {
         return stage == Stage.READING || stage == Stage.LEAVING;
     }
 
-    /** Reads what has arrived; false if the client has left. */
+    /** Reads the bytes that have arrived; false if the client has left. */
     boolean read() throws IOException {
         if (stage != Stage.READING) {
             input.clear(); // no body matters

@@ -20,10 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers on the loopback interface what is read under a few paths, to those who know the token; everybody else is told 401,
- * whatever the path, and 421 who calls this server by a name that is not its own. What a client does or leaves undone is felt by no
- * other part of the daemon, nor by other clients; see {@link HttpListener}. Nothing that is asked changes anything: only GET and HEAD
- * are answered.
+ * Answers requests for a few paths on the loopback interface. A request without the token gets 401, whatever the path, and one with a
+ * foreign host name 421. No client can delay another client, or another part of the daemon; see {@link HttpListener}. No request changes
+ * anything: only GET and HEAD are answered.
  */
 public final class HttpEndpoint implements AutoCloseable {
     /** The path of the status page, which takes the token out of its address. */
@@ -65,7 +64,7 @@ public final class HttpEndpoint implements AutoCloseable {
     }
 
     /**
-     * Where the token comes from.
+     * The source of the token, and its place in the store.
      *
      * @param ofStore the file in the store that contains it for as long as the daemon runs; only its owner may read it
      * @param kept a file of the user's that keeps it from start to start; null for a new token with every start
@@ -121,7 +120,7 @@ public final class HttpEndpoint implements AutoCloseable {
     /**
      * Checks requests, and answers those that may be answered.
      *
-     * @param file where the token can be read
+     * @param file the file that contains the token
      */
     private record Answers(HostNames names, AccessToken token, int port, Path file, Map<String, HttpResource> resources)
             implements HttpListener.Handler {

@@ -28,7 +28,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Speaks HTTP on the loopback interface: one request for each connection, of which only the head is read. One thread reads and writes
+ * Speaks HTTP on the loopback interface: one request for each connection. Only its head is read. One thread reads and writes
  * for all clients and waits for none of them, so a slow client delays no other. When all places are taken, the client that has gone
  * longest without a whole request gives up its place.
  */
@@ -277,7 +277,7 @@ final class HttpListener implements AutoCloseable {
         connection.close();
     }
 
-    /** Drops clients whose time is over; returns how long to wait for the next deadline, 0 for no deadline. */
+    /** Drops late clients; returns how long to wait for the next deadline, 0 for no deadline. */
     private long dropLate() {
         long now = System.nanoTime();
         long least = Long.MAX_VALUE;

@@ -64,6 +64,7 @@ public final class LoadJob extends Ingest {
     private boolean checksLater;
     private volatile List<SourceArray> arrays = List.of();
     private volatile boolean cancelled;
+    private volatile Runnable onCancel = () -> {};
 
     /** What is to be loaded, and where it is written. */
     private record Loading(Candidate candidate, IncomingVersion version) {}
@@ -125,12 +126,18 @@ public final class LoadJob extends Ingest {
         }
     }
 
+    /** Sets an action that runs when this is cancelled; to be called before it can be. */
+    void onCancel(Runnable action) {
+        onCancel = action;
+    }
+
     @Override
     public void cancel() {
         cancelled = true;
         synchronized (incoming) {
             incoming.forEach(IncomingVersion::cancel);
         }
+        onCancel.run();
     }
 
     /**
@@ -140,6 +147,9 @@ public final class LoadJob extends Ingest {
      */
     void run(Runnable beforeOutcome) {
         try {
+            if (cancelled) {
+                throw new CancellationException("cancelled before it began");
+            }
             awaitRechecks();
             Done done = loadAndRelease();
             beforeOutcome.run();

@@ -5,6 +5,9 @@ import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.Remedy;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.Request;
+import dev.larder.server.control.FairQueue;
+import dev.larder.server.control.Peer;
+import dev.larder.server.control.UserQuota;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.Store;
 import dev.larder.server.store.version.PublishedVersion;
@@ -20,6 +23,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
@@ -27,10 +32,27 @@ import java.util.stream.Stream;
 
 /** The loads under way: at most one for each dataset. Thread-safe. */
 public final class Loads {
+    private static final int MOST_LOADS = 128;
+    private static final int MOST_BUILDS = 1_024;
+    private static final int DISCARD_THREADS = 4;
+
     private final Store store;
     private final Residency residency;
     private final GroupQuota quota;
     private final int defaultWorkers;
+    /** At most one load of each dataset waits, so they need no other bound. */
+    private final FairQueue queue = new FairQueue("larder-load", MOST_LOADS, Integer.MAX_VALUE);
+
+    /** Those that end are counted, too: a client cannot begin builds faster than their files are removed. */
+    private final UserQuota builds =
+            new UserQuota("too many builds", MOST_BUILDS, "try again when some of them are published or removed");
+
+    private final ExecutorService discards = Executors.newFixedThreadPool(DISCARD_THREADS, task -> {
+        Thread thread = new Thread(task, "larder-discard");
+        thread.setDaemon(true);
+        return thread;
+    });
+
     private final Map<String, Ingest> running = new HashMap<>();
     private final Map<Long, Upload> uploads = new HashMap<>();
     private final Map<String, Recheck> rechecks = new LinkedHashMap<>();
@@ -54,18 +76,25 @@ public final class Loads {
                 .findFirst();
     }
 
-    /** Starts a load on a thread of its own; refuses a dataset that is being loaded already, in another way. */
-    public synchronized LoadJob start(LoadRequest request) {
+    /**
+     * Starts a load on a thread of its own, or when it is its user's turn; refuses a dataset that is being loaded already, in another
+     * way.
+     */
+    public synchronized LoadJob start(LoadRequest request, Peer peer) {
         int workers = request.workers() == 0 ? defaultWorkers : request.workers();
         LoadJob load = new LoadJob(request, workers, store, residency);
         requireStartable(load);
         load.datasets().stream().map(rechecks::get).filter(Objects::nonNull).forEach(load::startAfter);
         load.datasets().forEach(dataset -> running.put(dataset, load));
-        Thread thread = new Thread(() -> load.run(() -> finish(load)), "larder-load");
-        thread.setDaemon(true);
+        Runnable work = () -> load.run(() -> finish(load));
         try {
-            thread.start();
-        } catch (OutOfMemoryError e) { // the system has no more threads for us
+            BooleanSupplier withdraw = queue.submit(peer, "Load", work);
+            load.onCancel(() -> {
+                if (withdraw.getAsBoolean()) {
+                    work.run(); // which only ends it
+                }
+            });
+        } catch (RuntimeException | Error e) {
             finish(load);
             throw e;
         }
@@ -100,18 +129,25 @@ public final class Loads {
         if (running.containsKey(dataset) || rechecks.containsKey(dataset)) {
             return Optional.empty();
         }
+        builds.take(peer(publisher));
         long token = nextToken++;
         Upload upload = new Upload(
                 new Upload.Terms(token, dataset, defaultWorkers, request.bytes(), request.retention(), publisher),
                 store,
                 residency,
                 quota,
-                () -> finishUpload(dataset, token));
+                discards,
+                () -> finishUpload(dataset, token, publisher));
         running.put(dataset, upload);
         return Optional.of(upload);
     }
 
-    private synchronized void finishUpload(String dataset, long token) {
+    private static Peer peer(Publisher publisher) {
+        return new Peer(0, publisher.uid(), publisher.user(), !publisher.isMember());
+    }
+
+    private synchronized void finishUpload(String dataset, long token, Publisher publisher) {
+        builds.leave(peer(publisher));
         running.remove(dataset);
         uploads.remove(token);
     }
@@ -214,6 +250,7 @@ public final class Loads {
             remaining = new ArrayList<>(running());
         }
         remaining.forEach(Ingest::cancel);
+        queue.close();
         CompletableFuture<?>[] outcomes =
                 remaining.stream().map(Ingest::outcome).toArray(CompletableFuture<?>[]::new);
         try {

@@ -28,6 +28,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
@@ -63,6 +64,7 @@ public final class Upload extends Ingest {
     private final Publisher publisher;
     private final long reservedBytes;
     private final Retention retention;
+    private final Executor discards;
     private final Runnable beforeOutcome;
     private final AtomicReference<State> state = new AtomicReference<>(State.STARTING);
     private volatile @Nullable Place place;
@@ -94,7 +96,13 @@ public final class Upload extends Ingest {
     }
 
     /** Takes no space yet; see {@link #begin}. */
-    Upload(Terms terms, Store store, Residency residency, GroupQuota quota, Runnable beforeOutcome) {
+    Upload(
+            Terms terms,
+            Store store,
+            Residency residency,
+            GroupQuota quota,
+            Executor discards,
+            Runnable beforeOutcome) {
         super(Set.of(terms.dataset));
         this.token = terms.token;
         this.dataset = terms.dataset;
@@ -105,6 +113,7 @@ public final class Upload extends Ingest {
         this.store = store;
         this.residency = residency;
         this.quota = quota;
+        this.discards = discards;
         this.beforeOutcome = beforeOutcome;
         progress.enter(Phase.WAITING);
     }
@@ -250,21 +259,12 @@ public final class Upload extends Ingest {
             version.cancel();
         }
         if (state.compareAndSet(State.BUILDING, State.ENDED)) {
-            // Unlinking takes time, and whoever cancels may be the control thread.
-            Thread thread = new Thread(() -> end(null, reason), "larder-discard");
-            thread.setDaemon(true);
-            thread.start();
+            discards.execute(() -> end(null, reason)); // it takes time, and the control thread may be the one that cancels
         }
     }
 
-    /** Publishes what the client wrote, on threads of its own, and completes {@link #outcome}. */
-    public void startPublishing(Map<String, ColumnPart> parts) {
-        Thread thread = new Thread(() -> publish(parts), "larder-publish");
-        thread.setDaemon(true);
-        thread.start();
-    }
-
-    private void publish(Map<String, ColumnPart> parts) {
+    /** Publishes the files of the client, and completes {@link #outcome}; throws nothing. */
+    public void publish(Map<String, ColumnPart> parts) {
         if (!state.compareAndSet(State.BUILDING, State.PUBLISHING)) {
             return; // it was given up, or is being published: the outcome tells
         }

@@ -59,15 +59,15 @@ public final class ErrorLog {
         LOG.warn("{}: {}", what, error.getMessage());
     }
 
-    /** Notes an error that the caller reports itself, for each {@code subject} apart. */
-    public void recordQuietly(String subject, Throwable error) {
-        note(subject, error);
-    }
-
-    /** Notes what a client is told of as well, where it is the daemon's fault or the machine's. */
-    public void recordIfUnexpected(Throwable error) {
+    /**
+     * Notes the failure of a load or build, for each {@code subject} apart. Its client also receives it, but may be long gone when a person
+     * looks for the reason. Leaves out those that were cancelled, or ended with the daemon.
+     */
+    public void recordUnlessGivenUp(String subject, Throwable error) {
         if (!(error instanceof LarderException known) || known.code() == ErrorCode.UNEXPECTED) {
-            record(error);
+            record(subject, error);
+        } else if (known.code() != ErrorCode.INTERRUPTED && known.code() != ErrorCode.NO_DAEMON) {
+            note(subject, error);
         }
     }
 
@@ -108,7 +108,10 @@ public final class ErrorLog {
             StackTraceElement[] frames = error.getStackTrace();
             int code = error instanceof LarderException known ? known.rawCode() : 0;
             return new Kind(
-                    subject, error.getClass(), code, Arrays.asList(Arrays.copyOf(frames, Math.min(FRAMES, frames.length))));
+                    subject,
+                    error.getClass(),
+                    code,
+                    Arrays.asList(Arrays.copyOf(frames, Math.min(FRAMES, frames.length))));
         }
     }
 }

@@ -88,8 +88,9 @@ final class Admission {
         return store.newReservation((growing, moreBytes) -> {
             if (!store.tryGrow(growing, moreBytes, residency::usedBytes)) {
                 throw withSums(notEnough(moreBytes), growing)
-                        .remedy("evict datasets that you no longer need with larder evict (computed ones do not come back),"
-                                + " or raise --capacity");
+                        .remedy(
+                                "evict datasets that you no longer need with larder evict (computed ones do not come back),"
+                                        + " or raise --capacity");
             }
         });
     }

@@ -132,7 +132,8 @@ final class OrphanedStore {
         }
         List<String> computed = versions().stream()
                 .filter(version -> SourcelessVersion.is(posix, version))
-                .map(version -> String.valueOf(Objects.requireNonNull(version.getParent()).getFileName()))
+                .map(version -> String.valueOf(
+                        Objects.requireNonNull(version.getParent()).getFileName()))
                 .distinct()
                 .toList();
         return computed.isEmpty()

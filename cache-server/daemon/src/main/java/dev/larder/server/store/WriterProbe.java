@@ -26,11 +26,16 @@ final class WriterProbe {
         try {
             boolean showsMappings = tryOut(posix, io, scratch);
             if (!showsMappings) {
-                LOG.info("the file system hides writable mappings; every build is copied: folder={}", scratch.getParent());
+                LOG.info(
+                        "the file system hides writable mappings; every build is copied: folder={}",
+                        scratch.getParent());
             }
             return showsMappings;
         } catch (LarderException e) {
-            LOG.info("cannot check for writable mappings; every build is copied: file={} reason={}", scratch, e.toString());
+            LOG.info(
+                    "cannot check for writable mappings; every build is copied: file={} reason={}",
+                    scratch,
+                    e.toString());
             return false;
         } finally {
             remove(scratch);

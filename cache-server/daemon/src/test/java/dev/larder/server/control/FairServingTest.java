@@ -54,7 +54,7 @@ class FairServingTest {
                     awaitOpen();
                     reply.done(Done.NOTHING);
                 };
-                reply.onDisconnect(queue.submit(peerOf(list, reply), "List", work));
+                reply.onDisconnect(queue.submit(peerOf(list, reply), "List", work)::getAsBoolean);
             } else {
                 reply.done(Done.NOTHING);
             }

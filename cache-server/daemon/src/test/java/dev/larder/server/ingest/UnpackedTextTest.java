@@ -8,6 +8,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadRequest;
+import dev.larder.server.control.Peer;
 import dev.larder.server.residency.PublishedStore;
 import dev.larder.server.store.version.PublishedVersion;
 import java.io.IOException;
@@ -97,7 +98,8 @@ class UnpackedTextTest {
         LoadOptions options = new LoadOptions(
                 none.keys(), as, "", "", none.packBelowBytes(), none.strict(), none.inPlace(), none.evenIfUnchanged());
         Loads loads = new Loads(made.store(), made.residency(), new GroupQuota(made.residency(), 0), 1);
-        LoadJob load = loads.start(new LoadRequest(List.of(new LoadRequest.Source("t", file.toString())), options, 1));
+        LoadRequest request = new LoadRequest(List.of(new LoadRequest.Source("t", file.toString())), options, 1);
+        LoadJob load = loads.start(request, Peer.thisProcess());
         try {
             load.outcome().orTimeout(50, TimeUnit.SECONDS).join();
         } finally {

@@ -2,6 +2,8 @@ package dev.larder.server.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.larder.error.ErrorCode;
+import dev.larder.internal.error.Failure;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -54,6 +56,19 @@ class ErrorLogTest {
                         "java.lang.ArithmeticException",
                         "java.lang.IllegalArgumentException: seen again",
                         "java.lang.ArrayStoreException: newest");
+    }
+
+    @Test
+    void failedLoadsAreNotedAndCancelledOnesAreNot() {
+        for (ErrorCode code : List.of(ErrorCode.BAD_INPUT, ErrorCode.INTERRUPTED, ErrorCode.NO_DAEMON)) {
+            log.recordUnlessGivenUp("d", Failure.of(code, "load failed").exception());
+        }
+        log.recordUnlessGivenUp("d", new IllegalStateException("bug"));
+
+        assertThat(log.entries())
+                .extracting(ErrorLog.Entry::message)
+                .satisfiesExactly(
+                        first -> assertThat(first).contains("load failed"), second -> assertThat(second).contains("bug"));
     }
 
     private static Throwable elsewhere() {

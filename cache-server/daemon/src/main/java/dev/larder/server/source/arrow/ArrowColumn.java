@@ -37,7 +37,7 @@ abstract class ArrowColumn implements AutoCloseable {
         }
 
         private Unfit(String column, String reason, LarderException refusal) {
-            super(refusal.rawCode(), refusal.getMessage(), null);
+            super(refusal.rawCode(), String.valueOf(refusal.getMessage()), null);
             this.column = column;
             this.reason = reason;
         }

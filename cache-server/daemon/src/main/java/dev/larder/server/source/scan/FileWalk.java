@@ -82,7 +82,13 @@ final class FileWalk extends FolderWalk {
             walk.walk(root);
         } else {
             SourceIdentity file = SourceIdentity.of(root);
-            walk.files.add("", String.valueOf(root.getFileName()), file.byteSize(), file.modifiedNanos(), file.changedNanos(), file.inode());
+            walk.files.add(
+                    "",
+                    String.valueOf(root.getFileName()),
+                    file.byteSize(),
+                    file.modifiedNanos(),
+                    file.changedNanos(),
+                    file.inode());
         }
         return walk;
     }
@@ -102,7 +108,13 @@ final class FileWalk extends FolderWalk {
             } else if (status.isFolder()) {
                 enter(entry.path, level + entry.name + "/");
             } else {
-                files.add(level, entry.name, status.byteSize(), status.modifiedNanos(), status.changedNanos(), status.inode());
+                files.add(
+                        level,
+                        entry.name,
+                        status.byteSize(),
+                        status.modifiedNanos(),
+                        status.changedNanos(),
+                        status.inode());
                 found++;
             }
         }

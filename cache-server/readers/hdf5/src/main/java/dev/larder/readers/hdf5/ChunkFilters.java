@@ -251,7 +251,7 @@ final class ChunkFilters {
             throw new HdfException("a block of a chunk is longer than what is left: bytes=" + packedLength);
         }
         try {
-            int found = LZ4_BLOCKS.decompress(in.array(), in.position(), packedLength, target, at, length);
+            int found = LZ4_BLOCKS.decompress(in, in.position(), packedLength, ByteBuffer.wrap(target), at, length);
             if (found != length) {
                 throw new HdfException("a block of a chunk has " + found + " bytes, not " + length);
             }

@@ -117,6 +117,15 @@ class ParquetReaderTest {
                 .hasMessageContaining("INT32 in maps");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"plain", "dictionary", "delta"})
+    void theLeastAndTheGreatestNumbersKeepTheirSigns(String encoding) throws IOException {
+        String file = "extremes-" + encoding + ".parquet";
+
+        assertThat(texts(ReadArrays.of(new ParquetReader(), GOLDEN.resolve(file))))
+                .containsExactlyInAnyOrderEntriesOf(expected(file));
+    }
+
     @Test
     void columnsWhosePathsEndAlikeHaveValuesOfTheirOwn() throws IOException {
         assertThat(texts(ReadArrays.of(new ParquetReader(), GOLDEN.resolve("names.parquet"))))
@@ -136,8 +145,8 @@ class ParquetReaderTest {
     void durationsWithoutAnArrowSchemaAreBareIntegers() throws IOException {
         Map<String, ReadArrays.Read> found = ReadArrays.of(new ParquetReader(), GOLDEN.resolve("bare.parquet"));
 
-        assertThat(found.get("d_us").text())
-                .isEqualTo(expected("durations.parquet").get("d_us").replace("<m8[us]", "<i8"));
+        String expected = String.valueOf(expected("durations.parquet").get("d_us"));
+        assertThat(texts(found)).containsOnly(Map.entry("d_us", expected.replace("<m8[us]", "<i8")));
     }
 
     @Test

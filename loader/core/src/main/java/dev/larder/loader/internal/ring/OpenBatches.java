@@ -6,9 +6,9 @@ import dev.larder.internal.error.Failure;
 import java.time.Duration;
 import java.util.function.BiFunction;
 
-/** Bounds the wait of a consumer that itself holds every slot: then no slot can be filled, whatever the timeout. */
+/** Bounds the wait of a consumer that itself holds every slot, so that no slot can be filled. */
 public final class OpenBatches {
-    /** The time in which another thread of the consumer may close a batch, as for consumers in Python. */
+    /** The time for another thread of the consumer to close a batch; consumers in Python have as long. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private OpenBatches() {}
