@@ -10,7 +10,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -41,7 +41,7 @@ public final class FairQueue {
     private boolean isClosed;
 
     /**
-     * Creates an empty queue; its threads start with the first tasks.
+     * Creates an empty queue; its threads start with the tasks, and end when they are idle.
      *
      * @param name how its threads are called
      * @param turns how many tasks run at a time
@@ -55,12 +55,11 @@ public final class FairQueue {
                 "too many requests are waiting", mostWaiting, "try again when some of them have been answered");
         AtomicInteger number = new AtomicInteger();
         this.threads = new ThreadPoolExecutor(
-                turns, turns, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
+                0, Integer.MAX_VALUE, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
                     Thread thread = new Thread(task, name + "-" + number.incrementAndGet());
                     thread.setDaemon(true);
                     return thread;
                 });
-        threads.allowCoreThreadTimeOut(true);
     }
 
     /**
