@@ -68,7 +68,8 @@ class StepsTest(unittest.TestCase):
 
     def assert_nothing_left(self):
         run = self.run_mark()
-        self.assertEqual((running(run), [entry for entry in os.listdir("/dev/shm") if run in entry], os.listdir(self.temporary)),
+        stores = [entry for place in ("/dev/shm", "/var/tmp") for entry in os.listdir(place) if run in entry]
+        self.assertEqual((running(run), stores, os.listdir(self.temporary)),
                          ([], [], []))
 
     def test_steps_that_end_well(self):
@@ -83,10 +84,11 @@ class StepsTest(unittest.TestCase):
         self.assertEqual((code, lines[-2:]), (1, ["FAILED: one: no luck", "1 passed, 1 failed, 0 skipped"]))
 
     def test_a_process_and_a_store_that_are_left_are_failures_and_go(self):
-        code, lines = self.ended('run one bash -c "mkdir /dev/shm/larder-test-$LARDER_TEST_RUN-1; setsid tail -f /dev/null & :"')
+        code, lines = self.ended('run one bash -c "mkdir {/dev/shm,/var/tmp}/larder-test-$LARDER_TEST_RUN-1; setsid tail -f /dev/null & :"')
         self.assertEqual(code, 1)
-        self.assertRegex(lines[-3], "^FAILED: clean end: still running: pid=[0-9]+ tail -f /dev/null")
-        self.assertEqual(lines[-2], f"FAILED: clean end: left behind: /dev/shm/larder-test-{self.run_mark()}-1")
+        self.assertRegex(lines[-4], "^FAILED: clean end: still running: pid=[0-9]+ tail -f /dev/null")
+        self.assertEqual(lines[-3:-1], [f"FAILED: clean end: left behind: {place}/larder-test-{self.run_mark()}-1"
+                                        for place in ("/dev/shm", "/var/tmp")])
         self.assert_nothing_left()
 
     def test_an_interrupted_run_leaves_nothing(self):

@@ -87,13 +87,13 @@ def raw_bytes(rows):
     return {"bytes_values": np.frombuffer(b"".join(rows), "|u1"), "bytes_offsets": _offsets([len(row) for row in rows])}
 
 
-def _image(array, start, alignment):
-    """Returns the header of an .npy image that begins at `start` of its file, padded so that data starts aligned."""
+def _image(array, start, alignment, behind=0):
+    """Returns the header of an .npy image that begins at `start` of its file: data starts `behind` bytes behind a multiple of `alignment`."""
     descr = np.lib.format.dtype_to_descr(array.dtype)
     text = repr({"descr": descr, "fortran_order": _is_fortran(array), "shape": array.shape})
     version, encoding = (1, "latin-1") if text.isascii() and len(text) < 60000 else (3, "utf-8")
     text, width = text.encode(encoding), 2 if version == 1 else 4
-    padding = -(start + 8 + width + len(text) + 1) % alignment
+    padding = -(start + 8 + width + len(text) + 1) % alignment + behind
     length = (len(text) + padding + 1).to_bytes(width, "little")
     return b"\x93NUMPY" + bytes([version, 0]) + length + text + b" " * padding + b"\n"
 
@@ -107,10 +107,11 @@ def _file_of(name):
     return ("@" if rest and first in ("index", "lease", "pinned", "shard", "manifest.json") else "") + name + ".npy"
 
 
-def write_version(store, dataset, arrays, columns=None, packed=False, checksums=True):
+def write_version(store, dataset, arrays, columns=None, packed=False, checksums=True, behind=192):
     """Publishes a version with arrays {name: array} and columns {name: {part: array}}, and returns its folder.
 
-    `packed` puts all arrays into one pack; without `checksums` they are recorded as zero.
+    `packed` puts all arrays into one pack; without `checksums` they are recorded as zero. Data starts `behind` bytes behind a page in
+    files of their own: 0 in stores of earlier builds.
     """
     arrays, parts = dict(arrays), {}
     for column, its_parts in (columns or {}).items():
@@ -130,7 +131,7 @@ def write_version(store, dataset, arrays, columns=None, packed=False, checksums=
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "ab") as out:
             out.write(bytes(-out.tell() % 64))
-            out.write(_image(array, out.tell(), 64 if packed else 4096))
+            out.write(_image(array, out.tell(), 64) if packed else _image(array, out.tell(), 4096, behind))
             offset, data = out.tell(), array.tobytes("A")
             out.write(data)
         entry = {"name": name, "file": file, "offset": offset, "dtype": np.lib.format.dtype_to_descr(array.dtype),

@@ -355,6 +355,25 @@ class ArraysOfNumpyTest(StoreCase):
                 self.assertIs(type(pickle.loads(pickle.dumps(made))), np.ndarray)
         self.unchanged()
 
+    def test_iteration_yields_what_indexing_does(self):
+        x = self.stored.x
+        for rows, model in (x, ARRAYS["x"]), (x[0], ARRAYS["x"][0]), (x[:, ::2].T, ARRAYS["x"][:, ::2].T), (self.stored.e, ARRAYS["e"]):
+            self.assertEqual(len(list(rows)), len(model))
+            for row, expected in zip(rows, model):
+                self.assertEqual((type(row), row.flags.writeable), (larder.Array, False))
+                np.testing.assert_array_equal(row, expected)
+                np.testing.assert_array_equal(pickle.loads(pickle.dumps(row)), expected)
+        self.assertEqual([*map(type, self.stored.i[0])], [np.int64] * 4)
+        self.assertEqual([tuple(row) for row in self.stored.r], [(1, 2.5), (3, 4.5)])
+        with self.assertRaises(TypeError):
+            iter(self.stored.o)
+        rows = iter(larder.dataset("d")["x"])
+        kept = next(rows)
+        del rows
+        gc.collect()
+        self.assertTrue(self.is_leased(self.folder))
+        self.assertEqual(kept.filename, x.filename)
+
     def test_slices_of_no_elements_pickle_whatever_their_place(self):
         for packed in False, True:
             self.publish("none", {"a": np.empty((7, 0)), "b": np.empty((0, 3), "i2"), "c": np.empty((2, 0, 4), order="F"),
@@ -404,7 +423,7 @@ class MemoryTest(StoreCase):
         x = larder.open("d/x")
 
         self.assertTrue((x == expected).all())
-        self.assertEqual((x.offset, x[9:].offset), (4096, 4105))
+        self.assertEqual((x.offset, x[9:].offset), (4288, 4297))
         self.assertEqual(pickle.loads(pickle.dumps(x[9:]))[0], expected[9])
         self.assertEqual(x._mmap.address % (2 << 20), 0)
         if gives_huge_pages():
@@ -417,19 +436,31 @@ class MemoryTest(StoreCase):
         same(self, np.load(os.path.join(self.store, "a.npy")), expected)
         same(self, np.load(os.path.join(self.store, "small.npy")), np.arange(3))
         with open(os.path.join(self.store, "a.npy"), "rb") as file:
-            segment = room("_memory")._map_aligned(file.fileno())
-        sum(segment[::4096])
+            memory = room("_memory")._map_file(file.fileno()).memory
+        sum(memory[::4096])
         if gives_huge_pages():
-            self.assertEqual(mapped_huge(room("_memory")._address(segment) + segment.start), 4 << 20)
+            self.assertEqual(mapped_huge(room("_memory")._address(memory)), 4 << 20)
+
+    def test_a_mapped_file_begins_where_its_memory_begins_whatever_its_size(self):
+        for size in 4, 4096, (2 << 20) - 1, 2 << 20, (2 << 20) + 1, 5 << 20:
+            with self.subTest(size=size), tempfile.TemporaryFile(dir=self.store) as file:
+                file.write(b"ab".ljust(size - 2, b".") + b"yz")
+                file.flush()
+                segment = room("_memory")._map_file(file.fileno())
+                memory = segment.memory
+
+                self.assertEqual((len(memory), bytes(memory[:2]), bytes(memory[-2:])), (size, b"ab", b"yz"))
+                self.assertEqual(len(segment) > size, size >= 2 << 20)  # such a segment begins before its file
+                self.assertIs(np.ndarray(size, np.uint8, memory).base, segment)
+                self.assertTrue(memory.readonly)
 
 
 def gives_huge_pages():
     """Tell whether the kernel puts files of a tmpfs on huge pages on request."""
     with tempfile.TemporaryFile(dir="/dev/shm") as file:
         room("_memory")._reserve_huge(file.fileno(), 2 << 20)
-        segment = room("_memory")._map_aligned(file.fileno())
-        start = room("_memory")._address(segment) + segment.start
-        return segment[segment.start] == 0 and mapped_huge(start) == 2 << 20
+        memory = room("_memory")._map_file(file.fileno()).memory
+        return memory[0] == 0 and mapped_huge(room("_memory")._address(memory)) == 2 << 20
 
 
 def mapped_huge(address):

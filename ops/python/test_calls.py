@@ -1,7 +1,10 @@
 """Tests of larder.cached, against the fake of the command that test_larder has."""
 
+import collections
 import dataclasses
+import enum
 import functools
+import importlib.util
 import multiprocessing
 import os
 import subprocess
@@ -30,18 +33,33 @@ def total(calls):
     return larder.cached(noted, version=1)(calls)
 
 
+_counted = []  # a global, which is in no key where there is a version
+
+
+def count(*arguments, **named):
+    _counted.append((arguments, named))
+    return len(_counted)
+
+
+_given = []
+
+
+def give(number):
+    return _given[0]
+
+
 class CachedTest(CommandCase):
     def setUp(self):
         super().setUp()
-        self.calls = []
+        _counted.clear()
 
     def counted(self, **options):
-        @larder.cached(version=1, **options)
-        def compute(*arguments, **named):
-            self.calls.append((arguments, named))
-            return len(self.calls)
+        return larder.cached(count, version=1, **options)
 
-        return compute
+    def kept(self, result):
+        """Return what comes back for a result."""
+        _given[:] = [result]
+        return larder.cached(give, version=1)(len(larder.datasets()))
 
     def test_a_function_is_called_once_for_the_same_arguments(self):
         @larder.cached
@@ -65,8 +83,8 @@ class CachedTest(CommandCase):
         results = [compute(kind) for kind in kinds]
         self.assertEqual([compute(kind) for kind in kinds], results)
         self.assertEqual(len(set(results)), len(kinds))
-        self.assertEqual(compute({"b": 1, "a": 2}), compute({"a": 2, "b": 1}))
-        with self.assertRaisesRegex(larder.LarderError, "a value cannot be part of a key: type=object; pass numbers"):
+        self.assertNotEqual(compute({"b": 1, "a": 2}), compute({"a": 2, "b": 1}))  # a function may read it in order
+        with self.assertRaisesRegex(larder.LarderError, "a value cannot be part of a key: type=object value=argument arguments; pass numbers"):
             compute(object())
 
     def test_a_change_of_an_input_computes_anew(self):
@@ -96,7 +114,7 @@ class CachedTest(CommandCase):
                                  for space, result in (("", 1), ("# a comment", 1), ("", 2)))
         self.assertEqual(one.dataset_of(1), same_code.dataset_of(1))
         self.assertNotEqual(one.dataset_of(1), other.dataset_of(1))
-        versions = [make(f"def f(x): return {result}", version=version).dataset_of(1) for result, version in ((1, 1), (2, 1), (2, 2))]
+        versions = [make(f"def f(x): return {result}", version=version, name="f").dataset_of(1) for result, version in ((1, 1), (2, 1), (2, 2))]
         self.assertEqual(versions[0], versions[1])
         self.assertNotEqual(versions[1], versions[2])
 
@@ -105,11 +123,11 @@ class CachedTest(CommandCase):
             return larder.cached(lambda x: x + n)
 
         self.assertEqual((adder(1)(10), adder(2)(10)), (11, 12))
-        with self.assertRaisesRegex(larder.LarderError, "type=object; .* give a version="):
+        with self.assertRaisesRegex(larder.LarderError, "type=object value=n that .*<lambda> closes over; pass numbers"):
             adder(object())(1)
 
     def test_a_function_that_nothing_is_known_of_is_refused(self):
-        for function in (functools.partial(max, 1), len):
+        for function in (functools.partial(max, 1), len, np.abs):
             with self.assertRaisesRegex(larder.LarderError, "without code that could be a key: .*version=1"):
                 larder.cached(function)
         self.assertEqual(larder.cached(functools.partial(pow, 2), version=1)(5), 32)
@@ -123,26 +141,48 @@ class CachedTest(CommandCase):
     def test_results_come_back_as_they_were(self):
         x = np.arange(6.0).reshape(2, 3)
         result = {"arrays": (x, x[0], np.array(3)), "texts": ["a", "", "é"], "files": [b"12", b""], "rows": [x, x[:1]], "none": None,
-                  "number": 1.5, "nothing": [], "mixed": [1, "a", [2]], "scalar": np.float32(2), "deeper": [{"x": x}, {"x": x[1]}]}
-        made = larder.cached(lambda: result, version=1)()
+                  "number": 1.5, "nothing": [], "mixed": [1, "a", [2]], "long": [10**5000, -1 << 64], "scalar": np.float32(2), "deeper": [{"x": x}, {"x": x[1]}]}
+        made = self.kept(result)
         for mine, other in zip(made["arrays"], result["arrays"]):
             same(self, mine, other)
         self.assertEqual(type(made["arrays"]), tuple)
         self.assertEqual((type(made["texts"]), list(made["texts"])), (larder.Strings, result["texts"]))
         self.assertEqual(list(map(bytes, made["files"])), result["files"])
         self.assertEqual([row.tolist() for row in made["rows"]], [row.tolist() for row in result["rows"]])
-        for name in "none", "number", "nothing", "mixed", "scalar":
+        for name in "none", "number", "nothing", "mixed", "long", "scalar":
             self.assertEqual(made[name], result[name])
         self.assertEqual((type(made["scalar"]), made["deeper"][1]["x"].tolist()), (np.float32, x[1].tolist()))
         with self.assertRaises(ValueError):
             made["arrays"][0][0] = 1
 
-    def test_results_that_cannot_be_kept_are_refused_and_nothing_stays(self):
-        for result, reason in ((object(), "a result cannot be kept: type=object"), ({1: 2}, "with texts as keys"),
-                               (list(range(10**6)), "too many small values"), (np.array([None]), "Python objects")):
-            with self.assertRaisesRegex(larder.LarderError, reason):
-                larder.cached(lambda: result, version=1)()
+    def test_results_that_would_come_back_as_others_are_refused_and_nothing_stays(self):
+        pair, kind = collections.namedtuple("Pair", "x y"), enum.IntEnum("Kind", "ONE")
+        described = np.zeros(1, np.dtype("i4", metadata={"unit": "m"}))
+        for result, reason in ((object(), "type=object; return arrays, numbers"), ({1: 2}, "type=dict; return dict.it., with texts as keys"),
+                               (list(range(10**6)), "too many small values"), (np.array([None]), "Python objects"), (1j, "complex128"),
+                               (pair(1, 2), r"Pair; return tuple.it., or it._asdict.."), (collections.OrderedDict(a=1), "return dict.it."),
+                               ([np.ma.array([1, 2], mask=[0, 1])], r"return {'data': it.data"), ({"a": {"b": kind.ONE}}, r"at=\['a'\]\['b'\]"),
+                               (np.zeros(2, "f4,i2").view(np.recarray), "return numpy.asarray"), (["a", "\ud800"], "surrogate"),
+                               (described, "dtype int32")):
+            with self.subTest(reason), self.assertRaisesRegex(larder.LarderError, reason):
+                self.kept(result)
         self.assertEqual(larder.datasets(), [])
+
+    @unittest.skipUnless(importlib.util.find_spec("pandas") and importlib.util.find_spec("torch"), "needs pandas and torch")
+    def test_frames_and_tensors_are_refused_with_what_to_return(self):
+        import pandas as pd
+        import torch
+
+        frame = pd.DataFrame({"a": [1, 2], "b": [0.5, 1], "c": ["x", "yy"]})
+        for result, reason in ((frame, r"type=pandas.DataFrame.*; return .name: it.name..to_numpy"), (frame["a"], "type=pandas.Series .*; return .* index"),
+                               (torch.ones(2, dtype=torch.bfloat16), "type=torch.Tensor.*; return it.numpy")):
+            with self.assertRaisesRegex(larder.LarderError, reason):
+                self.kept([result])
+            with self.assertRaisesRegex(larder.LarderError, reason):
+                larder.cache("c", lambda result=result: result)
+        self.assertEqual(larder.datasets(), [])
+        frame = larder.cache("c", lambda: {"a": frame["a"].to_numpy(), "b": frame["b"].to_numpy(), "c": list(frame["c"])})
+        self.assertEqual((frame["a"].dtype, frame["b"].tolist(), [*frame.strings("c")]), (np.int64, [0.5, 1], ["x", "yy"]))
 
     def test_one_of_many_processes_computes(self):
         calls = os.path.join(self.store, "calls")

@@ -21,6 +21,10 @@ STORE = os.environ.get("LARDER_TEST_STORE")
 ROWS = 1000
 ARRAYS = ["image", "label"]
 
+# One red pixel.
+PIXEL = bytes.fromhex("89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154789c63f8cfc0000003010100c9fe92ef"
+                      "0000000049454e44ae426082")
+
 TRAINER = """
 import os, sys, time
 import larder
@@ -143,7 +147,7 @@ class FeedTest(unittest.TestCase):
                 self.feed(name="taken")
 
     def test_what_is_no_seed_and_no_transform_is_said_before_anything_starts(self):
-        with self.assertRaisesRegex(ValueError, "shuffle is a seed: shuffle=True; give a number"):
+        with self.assertRaisesRegex(ValueError, "shuffle is no integer: shuffle=True; it is a seed"):
             larder.feed("mnist", "image", shuffle=True)
         with self.assertRaisesRegex(TypeError, "transform has steps by the names of arrays: transform=decode; write transform={"):
             larder.feed("mnist", "image", transform="decode")
@@ -154,6 +158,22 @@ class FeedTest(unittest.TestCase):
             with self.assertRaisesRegex(larder.CommandFailed, "label is outside the classes: label=250 classes=250") as failed:
                 next(batches)
         self.assertEqual(failed.exception.code, 6)
+
+    def test_rows_that_cannot_be_transformed_are_left_out_and_counted_where_that_is_allowed(self):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        for name in ("1.png", "2.png", "3.png"):
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(b"no image" if name == "2.png" else PIXEL)
+        larder.load("pixels", folder, as_="bytes").close()
+        wanted = dict(batch=3, transform={"files": "decode,resize(1,1)"})
+
+        with self.assertRaisesRegex(larder.CommandFailed, r"file=2\.png source=\S*/2\.png; .*max_skipped=N in Python"):
+            with larder.feed("pixels", "files", **wanted) as batches:
+                list(batches)
+        with self.assertWarnsRegex(UserWarning, r"the feed left out samples: skipped=1 first=.*file=2\.png"):
+            with larder.feed("pixels", "files", max_skipped=1, **wanted) as batches:
+                self.assertEqual([len(batch["files"]) for batch in batches], [2])
 
     def test_a_feed_that_is_killed_is_said_to_be(self):
         with self.feed(epochs=None) as batches:

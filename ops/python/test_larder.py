@@ -13,6 +13,7 @@ import pickle
 import random
 import re
 import shutil
+import socket
 import stat
 import subprocess
 import sys
@@ -102,6 +103,15 @@ class ArraysTest(StoreCase):
                 with self.subTest(name, packed=packed):
                     same(self, opened[name], expected)
 
+    def test_arrays_of_an_earlier_build_start_on_a_page_and_are_read(self):
+        x = np.arange(3000.0).reshape(1000, 3)
+        make_store.write_version(self.store, "old", {"x": x}, behind=0)
+
+        found = larder.open("old/x", self.store)
+
+        self.assertEqual(found.offset, 4096)
+        same(self, found, x)
+
     def test_what_was_written_is_what_stock_numpy_reads(self):
         x = np.asfortranarray(np.arange(12.0).reshape(3, 4))
         folder = self.publish(arrays={"a/b": x})
@@ -125,7 +135,7 @@ class ArraysTest(StoreCase):
         x = larder.open("d")
 
         self.assertEqual(x.filename, os.path.join(folder, "x.npy"))
-        self.assertEqual((x.offset, x[1].offset, x.mode), (4096, 4096 + 160, "r"))
+        self.assertEqual((x.offset, x[1].offset, x.mode), (4288, 4288 + 160, "r"))
         same(self, np.memmap(x.filename, x.dtype, "r", x.offset, x.shape), x)
 
     def test_what_is_computed_is_an_ordinary_array_and_can_be_written(self):
@@ -412,8 +422,11 @@ class ErrorsTest(StoreCase):
         self.publish(columns={"scene": make_store.texts_index(["a"])})
         opened = larder.dataset("d")
 
-        with self.assertRaisesRegex(larder.NotFound, r"array=scene; it is a column: use .index\('scene'\)"):
-            opened["scene"]
+        with self.assertRaisesRegex(larder.NotFound, r"array=scene; it is a column: use larder.dataset\('d'\)\['scene'\]"):
+            larder.open("d/scene")
+        self.publish("only", {}, {"t": make_store.strings(["a"])})
+        with self.assertRaisesRegex(larder.NotFound, r"array=t; it is a column"):
+            larder.open("only")
         with self.assertRaisesRegex(larder.NotFound, r"kind=index wanted=strings; open it with .index\('scene'\)"):
             opened.strings("scene")
         with self.assertRaisesRegex(larder.NotFound, "column=scen; did you mean scene\\?"):
@@ -429,7 +442,7 @@ class ErrorsTest(StoreCase):
         self.assertEqual(repr(larder.dataset("mixed")),
                          f"<larder.Dataset mixed version 1 in {self.store}: label, scene/extra, scene (index), text (strings)>")
         self.assertTrue(repr(larder.dataset("many")).endswith(": a00, a01, a02, a03, a04, a05, a06, a07, a08, a09, ... (2 more)>"))
-        self.assertIn("text/bytes", list(larder.dataset("mixed")))
+        self.assertEqual(len(larder.dataset("mixed")), 4)
 
     def test_a_dataset_is_not_made_of_a_name(self):
         with self.assertRaisesRegex(TypeError, r"name=mnist; use larder\.dataset\('mnist'\)"):
@@ -450,8 +463,12 @@ class ErrorsTest(StoreCase):
                 larder.dataset(name)
 
     def test_no_store_is_an_error_of_its_own(self):
-        with self.assertRaisesRegex(larder.NoStore, "store=/dev/shm/larder-nowhere; start a daemon: larder serve"):
+        started = "store=/dev/shm/larder-nowhere; start a daemon: larder serve --detach, or name another store: store= or .LARDER_STORE$"
+        with self.assertRaisesRegex(larder.NoStore, started):
             larder.dataset("d", store="/dev/shm/larder-nowhere")
+        said = "larder: no daemon at the store: store=/dev/shm/larder-nowhere; start a daemon: larder serve, or name another store: --store DIR"
+        with self.assertRaisesRegex(larder.NoStore, "^no daemon at the store: " + started):
+            room("_command")._require_success(3, said)
 
     @unittest.skipUnless(os.getuid() == 0, "needs to be root, to give a folder away")
     def test_a_store_of_somebody_else_is_refused_unless_it_is_the_services(self):
@@ -484,7 +501,64 @@ class ErrorsTest(StoreCase):
         self.assertEqual(room("_store")._location(), self.store)
         del os.environ["LARDER_STORE"]
         self.addCleanup(os.environ.update, LARDER_STORE=self.store)
-        self.assertRegex(room("_store")._location(), "^/dev/shm/larder")
+        self.assertRegex(room("_store")._location(), "^(/dev/shm|/var/tmp)/larder")
+
+
+class StoreChoiceTest(unittest.TestCase):
+    """Reads the table of cases that Java's test reads."""
+
+    USERS = {"me": 4711, "stranger": 4712, "system": 999, "configured": 1}
+    MINE, THEIRS = 60, 61
+
+    def make(self, path, what):
+        words = what.split()
+        if words[0] == "-":
+            return
+        if words[0] == "file":
+            open(path, "x").close()
+        elif words[0] == "link":
+            os.symlink(self.folder, path)
+        else:
+            owner, _, group = words[0].partition(":")
+            os.mkdir(path)
+            os.chown(path, self.USERS[owner], self.MINE if group == "mine" else self.THEIRS)
+            os.chmod(path, int(words[1], 8))
+            if "live" in words:
+                daemon = socket.socket(socket.AF_UNIX)
+                self.addCleanup(daemon.close)
+                daemon.bind(os.path.join(path, "control.sock"))
+                daemon.listen()
+
+    def choice(self, row):
+        store = room("_store")
+        with tempfile.TemporaryDirectory() as self.folder, \
+                mock.patch.object(store, "_PLACES", [os.path.join(self.folder, place) for place in ("shm", "disk")]), \
+                mock.patch.dict(os.environ, LARDER_SERVICE_USER="daemon"), \
+                mock.patch("os.getuid", return_value=self.USERS["me"]), mock.patch("os.getgroups", return_value=[self.MINE]):
+            for place in store._PLACES:
+                os.mkdir(place)
+            paths = dict(zip(("own", "disk", "service"), store._default_stores()))
+            for path, what in zip(paths.values(), row[1:4]):
+                self.make(path, what)
+            chosen, skipped = store._chosen()
+            names = {path: name for name, path in paths.items()}
+            return names[chosen], [(names[path], reason) for path, reason in skipped]
+
+    @unittest.skipUnless(os.getuid() == 0, "needs to be root, to give folders away")
+    def test_the_table_says_which_store_is_chosen_and_which_are_skipped(self):
+        with open(os.path.join(ROOT, "cache-client/src/test/resources/layout/store-choice.tsv"), encoding="utf-8") as table:
+            rows = [line.rstrip("\n").split("\t") for line in table if not line.startswith("#")]
+        self.assertGreater(len(rows), 20)
+        for row in rows:
+            with self.subTest(row[0]):
+                chosen, skipped = self.choice(row)
+                self.assertEqual((chosen, ",".join(name for name, _ in skipped) or "-"), (row[4], row[5]))
+
+    @unittest.skipUnless(os.getuid() == 0, "needs to be root, to give folders away")
+    def test_a_user_in_no_group_of_a_service_learns_which_to_join(self):
+        _, skipped = self.choice(["", "-", "-", "system:theirs 2750 live"])
+
+        self.assertRegex(skipped[0][1], "owner=999 .*ask to join its group and log in again: group=61")
 
 
 class ColumnsTest(StoreCase):
@@ -561,9 +635,23 @@ class ColumnsTest(StoreCase):
 
         self.assertEqual(([*strings], strings[1:3], strings[-1], strings[np.int64(2)]), (texts, texts[1:3], texts[3], texts[2]))
         self.assertEqual((len(strings), "a" in strings, strings.index("")), (4, True, 1))
-        for row in 4, -5:
-            with self.assertRaises(IndexError):
+        for row in 4, -5, [0, 4]:
+            with self.assertRaisesRegex(IndexError, "row out of range: dataset=d column=c rows=4 asked=.*; rows count from 0"):
                 strings[row]
+
+    def test_rows_of_a_column_are_picked_as_those_of_an_array(self):
+        texts = [f"text {i}" for i in range(6)]
+        strings = self.column("strings", make_store.strings(texts))
+        model = np.array(texts)
+
+        for picked in [4, -1, 4], np.array([2]), slice(None, None, -2), model > "text 3", np.arange(6) % 2 == 0, range(2, 4):
+            self.assertEqual(strings[picked], model[picked].tolist())
+        self.assertEqual(strings[[]], [])
+        with self.assertRaisesRegex(IndexError, r"picked by integers.*column=c index='row 1'; an index finds rows by key: larder.dataset\(name\).index"):
+            strings["row 1"]
+        for wrong in 1.0, True, [True], [0.5], None, [[1], [2, 3]]:
+            with self.subTest(wrong), self.assertRaisesRegex(IndexError, "dataset=d column=c"):
+                strings[wrong]
 
     def test_rows_of_a_ragged_column_have_their_own_shapes_and_are_not_copied(self):
         rows = [np.arange(6, dtype=">f4").reshape(2, 3), np.empty((0, 4), ">f4"), np.ones((5, 1), ">f4")]
@@ -583,6 +671,19 @@ class ColumnsTest(StoreCase):
         self.assertEqual([bytes(row) for row in column], files)
         self.assertTrue(column[0].readonly)
         self.assertEqual([*column.names], ["a.jpg", "b", "c.wav"])
+
+    def test_columns_are_members_of_a_dataset_and_their_arrays_are_not_listed(self):
+        columns = {"i": make_store.texts_index(["a", "b"]), "s": make_store.strings(["x"]), "r": make_store.ragged([np.eye(2)]),
+                   "b": make_store.raw_bytes([b"y"])}
+        self.publish("c", {"x": np.arange(3)}, columns)
+        d = larder.dataset("c")
+
+        self.assertEqual((sorted(d), len(d), sorted(dict(d))), (["b", "i", "r", "s", "x"], 5, ["b", "i", "r", "s", "x"]))
+        self.assertEqual([type(d[name]) for name in "birsx"], [larder.Bytes, larder.Index, larder.Ragged, larder.Strings, larder.Array])
+        self.assertEqual((d["i"]["b"], d["s"][0], d["r"][0].tolist(), bytes(d["b"][0])), (1, "x", [[1, 0], [0, 1]], b"y"))
+        self.assertEqual((d["s/bytes"].tobytes(), "s" in d, "s/bytes" in d, "s/more" in d, d.get("t")), (b"x", True, True, False, None))
+        self.assertEqual(d._ipython_key_completions_(), list(d))
+        self.assertEqual(pickle.loads(pickle.dumps(d["s"]))[0], "x")
 
     def test_columns_are_read_from_packs_as_well(self):
         columns = {"i": make_store.texts_index(["a", "b"]), "n": make_store.numbers_index([5, 7]),
@@ -810,6 +911,16 @@ class CommandCase(StoreCase):
                         else os.environ.update(LARDER_COMMAND=before))
 
 
+class ModuleTest(unittest.TestCase):
+    def test_dir_lists_public_names_alone(self):
+        names = dir(larder)
+        self.assertLess({"dataset", "Loader", "NotFound", "__version__"}, set(names))
+        self.assertFalse({"np", "sys", "importlib", "_arrays"} & set(names))
+        for framework, needed in ("torch", "torch"), ("hf", "datasets"), ("jax", "jax"):
+            is_there = hasattr(larder, "__path__") and importlib.util.find_spec(needed) is not None
+            self.assertEqual(framework in names, is_there)
+
+
 class CacheTest(CommandCase):
     def test_one_of_many_processes_builds_and_all_share(self):
         calls = os.path.join(self.store, "calls")
@@ -835,9 +946,33 @@ class CacheTest(CommandCase):
         self.assertEqual(larder.cache("c", lambda: 7), 7)
 
     def test_objects_and_names_that_are_paths_are_refused(self):
-        for made, reason in ({"a": object()}, "Python objects"), ({"../a": 1}, "bad array name"), ({}, "nothing to cache"):
+        for made, reason in ({"a": object()}, "type=object at=a; return arrays"), ({"a": [None]}, "type=NoneType at=a"), ({"../a": 1}, "bad array name"), ({}, "nothing to cache"):
             with self.assertRaisesRegex(larder.LarderError, reason):
                 larder.cache("c", lambda made=made: made)
+        self.assertEqual(larder.datasets(), [])
+
+    def test_texts_bytes_and_rows_that_differ_in_length_become_columns(self):
+        x = np.arange(6.0).reshape(2, 3)
+        made = larder.cache("c", lambda: {"texts": ["a\0", "", "é"], "files": [b"1\0", b""], "rows": [[1, 2], [], [3]], "images": [x, x[:1]],
+                                          "stacked": [x, x], "floats": [[1, 2.5], [3]], "table": [(1, 2), (3, 4)]})
+
+        self.assertEqual(made.columns, {"texts": "strings", "files": "bytes", "rows": "ragged", "images": "ragged", "floats": "ragged"})
+        self.assertEqual(([*made.strings("texts")], list(map(bytes, made.bytes("files")))), (["a\0", "", "é"], [b"1\0", b""]))
+        self.assertEqual([row.tolist() for row in made.ragged("rows")], [[1, 2], [], [3]])
+        self.assertEqual((made.ragged("rows").dtype, made.ragged("floats")[0].tolist()), (np.int64, [1, 2.5]))
+        self.assertEqual((made["stacked"].shape, made["table"].tolist()), ((2, 2, 3), [[1, 2], [3, 4]]))
+        self.assertEqual([*larder.cache("one", lambda: ["a", "bc"])], ["a", "bc"])
+        self.assertEqual([*larder.cache("one", None)], ["a", "bc"])
+
+    def test_what_would_come_back_as_something_else_is_refused_before_it_is_stored(self):
+        for made, reason in (([{"x": 1}, {"x": 2}], r"dict of lists: .name: .row.name. for row in rows."), ([1, "a"], "at=data .*would become '1'"),
+                             ({"a": [1, [2]]}, "at=a"), ([2**63 + 1, -1], "would become"), ([True, 2], "would become 1"), ({"a": {"b": 1}}, "slashes"),
+                             ([["a"], ["b", "c"]], "neither numbers of one dtype"), ([[1], [[2, 3]]], "neither numbers"), ({1: 2}, "texts as names"),
+                             (np.ma.array([1, 2], mask=[0, 1]), "type=numpy.ma.MaskedArray .*mask"), (10**30, "type=int"), (None, "type=NoneType"),
+                             ({"a": ["x"], "a/bytes": np.zeros(1)}, "two arrays have this name"), ([np.array([None])] * 2, "neither numbers"),
+                             ([[(1 << 62) + 1], [0.5, 1]], "would become")):
+            with self.subTest(reason, made=made), self.assertRaisesRegex(larder.LarderError, reason):
+                larder.cache(f"c{len(larder.datasets())}", lambda made=made: made)
         self.assertEqual(larder.datasets(), [])
 
     def test_room_is_made_before_anything_is_written(self):

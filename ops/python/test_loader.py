@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 import unittest
 import zlib
 from unittest import mock
@@ -250,7 +251,7 @@ class LoaderTest(StoreCase):
         state = self.loader().state_dict()
         for change, message in (({"digest": "0"}, "over other data"), ({"sampler": "sequential"}, "with another order"),
                                 ({"format": 2}, "cannot read"), ({"format": 2, "progress": "left=3 reached=5"}, "batches in any order.*go on in Java"),
-                                ({"sampler": "sequential of windows(span=8 stride=8)"}, "with another order"), ({"seed": "a"}, "cannot read"), ({"epoch": None}, "cannot read"), ({"consumed": 10**9}, "cannot read")):
+                                ({"sampler": "sequential of windows(span=8 stride=8)"}, "with another order"), ({"seed": "a"}, "cannot read"), ({"epoch": None}, "cannot read"), ({"consumed": 10**9}, "cannot read"), ({"consumed": 1.5}, "cannot read")):
             with self.assertRaisesRegex(larder.LarderError, message):
                 self.loader().load_state_dict({**state, **change})
         for text in "", "[]", "{":
@@ -259,14 +260,33 @@ class LoaderTest(StoreCase):
 
     def test_settings_that_make_no_sense_are_refused(self):
         self.publish("other", {"a": np.zeros(3), "b": np.zeros(4), "c": np.array(1)})
-        for settings in {"batch_size": 0}, {"prefetch": 0}, {"shard": (2, 2)}, {"tail": "even"}, {"tail": "exact", "drop_last": True}, {"shuffle": True}:
-            with self.assertRaises(ValueError):
+        for settings, message in (({"batch_size": 0}, "batch_size is no integer of at least 1: batch_size=0"), ({"batch_size": 2.7}, "batch_size=2.7; give"),
+                                  ({"batch_size": True}, "batch_size=True"), ({"prefetch": 0}, "prefetch=0"), ({"prefetch": 1.5}, "prefetch=1.5"),
+                                  ({"threads": -1}, "at least 0: threads=-1"), ({"threads": "2"}, "threads='2'"), ({"shard": (2, 2)}, "rank=2 world=2"),
+                                  ({"shard": (0, 1.5)}, "world=1.5"), ({"shard": 3}, "shard=3; give shard=.rank, world"), ({"shard": (0, 0)}, "world=0"),
+                                  ({"tail": "even"}, "tail='even'"), ({"tail": "exact", "drop_last": True}, "drop_last=True"),
+                                  ({"shuffle": True}, "shuffle=True; it is a seed: shuffle=42"), ({"shuffle": 1.5}, "shuffle=1.5; it is a seed"),
+                                  ({"timeout": 0}, "timeout=0"), ({"timeout": None}, "timeout=None")):
+            with self.subTest(settings), self.assertRaisesRegex(ValueError, message):
                 self.loader(**settings)
+        with self.assertRaisesRegex(ValueError, r"named twice: dataset=d arrays=\['x', 'x'\]"):
+            self.loader("x", "x")
+        for number in -1, 1.5, None:
+            for begin in self.loader().epoch, self.loader().set_epoch:
+                with self.assertRaisesRegex(ValueError, f"at least 0: epoch={number}"):
+                    begin(number)
+        self.assertEqual(len(list(self.loader(batch_size=np.int64(500), shuffle=np.uint8(3), threads=np.int32(1), timeout=float("inf")))), 2)
         for arrays, error in ((["a", "b"], ValueError), (["c"], ValueError), ("ab", ValueError), ([], ValueError), (["d"], larder.NotFound)):
             with self.assertRaises(error):
                 larder.Loader("other", arrays, batch_size=1)
         with self.assertRaisesRegex(TypeError, "make one in each process"):
             pickle.dumps(self.loader())
+
+    def test_a_setting_of_data_loader_names_the_one_here(self):
+        for wrong, message in (({"num_workers": 2}, "no such setting: num_workers=2; use threads="), ({"collate_fn": len}, "use transform="),
+                               ({"prefetch_factor": 2}, "use prefetch="), ({"thread": 2}, "thread=2; did you mean threads")):
+            with self.assertRaisesRegex(TypeError, message):
+                self.loader(**wrong)
 
     def test_columns_are_never_left_out_unasked(self):
         files = make_store.raw_bytes([b"a", b"bc"])
@@ -280,7 +300,7 @@ class LoaderTest(StoreCase):
             larder.Loader("flowers", batch_size=1)
         with self.assertRaisesRegex(larder.NotFound, "no such array: .*array=image; it is a column; " + decoded % ""):
             larder.Loader("flowers", ["image", "label"], batch_size=1)
-        with self.assertRaisesRegex(ValueError, r"of \['n'\]; read the rows of a column with larder\.dataset\('texts'\)\.strings\('text'\)$"):
+        with self.assertRaisesRegex(ValueError, r"of \['n'\]; read the rows of a column with larder\.dataset\('texts'\)\['text'\]\[row\], in a torch Dataset"):
             larder.Loader("texts", batch_size=1)
         self.assertEqual([list(batch) for batch in larder.Loader("flowers", ["label"], batch_size=2)], [["label"]])
         self.assertEqual([list(batch) for batch in larder.Loader("found", batch_size=2)], [["n"]])  # an index has no rows of its own
@@ -294,20 +314,57 @@ class LoaderTest(StoreCase):
                 list(loader)
             self.assertEqual(loader.state_dict()["consumed"], 3 * 32)
 
+    def test_a_failing_transform_names_the_dataset_the_batch_and_its_rows(self):
+        def bad(batch):
+            if batch.number == 1:
+                raise ValueError("bad")
+
+        for threads in 0, 2:
+            for shuffle, rows in (None, "10..19"), (3, ",".join(map(str, room("_order")._shuffled(self.ROWS, 3)[10:20]))):
+                with self.assertRaises(ValueError) as caught:
+                    list(self.loader(transform=bad, batch_size=10, shuffle=shuffle, threads=threads))
+                shown = "".join(traceback.format_exception(None, caught.exception, None))
+                self.assertEqual((str(caught.exception), shown.count("dataset=d")), ("bad", 1))
+                self.assertIn(f"the transform of a loader failed: dataset=d epoch=0 batch=1 rows={rows}\n", shown)
+
+    def test_a_transform_that_hangs_is_waited_for_no_longer_than_the_timeout(self):
+        may_go = threading.Event()
+        self.addCleanup(may_go.set)
+        main = threading.main_thread()
+        loader = self.loader(threads=1, timeout=0.2, transform=lambda batch: threading.current_thread() is main or may_go.wait(60))
+        batches = iter(loader)
+        with self.assertRaisesRegex(larder.TimedOut, "no thread has made the batch: epoch=0 batch=0 timeout=0.2"):
+            next(batches)
+        with self.assertRaisesRegex(larder.LarderError, "the epoch was ended"):
+            next(batches)
+
+    def test_ranks_of_an_exact_epoch_have_equally_many_batches_and_some_an_empty_last_one(self):
+        sizes = [[batch.size for batch in self.loader("y", batch_size=3, shard=(rank, 333), tail="exact", threads=rank % 2)] for rank in range(2)]
+        self.assertEqual(sizes, [[3, 1], [3, 0]])
+
+    def test_the_seed_of_javas_random_steps_comes_back_in_the_next_state(self):
+        state = {**self.loader().state_dict(), "seed": 99}
+        loader = self.loader()
+        loader.load_state_dict(state)
+        next(iter(loader))
+        self.assertEqual((loader.state_dict()["seed"], loader.state_dict()["sampler"]), (99, "random(seed=5)"))
+
     def test_after_an_interruption_the_loop_may_go_on(self):
+        gather, main = room("_loader")._Source.gather, threading.main_thread()
         for threads in 0, 1:
             interrupted = []
 
-            def transform(batch):
-                if threading.current_thread() is threading.main_thread() and len(interrupted) < 2:
-                    interrupted.append(batch.number)
+            def interrupting(source, rows, out):
+                if threading.current_thread() is main and len(interrupted) < 2:
+                    interrupted.append(source.name)
                     raise KeyboardInterrupt
-                return batch["y"].tolist()
+                gather(source, rows, out)
 
-            batches, rows = iter(self.loader(transform=transform, threads=threads, prefetch=8)), []
-            while len(rows) < self.ROWS:
-                with contextlib.suppress(KeyboardInterrupt):
-                    rows += next(batches)
+            with mock.patch.object(room("_loader")._Source, "gather", interrupting):
+                batches, rows = iter(self.loader(threads=threads, prefetch=8)), []
+                while len(rows) < self.ROWS:
+                    with contextlib.suppress(KeyboardInterrupt):
+                        rows += next(batches)["y"].tolist()
             self.assertEqual((sorted(rows), list(batches)), (list(range(self.ROWS)), []))
 
     def test_an_early_break_ends_the_threads(self):

@@ -5,6 +5,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,8 @@ ARRAYS = {
     "big": np.arange(5, dtype=">i2"),
     "scalar": np.array(7.5),
     "empty": np.zeros((0, 3)),
+    "2MiB": np.arange((2 << 20) // 8, dtype="<f8"),  # from here on files are mapped aligned
+    "more-than-2MiB": np.asfortranarray(np.arange(3 << 18, dtype="<f4").reshape(3, -1)),
     "fields": np.array([(1, 2.5), (3, 4.5)], dtype=[("a", "<i4"), ("b", "<f8", ())]),
 }
 
@@ -152,6 +155,51 @@ class RedirectTest(unittest.TestCase):
         self.assertFromStore(self.script("cached(np.load('changing.npy'))")[0])
         np.save(file, np.ones(4))
         self.assertEqual(self.script("a = np.load('changing.npy'); print(a.sum()); cached(a)"), ["4.0", ""])
+
+    def test_file_whose_bytes_changed_and_whose_time_was_set_back_is_read_itself(self):
+        file = os.path.join(self.folder, "set-back.npy")
+        save(file, np.zeros(1 << 20))
+        larder("load", f"back={file}")
+        self.addCleanup(larder, "evict", "back")
+        read = "a = np.load('set-back.npy'); print(a.sum()); cached(a)"
+        self.assertFromStore(self.script(read)[1])
+        before = os.stat(file)
+        with open(file, "r+b") as opened:
+            opened.seek((1 << 20) + 128)
+            opened.write(np.ones(1).tobytes())
+        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+        self.assertEqual(self.script(read), ["1.0", ""])
+
+        os.utime(file)
+        larder("load", f"back={file}")
+        lines = self.script(read)
+        self.assertEqual(lines[0], "1.0")
+        self.assertFromStore(lines[1])
+
+    def test_file_that_was_touched_is_redirected_when_the_daemon_has_compared_it(self):
+        file = os.path.join(self.folder, "touched.npy")
+        save(file, np.zeros(4))
+        larder("load", f"touched={file}")
+        self.addCleanup(larder, "evict", "touched")
+        os.chmod(file, 0o600)
+        self.assertEqual(self.script("cached(np.load('touched.npy'))"), [""])
+        save(file, np.zeros(4))
+        larder("load", f"touched={file}")
+        self.assertFromStore(self.script("cached(np.load('touched.npy'))")[0])
+
+    def test_manifest_of_an_earlier_release_has_to_be_younger_than_the_last_change_of_a_file(self):
+        file = os.path.join(self.folder, "early.npy")
+        save(file, np.zeros(4))
+        larder("load", f"early={file}")
+        self.addCleanup(larder, "evict", "early")
+        manifest = pathlib.Path(STORE, "data", "early", "1", "manifest.json")
+        earlier = re.sub('"changed": ?[0-9]+,', "", manifest.read_text())
+        self.assertNotIn('"changed"', earlier)
+        manifest.chmod(0o600)
+        manifest.write_text(earlier)
+        self.assertFromStore(self.script("cached(np.load('early.npy'))")[0])
+        os.chmod(file, 0o600)
+        self.assertEqual(self.script("cached(np.load('early.npy'))"), [""])
 
     def test_damaged_manifest_leaves_the_others_redirected(self):
         larder("load", f"a={os.path.join(self.folder, 'other.npy')}")  # before d, the way they are looked at

@@ -1,5 +1,6 @@
 """Tests of larder.rows, in a store that make_store.py writes, with regions made here in the daemon's place."""
 
+import functools
 import os
 import pickle
 import signal
@@ -26,6 +27,50 @@ def make_region(arguments, store):
     with open(os.path.join(folder, f"{name}@{number:016x}"), "xb") as file:
         file.write(struct.pack("<8siiqq32s", b"LARDERRE", 1, 0, number, size, b"computed-rows"))
         file.truncate(4096 + size)
+
+
+def slow(x, y):
+    calls, seconds = _noted
+    with open(calls, "a") as file:
+        file.write(f"{y}\n")
+    time.sleep(seconds)
+    return 2 * x
+
+
+def give(x):
+    return given[0]
+
+
+given = []
+
+
+def failing(x):
+    failure = failures.pop()
+    if failure:
+        raise failure
+    return x[:2]
+
+
+failures = []
+
+
+def bound(n):
+    return lambda x: x + n
+
+
+class Adder:
+    def __init__(self, n):
+        self.n = n
+
+    def __call__(self, x):
+        return x + self.n
+
+    def add(self, x):
+        return x + self.n
+
+
+def add(n, x):
+    return x + n
 
 
 def double(x):
@@ -55,11 +100,8 @@ class RowsCase(StoreCase):
             return [int(line) for line in file]
 
     def rows(self, seconds=0.0, version=1, **options):
-        def slow(x, y):
-            with open(self.calls, "a") as file:
-                file.write(f"{y}\n")
-            time.sleep(seconds)
-            return 2 * x
+        global _noted
+        _noted = self.calls, seconds  # no argument, and so in no key
         return larder.rows("doubled", larder.dataset("numbers", self.store), slow, ["x", "y"], dtype="<i4", shape=3, version=version, **options)
 
 
@@ -86,9 +128,10 @@ class RowsTest(RowsCase):
         np.testing.assert_array_equal(out, 2 * self.x[[4, 2]])
         with self.assertRaisesRegex(ValueError, "out does not fit"):
             self.rows().take([1], out)
-        for wrong in COUNT, -COUNT - 1, 1.5, [True]:
-            with self.assertRaises(IndexError):
-                self.rows()[wrong]
+        for wrong in COUNT, -COUNT - 1, 1.5, [1.5], True, [True], "1", None:
+            for take in self.rows().__getitem__, self.rows().take:
+                with self.subTest(wrong), self.assertRaisesRegex(IndexError, "computed=doubled"):
+                    take(wrong)
 
     def test_another_version_or_other_code_makes_other_rows(self):
         numbers = larder.dataset("numbers", self.store)
@@ -117,21 +160,56 @@ class RowsTest(RowsCase):
 
     def test_a_function_that_fails_or_returns_something_else_leaves_its_row_to_the_next(self):
         numbers = larder.dataset("numbers", self.store)
-        failures = iter([ZeroDivisionError("no"), None])
-
-        def failing(x):
-            failure = next(failures)
-            if failure:
-                raise failure
-            return x[:2]
-
+        failures[:] = [None, ZeroDivisionError("no")]
         rows = larder.rows("failing", numbers, failing, "x", dtype="<i4", shape=3, version=1)
-        with self.assertRaisesRegex(ZeroDivisionError, "no"):
+        with self.assertRaisesRegex(larder.LarderError, "rows=failing row=0 error=ZeroDivisionError: no") as caught:
             rows[0]
+        self.assertIs(type(caught.exception.__cause__), ZeroDivisionError)
         with self.assertRaisesRegex(larder.LarderError, "row=0 shape=.2,."):
             rows[0]
         self.assertEqual(rows.published, 0)
         np.testing.assert_array_equal(larder.rows("failing", numbers, double, "x", dtype="<i4", shape=3, version=1)[0], 2 * self.x[0])
+
+    def test_what_a_function_is_bound_to_is_in_the_key_with_a_version_too(self):
+        numbers = larder.dataset("numbers", self.store)
+
+        def of(function, version=1):
+            return larder.rows("keyed", numbers, function, "x", dtype="<i4", shape=3, version=version)
+
+        plain = of(double)
+        made = [of(make(n)) for make in (bound, Adder, lambda n: Adder(n).add, lambda n: functools.partial(add, n), lambda n: lambda x, n=n: x + n)
+                for n in (1, 2)]
+        self.assertEqual(len({rows.key for rows in (plain, *made)}), 1 + len(made) - 2)  # a version stands for the code of both methods
+        for rows, n in zip(made, [1, 2] * 5):
+            np.testing.assert_array_equal(rows[3], self.x[3] + n)
+        self.assertEqual(plain.key, of(lambda x: x, version="1").key)  # Java's rows of this version
+        for wrong in True, None.__class__, (1,):
+            with self.assertRaisesRegex(larder.LarderError, "a version of computed rows is a number or a text"):
+                of(double, wrong)
+
+    def test_values_that_a_dtype_cannot_hold_are_refused(self):
+        numbers = larder.dataset("numbers", self.store)
+
+        def row(value, dtype):
+            rows = larder.rows("held", numbers, give, "x", dtype=dtype, version=str(len(self.made)), shape=np.shape(value))
+            given[:] = [value]
+            return rows[0]
+
+        for value, dtype in ((np.uint64(100_994), "u2"), (510, "i1"), (-1, "u1"), (np.int64(256), "u1"), ("abcdef", "U3"), (b"abc", "S2"), (1 << 63, "i8"),
+                             ((1 << 24) + 1, "f4"), (70_000, "f2"), (1e300, "f4"), (1.0, "i4"), (1j, "f8"), (12, "U3"), (2, "?"), (["ab", "é"], "S2"),
+                             (np.datetime64("2020-01-01T00:00:01"), "M8[D]"), (1e300 * 1j, "c8"), (np.int64(-1), "u8"), ([1.5, None], "f8")):
+            with self.subTest(value=value, dtype=dtype), self.assertRaisesRegex(larder.LarderError, "rows=held row=0 .*(wanted|value)"):
+                row(value, dtype)
+        for value, dtype in ((255, "u1"), (np.int64(200), "u1"), (-128, "i1"), (1.1, "f4"), (True, "i4"), ("abc", "U3"), (b"ab", "U2"), ((1 << 64) - 1, "u8"),
+                             (1 << 24, "f4"), (np.inf, "f2"), (np.nan, "f4"), (65_504, "f2"), (np.datetime64("NaT"), "M8[s]"), ([1, 2], ">i2"), (np.zeros(0, "i8"), "u1")):
+            with self.subTest(value=value, dtype=dtype):
+                found = row(value, dtype)
+                np.testing.assert_array_equal(found, np.asarray(value).astype(dtype))
+                self.assertEqual(found.dtype, np.dtype(dtype))
+        with self.assertRaisesRegex(larder.LarderError, "row has a mask, .*rows=held row=0"):
+            row(np.ma.array([1, 2], mask=[0, 1]), "i8")
+        with self.assertRaisesRegex(larder.LarderError, "rows of this type cannot be shared"):
+            row(1, np.dtype("i4", metadata={"a": 1}))
 
     def test_a_damaged_row_is_warned_of_and_computed_each_time(self):
         made = self.rows()
@@ -166,10 +244,25 @@ class RowsTest(RowsCase):
 
     def test_a_region_of_another_layout_is_refused(self):
         region = self.rows()._region
-        region.memory[region.start + 4096 + 70] ^= 1
+        region.memory[4096 + 70] ^= 1
 
         with self.assertRaisesRegex(larder.LarderError, "its rows are of another key; larder regions --remove doubled"):
             self.rows()
+
+    def test_rows_of_an_earlier_build_start_on_a_page_and_are_read(self):
+        module = room("_rows")
+        module._ROWS_BEHIND_PAGE, ours = 0, module._ROWS_BEHIND_PAGE
+        self.addCleanup(setattr, module, "_ROWS_BEHIND_PAGE", ours)
+        old = self.rows()
+        old[:]
+        module._ROWS_BEHIND_PAGE = ours
+
+        found = self.rows()
+
+        self.assertEqual(old._region.data % 4096, 0)
+        self.assertEqual(found._region.data, old._region.data)
+        np.testing.assert_array_equal(found[:], old[:])
+        self.assertEqual(found.computed, 0)
 
     def test_a_region_that_is_still_being_made_is_waited_for(self):
         rows = self.rows()

@@ -6,6 +6,7 @@
 import contextlib
 import importlib.util
 import itertools
+import json
 import os
 import pickle
 import re
@@ -13,13 +14,14 @@ import signal
 import subprocess
 import sys
 import tempfile
+import traceback
 import unittest
 from unittest import mock
 import warnings
 
 import numpy as np
 
-from test_larder import ROOT, CommandCase, StoreCase, larder, room
+from test_larder import ROOT, CommandCase, StoreCase, larder, make_store, room
 
 if importlib.util.find_spec("torch") is not None:
     with warnings.catch_warnings():
@@ -66,6 +68,34 @@ class RowsTest(TorchCase):
             with self.assertRaisesRegex(IndexError, f"row out of range: dataset=d rows={self.ROWS}"):
                 self.rows[wrong]
 
+    def test_masks_and_single_rows_in_arrays_are_those_of_tensor_dataset(self):
+        expected = data.TensorDataset(torch.from_numpy(self.images), torch.from_numpy(self.labels))
+        mask = self.labels % 500 == 1
+        for rows in (mask, torch.from_numpy(mask), mask.tolist(), ~mask, np.zeros(self.ROWS, bool), np.array([7]), torch.tensor([7]),
+                     np.int64(7), torch.tensor(7), np.array(-7), range(3, 9), np.arange(3, dtype="u8")):
+            for mine, other in zip(self.rows[rows], expected[rows]):
+                self.assertTrue(torch.equal(mine, other), rows)
+        self.assertEqual(self.rows[mask][1].tolist(), [1, 501])
+
+    def test_what_is_no_row_is_refused_and_not_rounded(self):
+        for wrong in ([1.5], 1.5, torch.tensor(1.5), np.ones(2), True, [True, False], torch.tensor([True]), "1", ["1"], None, [[1, 2], [3]], [None]):
+            with self.subTest(wrong), self.assertRaisesRegex(IndexError, "dataset=d "):
+                self.rows[wrong]
+            if isinstance(wrong, list):
+                with self.assertRaisesRegex(IndexError, "dataset=d "):
+                    self.rows.__getitems__(wrong)
+        with self.assertRaisesRegex(IndexError, "one list of them: dataset=d shape=\\(1, 2\\)"):
+            self.rows[[[1, 2]]]
+
+    def test_a_single_row_is_a_copy_of_its_own(self):
+        self.publish("forms", {"f": np.asfortranarray(np.arange(60.0).reshape(20, 3)), "n": np.arange(20), "none": np.ones((20, 0))})
+        rows = larder.torch.Rows("forms", "f", "n", "none")
+        f, n, none = rows[4]
+        self.assertEqual((f.tolist(), n.item(), tuple(none.shape)), ([12.0, 13.0, 14.0], 4, (0,)))
+        f += 1
+        n += 1
+        self.assertEqual((rows[4][0].tolist(), rows[[4]][1].tolist()), ([12.0, 13.0, 14.0], [4]))
+
     def test_a_data_loader_gets_the_batches_that_it_gets_of_tensors(self):
         expected = data.TensorDataset(torch.from_numpy(self.images), torch.from_numpy(self.labels))
         for workers in 0, 2:
@@ -111,6 +141,61 @@ class RowsTest(TorchCase):
         named = larder.torch.Rows("d", "labels", transform=lambda labels: {"twice": 2 * labels})
         batch = next(iter(data.DataLoader(named, 3, collate_fn=named.collate)))
         self.assertEqual(batch["twice"].tolist(), [0, 2, 4])
+
+    def test_what_a_transform_returns_may_be_nested_and_samples_have_its_form(self):
+        def views(images, labels):
+            return (images + 1, images + 2), {"y": labels, "pair": [labels, -labels]}
+
+        def require(batch, labels):
+            (first, second), named = batch
+            self.assertEqual(named["y"].tolist(), labels)
+            self.assertEqual(named["pair"][1].tolist(), [-label for label in labels])
+            for more, view in (1, first), (2, second):
+                np.testing.assert_array_equal(view.numpy(), self.images[labels] + np.uint8(more))
+
+        rows = larder.torch.Rows("d", "images", "labels", transform=views)
+        (first, second), named = rows[7]
+        self.assertEqual((first.shape, second.shape, named["y"].item(), named["pair"][1].item()), ((3, 4), (3, 4), 7, -7))
+        kept = []
+        stacked = {"collate_fn": lambda samples: (kept.extend(samples), data.default_collate([tuple(sample) for sample in samples]))[1]}
+        for dataset, options in ((rows, {}), (rows, {"collate_fn": rows.collate}), (data.ConcatDataset([rows]), {}), (rows, stacked)):
+            batches = list(data.DataLoader(dataset, 8, **options))
+            self.assertEqual(len(batches), self.ROWS // 8)
+            require(batches[2], list(range(16, 24)))
+        self.assertEqual(len(kept), self.ROWS)
+
+    def test_samples_of_a_dict_or_of_one_tensor_are_dicts_and_tensors(self):
+        named = larder.torch.Rows("d", "labels", transform=lambda labels: {"twice": 2 * labels, "deep": {"x": labels}})
+        single = larder.torch.Rows("d", "labels", transform=lambda labels: 2 * labels)
+        self.assertEqual((named[3]["twice"].item(), named[3]["deep"]["x"].item(), single[3].item()), (6, 3, 6))
+        for wrap in lambda rows: rows, lambda rows: data.ConcatDataset([rows]):
+            for workers in 0, 1:
+                batch = next(iter(data.DataLoader(wrap(named), 4, num_workers=workers, multiprocessing_context="fork" if workers else None)))
+                self.assertEqual((batch["twice"].tolist(), batch["deep"]["x"].tolist()), ([0, 2, 4, 6], [0, 1, 2, 3]))
+                batch = next(iter(data.DataLoader(wrap(single), 4, num_workers=workers, multiprocessing_context="fork" if workers else None)))
+                self.assertEqual(batch.tolist(), [0, 2, 4, 6])
+            self.assertEqual(next(iter(data.DataLoader(wrap(single), 4, collate_fn=single.collate))).tolist(), [0, 2, 4, 6])
+        self.assertEqual(pickle.loads(pickle.dumps(named[3]))["twice"].item(), 6)
+
+    def test_a_transform_that_does_not_return_a_row_for_each_sample_is_refused(self):
+        for returned, found in ((lambda x, y: (x[:3], y), r"returned=Tensor\[0\] rows=3"), (lambda x, y: {"a": {"b": y[:1].sum()}}, r"returned=Tensor\['a'\]\['b'\] rows=None"),
+                                (lambda x, y: (x, None), r"returned=NoneType\[1\] rows=None"), (lambda x, y: x.numpy()[:0], "returned=ndarray rows=0")):
+            rows = larder.torch.Rows("d", "images", "labels", transform=returned)
+            with self.assertRaisesRegex(larder.LarderError, f"one row for each sample: dataset=d samples=8 {found}; return a tensor"):
+                next(iter(data.DataLoader(rows, 8)))
+
+    def test_a_failing_transform_names_the_dataset_and_the_rows(self):
+        def bad(images, labels):
+            raise ValueError("bad")
+
+        rows = larder.torch.Rows("d", "images", "labels", transform=bad)
+        for take, shown in (lambda: rows[7], "7"), (lambda: rows[[5, 9]], "5,9"), (lambda: rows[:], r"0,1,2,3,4,5,6,7,8,9,… \(1000\)"):
+            with self.assertRaises(ValueError) as caught:
+                take()
+            self.assertRegex("".join(traceback.format_exception(None, caught.exception, None)),
+                             f"ValueError: bad(?s:.*)larder.torch.Rows failed: dataset=d rows={shown}\n" if sys.version_info >= (3, 11) else "dataset=d rows=")
+        with self.assertRaisesRegex(ValueError, "dataset=d rows=0,1"):  # of a worker there is the traceback alone
+            next(iter(data.DataLoader(rows, 2, num_workers=1, multiprocessing_context="fork")))
 
     def test_workers_read_by_name_however_they_are_started(self):
         self.assertLess(len(pickle.dumps(self.rows)), 1000)
@@ -296,12 +381,16 @@ class GuideTest(CommandCase):
         self.assertGreater(len(blocks), 4)
         arrays = {"train-images": np.random.default_rng(1).integers(0, 256, (1000, 4), np.uint8), "train-labels": np.arange(1000)}
         self.publish("mnist", arrays)
+        reviews = {"tokens": [[1], [2, 3], [4, 5, 6], []], "text": ["a", "b", "c", "d"]}
+        self.publish("reviews", {}, {"tokens": make_store.ragged([np.array(row, "i8") for row in reviews["tokens"]]), "text": make_store.strings(reviews["text"])})
         for leading in "-", "+":
-            seen = []
+            seen, read = [], []
             with tempfile.TemporaryDirectory() as folder, in_folder(folder):
                 for name, array in {**arrays, "raw": np.arange(6)}.items():
                     np.save(name + ".npy", array)
-                scope = {"larder": larder, "np": np, "os": os, "torch": torch, "world": 2, "rank": 1, "device": "cpu",
+                with open("reviews.json", "w") as file:
+                    json.dump(reviews, file)
+                scope = {"larder": larder, "np": np, "os": os, "json": json, "Dataset": data.Dataset, "read": lambda *batch: read.append(batch), "torch": torch, "world": 2, "rank": 1, "device": "cpu",
                          "TensorDataset": data.TensorDataset, "DataLoader": data.DataLoader, "DistributedSampler": data.DistributedSampler,
                          "train": lambda images, labels: seen.append(labels), "compute": lambda raw, size: raw * size, "epoch": 0,
                          "model": torch.nn.Linear(1, 1), "time_is_up": lambda: len(seen) > 8}
@@ -309,6 +398,7 @@ class GuideTest(CommandCase):
                     if "time_is_up" in block and leading == "-":
                         continue  # where the batch is a dict
                     exec("\n".join(line[1:] for line in block.splitlines() if line[:1] in (" ", leading)), scope)
+            self.assertEqual([(tokens.tolist(), texts) for tokens, texts in read], [([[1, 0], [2, 3]], ("a", "b")), ([[4, 5, 6], [0, 0, 0]], ("c", "d"))])
             self.assertEqual(scope["features"].tolist(), [0, 64, 128, 192, 256, 320])
             self.assertAlmostEqual(float(scope["mean"]), arrays["train-images"].mean(), 2)
             first = np.concatenate([labels.numpy() for labels in seen[:4]])

@@ -37,6 +37,9 @@ def publish(name, arrays, columns):
     assert command.communicate("".join(lines) + "publish\n")[0].startswith("published")
 
 
+calls = []  # not of a function that is cached: what that is bound to is in the key
+
+
 @unittest.skipUnless(STORE, "needs a daemon: LARDER_TEST_STORE")
 class WithDaemonTest(unittest.TestCase):
     def setUp(self):
@@ -50,6 +53,13 @@ class WithDaemonTest(unittest.TestCase):
 
     def evict(self, name):
         room("_command")._run(["evict", name], None)
+
+    def test_where_no_daemon_runs_the_remedy_is_the_one_of_python(self):
+        for call in lambda store: larder.load("x", __file__, store), lambda store: larder.cache("x", lambda: np.zeros(1), store=store):
+            with self.assertRaises(larder.NoStore) as caught:
+                call("/dev/shm/larder-nowhere")
+            self.assertEqual(str(caught.exception), "no daemon at the store: store=/dev/shm/larder-nowhere; start a daemon: larder serve --detach, "
+                             "or name another store: store= or $LARDER_STORE")
 
     @unittest.skipUnless(GOLDEN, "needs the golden files of a checkout")
     def test_every_array_that_numpy_writes_comes_back_packed_or_not(self):
@@ -103,9 +113,9 @@ class WithDaemonTest(unittest.TestCase):
         self.assertEqual((bad.exception.code, late.exception.code), (6, 9))
 
     def test_what_a_function_returns_is_kept_with_its_columns(self):
-        calls = []
+        del calls[:]
 
-        @larder.cached(version=1)
+        @larder.cached(version=1, name="with-daemon")
         def compute(size):
             calls.append(size)
             return {"x": np.arange(size), "texts": ["a", "é"], "rows": [np.zeros((2, 3)), np.ones((1, 1))], "files": [b"1", b""], "n": size}

@@ -6,8 +6,8 @@ It needs Python 3.9 and numpy 1.23, or later.
 >>> mnist = larder.dataset("mnist")             # one version, leased while you use it
 >>> images = mnist["train-images"]              # a read-only np.memmap; no byte is copied
 >>> scan = larder.dataset("scan")
->>> row = scan.index("scene")["scene0685_01"]   # what a dict would do, without its memory
->>> features = scan.ragged("obj_feat")[row]     # the row in its own shape
+>>> row = scan["scene"]["scene0685_01"]         # an index is a dict without its memory
+>>> features = scan["obj_feat"][row]            # the row in its own shape
 >>> labels = larder.cache("labels", compute)    # computed once, by one process, for all
 >>> for batch in larder.Loader("mnist", ["train-images", "train-labels"], batch_size=256, shuffle=42):      # an epoch
 ...     train(torch.from_numpy(batch["train-images"]), torch.from_numpy(batch["train-labels"]))
@@ -30,11 +30,10 @@ of a ``DataLoader`` or of ``multiprocessing``, forked or spawned, share the page
 ``pickle.dump``, ``joblib.dump`` and ``torch.save`` write a few hundred bytes that can only be read while the store has
 that version. To save the data, use ``np.save(path, array)``, or give them ``array.copy()``.
 
-A store is ``store=``, else ``$LARDER_STORE``, else your own ``/dev/shm/larder-<user>`` if it exists, else a service's
-``/dev/shm/larder`` if you may read it.
+A store is ``store=``, else ``$LARDER_STORE``, else the first of these with a daemon: your own ``/dev/shm/larder-<user>``, your own
+``/var/tmp/larder-<user>``, a service's ``/dev/shm/larder``; else the first one that exists. Folders that other users control are skipped.
 """
 
-import importlib
 import sys
 
 if sys.version_info < (3, 9):
@@ -67,8 +66,20 @@ for _name in (*__all__, "_restore", "_restore_array"):
 del _name
 
 
+_NEEDS = {"hf": "datasets", "jax": "jax", "torch": "torch"}  # rooms, and what they import
+
+
 def __getattr__(name):
     """Import a room that needs a framework when it is used."""
-    if name in ("hf", "jax", "torch"):
+    import importlib
+
+    if name in _NEEDS:
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    """List the public names, with the rooms whose framework is installed."""
+    from importlib import util
+
+    return [*__all__, "__version__", "__doc__", *(room for room, needed in _NEEDS.items() if "__path__" in globals() and util.find_spec(needed))]

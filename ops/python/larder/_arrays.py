@@ -27,8 +27,7 @@ class Array(np.memmap):
     def __new__(cls, *_, **__):
         raise TypeError("larder arrays come from a dataset: larder.dataset(name)[array]")
 
-    def __array_finalize__(self, _):
-        pass  # np.memmap's own looks at every view's memory: five times the cost of a slice
+    __array_finalize__ = np.ndarray.__array_finalize__  # numpy does not call it; np.memmap's own takes five times as long as a slice
 
     def __getitem__(self, index):
         if type(index) is np.ndarray or type(index) is list:  # a copy, which owns its memory if numpy makes it a plain one
@@ -38,6 +37,10 @@ class Array(np.memmap):
             result = result.view(np.ndarray)
             result.flags.writeable = True  # numpy 1 forgets it
         return result
+
+    def __iter__(self):
+        rows = iter(self.view(np.ndarray))
+        return rows if self.ndim == 1 else (row.view(Array) for row in rows)
 
     def __setitem__(self, index, value):
         if self.flags.writeable:  # a copy that numpy made one of these
@@ -163,14 +166,14 @@ def _returned(result, out):
 
 
 def _view(segment, offset, shape, dtype, strides=None, order="C"):
-    return np.ndarray.__new__(Array, shape, dtype, segment, segment.start + offset, strides, order)
+    return np.ndarray.__new__(Array, shape, dtype, segment.memory, offset, strides, order)
 
 
 def _private(array):
     """Return the same array over pages of this process's own: writable, copied page by page where it is written to."""
     segment = array._mmap
     copied = _map(segment.version, segment.file, private=True)
-    return np.ndarray(array.shape, array.dtype, copied, array.offset, array.strides)
+    return np.ndarray(array.shape, array.dtype, copied.memory, array.offset, array.strides)
 
 
 def _whole(segment, entry):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections.abc
 import contextlib
 import os
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from ._command import _command_line, _require_success, _run, _timeout
 from ._datasets import Dataset, dataset
 from ._errors import LarderError, NoStore, NotFound, _message
 from ._memory import _reserve_huge
+from ._results import _stored_forms
 
 _LONGEST_HEADER = 16_384
 
@@ -43,19 +43,18 @@ def wait(name: str, timeout: float | None = None, store: str | os.PathLike[str] 
 def cache(name: str, fn: Callable[[], Any], store: str | os.PathLike[str] | None = None, timeout: float | None = None) -> Any:
     """Return what is cached as `name`; if there is nothing yet, ``fn()`` makes it, in one process while others wait.
 
-    `fn` returns an array, or anything that ``np.asarray`` takes, or a dict of such. An array comes back as an `Array`,
-    a dict as a `Dataset`. If `fn` raises, or its process dies, nothing is cached and the next process that waits calls
+    `fn` returns an array, a number, a list of numbers or of lists of numbers, which comes back as an `Array`; a list of texts, of bytes,
+    or of rows that differ in length, which comes back as a column (`Strings`, `Bytes`, `Ragged`); or a dict of such, which comes back as a
+    `Dataset` unless its only name is ``data``. Results that would come back as something else are refused before anything is stored: a DataFrame, a
+    tensor, a masked array, a list of dicts; the message contains the expression to return. If `fn` raises, or its process dies, nothing is cached and the next process that waits calls
     its own `fn`. `timeout` is the longest time to wait for another process, in seconds.
 
     >>> features = larder.cache("features", lambda: compute_features())
     """
-    found = _built(name, lambda: (_arrays_of(fn()), {}), store, timeout)
-    return found["data"] if list(found) == ["data"] else found
-
-
-def _arrays_of(made):
-    made = made if isinstance(made, collections.abc.Mapping) else {"data": made}
-    return {name: np.asarray(value) for name, value in made.items()}
+    found = _built(name, lambda: _stored_forms(fn()), store, timeout)
+    if list(found._open().listed) != ["data"]:
+        return found
+    return getattr(found, found.columns["data"])("data") if "data" in found.columns else found["data"]
 
 
 def _built(name, make, store, timeout):

@@ -3,12 +3,44 @@
 from __future__ import annotations
 
 import collections.abc
+import itertools
 import operator
 import zlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+
+from ._errors import _message
+
+_INDEX_SHOWN = 100  # characters
+
+
+def _picked(index, count, **owner):
+    """Return the row that an index picks, as an int, or the rows, as an array: of a slice, integers, or a mask of all rows.
+
+    Rows count from 0, or back from the end. `owner` says in errors where the rows are.
+    """
+    if isinstance(index, slice):
+        return np.arange(*index.indices(count))
+    try:
+        rows = np.asarray(index)
+    except ValueError:  # lists of unequal lengths
+        rows = np.empty((), object)
+    if rows.dtype == bool:
+        if rows.shape != (count,):
+            raise IndexError(_message("a mask has to have one element for each row", "or pick rows by integers", **owner, rows=count, mask=rows.shape))
+        return np.flatnonzero(rows)
+    counted = "rows count from 0, or from -1 backwards"
+    if rows.dtype.kind not in "iu" and (rows.size or rows.dtype.kind != "f"):  # numpy makes floats of an empty list
+        remedy = "an index finds rows by key: larder.dataset(name).index(column)[key]" if isinstance(index, str) else counted
+        raise IndexError(_message("rows are picked by integers, slices or masks", remedy, **owner, index=repr(index)[:_INDEX_SHOWN]))
+    if rows.size and not (-count <= rows.min() and rows.max() < count):
+        raise IndexError(_message("row out of range", counted, **owner, rows=count,
+                                  asked=int(rows) if rows.ndim == 0 else f"{rows.min()}..{rows.max()}"))
+    rows = rows.astype(np.intp)
+    rows = np.where(rows < 0, rows + count, rows)
+    return int(rows) if rows.ndim == 0 else rows
 
 
 class _Column:
@@ -38,17 +70,18 @@ class _Rows(_Column, collections.abc.Sequence[Any]):
         return self._count
 
     def __getitem__(self, row: Any) -> Any:
-        if isinstance(row, slice):
-            return [self[r] for r in range(*row.indices(self._count))]
-        if row < 0:
-            row += self._count
-        if not 0 <= row < self._count:
-            raise IndexError(f"row out of range: column={self.name} rows={self._count}")
+        if type(row) is not int or not 0 <= row < self._count:
+            row = _picked(row, self._count, dataset=self._version.name, column=self.name)
+            if type(row) is not int:
+                return [self[r] for r in row.tolist()]
         return self._row(row, self._starts[row], self._starts[row + 1])
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self._row, range(self._count), self._starts, itertools.islice(self._starts, 1, None))
 
 
 class Strings(_Rows):
-    """A column of texts. ``strings[row]`` is a `str`; negative rows and slices (lists) work as for a list."""
+    """A column of texts. ``strings[row]`` is a `str`; negative rows work as for a list. A slice, a list of rows or a mask gives a list."""
 
     _kind = "strings"
 

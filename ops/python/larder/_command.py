@@ -2,7 +2,7 @@
 
 import os
 
-from ._errors import CommandFailed, LarderError, NoStore, NotFound, Refused, _message
+from ._errors import _START_DAEMON, CommandFailed, LarderError, NoStore, NotFound, Refused, _message
 from ._store import _location
 
 
@@ -46,7 +46,9 @@ def _run(arguments, store):
 
 def _require_success(code, errors):
     if code:
-        text = ("\n" + errors.strip()).rpartition("\nlarder: ")[2].strip()  # not what was said on the way
+        text = ("\n" + errors.strip()).rpartition("\nlarder: ")[2].strip()  # not the progress before it
+        if text.startswith("no daemon at the store: "):
+            text = text.partition("; start a daemon")[0] + "; " + _START_DAEMON  # the command names its own options
         failure = {3: NoStore, 4: NotFound, 7: Refused}.get(code, CommandFailed)(text or f"larder ended with {code}")
         failure.code = code
         raise failure

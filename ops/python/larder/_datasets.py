@@ -6,6 +6,7 @@ import collections.abc
 import itertools
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -42,17 +43,17 @@ def open(name: str, store: str | os.PathLike[str] | None = None) -> Array:
     opened = dataset(name, store)
     if not array:
         if len(opened) != 1:
-            raise NotFound(_message("not one array", _near("", opened._open().listed), dataset=name, arrays=len(opened)))
+            raise NotFound(_message("not one array", _near("", opened), dataset=name, arrays=len(opened)))
         array = next(iter(opened))
-    return opened[array]
+    return opened._array(array)
 
 
-class Dataset(collections.abc.Mapping[str, Array]):
-    """One leased version of a dataset: a read-only mapping from names to arrays, with columns besides.
+class Dataset(collections.abc.Mapping[str, Any]):
+    """One leased version of a dataset: a read-only mapping from the names that ``larder ls`` shows to arrays and columns.
 
-    ``d["train-images"]`` is an `Array`. `index`, `strings`, `ragged` and `bytes` open columns, which `columns` lists. As a mapping it has every
-    array, those too that columns are made of: ``list(d)`` has ``image/values`` and ``image/offsets``, where `repr` and ``larder ls`` have ``image``.
-    Use it in ``with``, or simply drop it. What was taken from it stays valid after `close`, and keeps the version
+    ``d["train-images"]`` is an `Array`, and ``d["tokens"]`` of a column a `Ragged`, `Strings`, `Bytes` or `Index`, as its own methods `ragged`,
+    `strings`, `bytes` and `index` return it; `columns` has the kinds. The arrays that a column consists of can be opened by name
+    (``d["tokens/values"]``), but are not listed. Use it in ``with``, or simply drop it. What was taken from it stays valid after `close`, and keeps the version
     leased for as long as it lives.
     """
 
@@ -87,27 +88,28 @@ class Dataset(collections.abc.Mapping[str, Array]):
         """A dict from the names of columns to their kinds: ``index``, ``strings``, ``ragged``, ``bytes``."""
         return dict(self._open().columns)
 
-    def __getitem__(self, name: str) -> Array:
+    def __getitem__(self, name: str) -> Any:
         version = self._open()
-        entry = version.arrays.get(name)
-        if entry is None:
-            raise self._missing("array", name, version.listed)
-        segment = self._segments[entry.file] = version.segment(entry.file)
-        return _whole(segment, entry)
+        kind = None if name in version.arrays else version.columns.get(name)
+        return self._array(name) if kind is None else getattr(self, kind)(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._open().arrays)
+        return iter(self._open().listed)
 
     def __len__(self) -> int:
-        return len(self._open().arrays)
+        return len(self._open().listed)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._open().arrays
+        version = self._open()
+        return name in version.arrays or name in version.columns
+
+    def _ipython_key_completions_(self):
+        return list(self)
 
     def index(self, name: str) -> Index:
         """Open an index: a mapping from texts or integers to row numbers (`Index`)."""
         slots = self._part(name, "index", "slots", "<u8")
-        if name + "/entries" in self:
+        if f"{name}/entries" in self._open().arrays:
             entries = self._part(name, "index", "entries", "<i8", 2)
             find = _number_finder(slots, entries)
             return Index(self, name, find, _numbers_finder(slots, entries, find),
@@ -159,6 +161,14 @@ class Dataset(collections.abc.Mapping[str, Array]):
             raise ValueError("the dataset is closed; open it again with larder.dataset")
         return self._version
 
+    def _array(self, name):
+        version = self._open()
+        entry = version.arrays.get(name)
+        if entry is None:
+            raise self._missing("array", name, version.listed)
+        segment = self._segments[entry.file] = version.segment(entry.file)
+        return _whole(segment, entry)
+
     def _offsets(self, name, kind):
         return self._part(name, kind, "offsets", "<i8")
 
@@ -170,7 +180,7 @@ class Dataset(collections.abc.Mapping[str, Array]):
         if found != kind:
             raise NotFound(_message("a column of another kind", f"open it with .{found}({name!r})",
                                     dataset=self.name, column=name, kind=found, wanted=kind))
-        array = self[f"{name}/{part}"]
+        array = self._array(f"{name}/{part}")
         if array.ndim != ndim or (dtype is not None and array.dtype != np.dtype(dtype)):
             raise LarderError(_message("a column is damaged", f"larder reload {self.name}, or load or compute it again", dataset=self.name,
                                        array=f"{name}/{part}", dtype=array.dtype.str, shape=array.shape))
@@ -178,7 +188,7 @@ class Dataset(collections.abc.Mapping[str, Array]):
 
     def _missing(self, what, name, names):
         other = self._version.columns.get(name)
-        remedy = f"it is a column: use .{other}({name!r})" if other and what == "array" else _near(name, names)
+        remedy = f"it is a column: use larder.dataset({self.name!r})[{name!r}]" if other and what == "array" else _near(name, names)
         return NotFound(_message("no such " + what, remedy, dataset=self.name, version=self.version, **{what: name}))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 _NAMES_SHOWN = 10
 _NEAR_SHOWN = 3
+_START_DAEMON = "start a daemon: larder serve --detach, or name another store: store= or $LARDER_STORE"
 
 
 class LarderError(Exception):
@@ -36,6 +37,15 @@ class CommandFailed(LarderError):
 
 def _message(what, remedy, **values):
     return what + ": " + " ".join(f"{key}={value}" for key, value in values.items()) + "; " + remedy
+
+
+def _note(error, what, **values):
+    """Add to a failure of the caller's own code where it happened. The failure keeps its type."""
+    text = what + ": " + " ".join(f"{key}={value}" for key, value in values.items())
+    if hasattr(error, "add_note"):
+        error.add_note(text)
+    elif error.__cause__ is None:  # before Python 3.11
+        error.__cause__ = LarderError(text)
 
 
 def _near(name, names):

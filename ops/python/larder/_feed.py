@@ -10,17 +10,18 @@ from collections.abc import Mapping, Sequence
 from ._batches import Batch, Batches
 from ._command import _command_line, _require_success
 from ._errors import CommandFailed, LarderError, _message
-from ._order import _seed
+from ._order import _integer, _seed
 from ._ring import _FAILED
 from ._store import _location, _trusted
 
 _FEED_ENDS = 10  # seconds that a feed may take to end by itself
+_LEFT_OUT = "left out a sample: "
 
 
 def feed(dataset: str, arrays: str | Sequence[str], *, batch: int = 256, shuffle: int | None = None,
          shard: tuple[int, int] | None = None, drop_last: bool = False, epochs: int | range | None = 1,
          transform: Mapping[str, str | Sequence[str]] | None = None, consumers: int = 1, on_slow: str = "block",
-         name: str | None = None, timeout: float = 300, copy: bool = True,
+         name: str | None = None, timeout: float = 300, copy: bool = True, max_skipped: int = 0,
          store: str | os.PathLike[str] | None = None) -> Feed:
     """Start ``larder feed``, which shuffles and transforms batches in a process of its own, and iterate over them as over `batches`.
 
@@ -32,6 +33,9 @@ def feed(dataset: str, arrays: str | Sequence[str], *, batch: int = 256, shuffle
     included. `on_slow` says what happens to those that are behind by all slots: ``"block"`` waits for them, ``"drop"`` goes on.
     `timeout` is the longest wait, in seconds, for others to attach and for each batch. `copy` is as for `batches`.
 
+    `max_skipped` is how many rows of an epoch may be left out because they cannot be read or transformed, such as broken images. Their
+    batches are shorter, or empty; a warning at the end counts them. The next such row ends the feed.
+
     Leave it with ``with``: that ends the feed. It also ends with this process, however that ends, Ctrl-C and SIGKILL included. If the feed
     fails, the loop raises its error: `NotFound` for a dataset or an array, `NoStore`, `Refused` where `name` is taken, else `CommandFailed`.
 
@@ -40,16 +44,15 @@ def feed(dataset: str, arrays: str | Sequence[str], *, batch: int = 256, shuffle
     ...     for batch in batches:
     ...         train(torch.from_numpy(batch["train-images"]), torch.from_numpy(batch["train-labels"]))
     """
-    if consumers < 1:
-        raise ValueError(f"this process is a consumer, too: consumers={consumers}")
-    seed = _seed(shuffle)
+    consumers = _integer("consumers", consumers, 1, "count this process, too")
+    batch, seed = _integer("batch", batch, 1), _seed(shuffle)
     if transform is not None and not hasattr(transform, "items"):
         raise TypeError(_message("transform has steps by the names of arrays", "write transform={'image': 'decode,toFloat'}",
                                  transform=transform))
     name = name or f"feed-{os.getpid()}-{os.urandom(4).hex()}"
     words = ["feed", name, dataset, "--arrays", arrays if isinstance(arrays, str) else ",".join(arrays), "--batch", batch,
              "--epochs", _epoch_range(epochs), "--consumers", consumers, "--on-slow", on_slow,
-             "--timeout", f"{max(1, int(timeout * 1000))}ms", "--until-eof"]
+             "--timeout", f"{max(1, int(timeout * 1000))}ms", "--max-skipped", max_skipped, "--until-eof"]
     if seed is not None:
         words += ["--shuffle", seed]
     if shard is not None:
@@ -160,8 +163,19 @@ class _FeedProcess:
         except self.is_late:
             self.command.kill()
             self.command.wait()
+        self._warn_of_skipped()
         self.command.stdout.close()
         self.errors.close()
+
+    def _warn_of_skipped(self):
+        _, found, rest = self.command.stdout.read().decode("utf-8", "replace").rpartition(" skipped=")  # in the summary
+        if found:
+            import warnings
+
+            self.errors.seek(0)
+            lines = self.errors.read().decode("utf-8", "replace").splitlines()
+            first = next((line for line in lines if _LEFT_OUT in line), "").partition(_LEFT_OUT)[2]
+            warnings.warn(_message("the feed left out samples", "check them", skipped=rest.split()[0], first=first), stacklevel=2)
 
 
 def _close_inherited_feeds():

@@ -10,16 +10,17 @@ import mmap
 import os
 import queue
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ._batches import Batch
 from ._datasets import Dataset, dataset
-from ._errors import LarderError, NotFound, TimedOut, _message, _near
-from ._order import _Plan, _seed, _shuffled
+from ._errors import LarderError, NotFound, TimedOut, _message, _near, _note
+from ._order import _integer, _Plan, _seed, _shuffled
 
 _TAILS = "pad", "drop", "exact"
 _ALIGNMENT = 64
@@ -27,6 +28,10 @@ _TOUCHED_FROM = 1 << 10  # bytes of a row: shorter ones gain nothing (docs/decis
 _LEAST_LAID_AHEAD, _MOST_LAID_AHEAD = 1 << 14, 1 << 27  # rows: of fewer an order takes no time, of more half a gigabyte
 _ENDED_EARLY = None, None, None
 _EXIT_PATIENCE = 30.0  # seconds
+_LONGEST_WAIT = 1e8  # seconds: Python has no waits for ever with a timeout
+_ROWS_SHOWN = 10
+_SETTINGS = {"num_workers": "threads=", "prefetch_factor": "prefetch=", "collate_fn": "transform=", "generator": "shuffle=SEED", "seed": "shuffle=SEED",
+             "sampler": "shuffle=SEED and shard=(rank, world)", "batch": "batch_size=", "pin_memory": "larder.torch.Loader"}
 
 
 class Loader:
@@ -34,7 +39,7 @@ class Loader:
     such loop the next one.
 
     `dataset` is a name or an open `Dataset`; `arrays` are names of arrays with equally many rows, by default all that
-    the dataset has. Columns are no arrays: name `arrays` where the dataset has columns of texts, ragged rows or files. `larder.feed` has
+    the dataset has. A loader gathers plain arrays only: list `arrays` if the dataset also has columns of texts, ragged rows or files. `larder.feed` has
     batches of the images that ``larder load --as images`` loads, decoded. Each batch is a `Batch`: a dict from these names to arrays of shape ``(batch_size, ...)`` and of
     the stored dtype. They are yours: writable, and true for as long as you keep them. Memory is used again when nothing
     refers to it any more, so drop batches that you do not need.
@@ -44,14 +49,17 @@ class Loader:
     seed=seed)`` after ``set_epoch(e)``: the same rows in the same batches as the loader in Java. Where each node of a run
     has a shard of the dataset, name the rank among all nodes all the same. `tail` says what
     happens where the ranks cannot have equally many samples: ``"pad"`` visits some again, ``"drop"`` leaves some out,
-    ``"exact"`` gives some ranks fewer. `drop_last` leaves out a last batch that is shorter.
+    ``"exact"`` gives some ranks fewer, for evaluation: all ranks have equally many batches, and **the last one of some ranks may be empty**
+    (``batch.size == 0``, whose ``loss.mean()`` is NaN). `drop_last` leaves out a last batch that is shorter.
 
     `threads` gather ahead, `prefetch` batches at most; a loop that is faster than they are gathers, too, instead of
-    waiting. With ``threads=0`` it gathers alone. `transform` gets each batch where it was gathered, and what it returns
-    is handed out. `timeout` is the longest wait for a batch, in seconds.
+    waiting. With ``threads=0`` it gathers alone. `transform` gets each batch in the thread that gathered it, and its result
+    is handed out. `timeout` is the longest wait for a batch, in seconds; it does not end a transform that hangs with ``threads=0``.
+
+    A loader runs one epoch at a time: a loop within a loop needs a second loader.
 
     `state_dict` and `load_state_dict` are those of ``torchdata``; the state is the JSON object of Java's
-    ``LoaderState``, so that a run may go on here, in Java, and with another number of ranks.
+    ``LoaderState``, so that a run may go on here, in Java, and with another number of ranks. Its ``seed`` is that of Java's random steps: it is kept for Java.
 
     Raises `NotFound` for a name that is not there or is a column's, ValueError for arrays that do not fit together, for columns that would
     be left out unasked, and for settings that make no sense.
@@ -65,21 +73,26 @@ class Loader:
     def __init__(self, dataset: str | Dataset, arrays: Sequence[str] | None = None, *, batch_size: int, shuffle: int | None = None,
                  shard: tuple[int, int] = (0, 1), tail: str = "pad", drop_last: bool = False, threads: int | None = None,
                  prefetch: int = 4, transform: Callable[[Any], Any] | None = None, timeout: float = 300,
-                 store: str | os.PathLike[str] | None = None) -> None:
+                 store: str | os.PathLike[str] | None = None, **unknown: NoReturn) -> None:
+        if unknown:
+            raise _no_such_setting(*next(iter(unknown.items())))
         self._dataset = _opened(dataset, store)
         self._names = _names(self._dataset, arrays)
-        self._sources = [_Source(name, _array(self._dataset, name)) for name in self._names]
+        if len(set(self._names)) < len(self._names):
+            raise ValueError(_message("an array is named twice", "a batch has each array once", dataset=self._dataset.name, arrays=self._names))
+        self._sources = [_Source(self._dataset, name) for name in self._names]
         self._rows = _equal_rows(self._dataset, self._sources)
-        self._batch_size, self._shuffle = int(batch_size), _seed(shuffle)
-        rank, world = map(int, shard)
-        if self._batch_size < 1 or prefetch < 1 or not 0 <= rank < world or tail not in _TAILS or (drop_last and tail == "exact"):
-            raise ValueError(_message("settings of a loader make no sense", "batches and prefetch are at least 1, 0 <= rank < world, tail is "
-                                      "pad, drop or exact, and exact leaves nothing out", batch_size=batch_size, prefetch=prefetch,
-                                      shard=shard, tail=repr(tail), drop_last=drop_last))
+        self._batch_size, self._shuffle = _integer("batch_size", batch_size, 1), _seed(shuffle)
+        rank, world = _ranks(shard)
+        if tail not in _TAILS or (drop_last and tail == "exact"):
+            raise ValueError(_message("settings of a loader make no sense", "tail is pad, drop or exact, and exact leaves nothing out",
+                                      tail=repr(tail), drop_last=drop_last))
+        if not isinstance(timeout, (int, float, np.number)) or not timeout > 0:
+            raise ValueError(_message("timeout is no number of seconds", "give a number above 0", timeout=repr(timeout)))
         self._identity, rank, world = _here(self._dataset, rank, world)
         self._shard, self._drop_last = (rank, world, tail), bool(drop_last)
-        self._threads = min(8, max(1, len(os.sched_getaffinity(0)) - 1)) if threads is None else int(threads)
-        self._prefetch, self._transform, self._timeout = int(prefetch), transform, timeout
+        self._threads = _fitting_threads(transform) if threads is None else _integer("threads", threads, 0)
+        self._prefetch, self._transform, self._timeout = _integer("prefetch", prefetch, 1), transform, min(timeout, _LONGEST_WAIT)
         self._pool = _Pool(self._sources, self._batch_size)
         self._seed = self._shuffle or 0
         self._running: Any = lambda: None
@@ -102,16 +115,15 @@ class Loader:
 
     def epoch(self, number: int) -> Iterator[Any]:
         """Begin an epoch, whichever came before; the one that runs ends. The next ``for`` begins the one after it."""
-        if number < 0:
-            raise ValueError(f"epochs count from 0: epoch={number}")
-        return self._begin(int(number))
+        return self._begin(_integer("epoch", number, 0))
 
     def set_epoch(self, number: int) -> None:
         """Say which epoch the next ``for`` begins, as for a ``DistributedSampler``. It counts by itself where nothing
         is said."""
-        self._next = int(number), 0, None  # the epoch, the samples of it that are consumed, the samples in all
+        number = _integer("epoch", number, 0)
+        self._next = number, 0, None  # the epoch, the samples of it that are consumed, the samples in all
         self._begun = None  # the same of the epoch that was begun last
-        self._reached = int(number), self._plan(None), -1  # the epoch, its plan, the batch that was handed out last
+        self._reached = number, self._plan(None), -1  # the epoch, its plan, the batch that was handed out last
 
     def state_dict(self) -> dict[str, Any]:
         """Return how far the batches that were handed out have come, as a dict that ``json`` can write."""
@@ -128,7 +140,7 @@ class Loader:
         """
         try:
             values = json.loads(state) if isinstance(state, str) else state
-            epoch, consumed, length, seed = (int(values[key]) for key in ("epoch", "consumed", "length", "seed"))
+            epoch, consumed, length, seed = (_integer(key, values[key]) for key in ("epoch", "consumed", "length", "seed"))
             digest, sampler, version = values["digest"], values["sampler"], values["format"]
         except (KeyError, TypeError, ValueError):
             raise LarderError(_message("cannot read a loader's state", "pass what state_dict returned", state=state)) from None
@@ -201,7 +213,30 @@ class Loader:
 
     def _gatherer(self, epoch, plan):
         """Return what makes the batch of a number; it refers to no loader, since threads hold it."""
-        return _Gatherer(self._sources, self._pool, plan, epoch, self._transform)
+        return _Gatherer(self, epoch, plan)
+
+
+def _fitting_threads(transform):
+    """Return how many threads gather by default. With a transform the loop only waits for them, and leaves its processor to one more."""
+    processors = len(os.sched_getaffinity(0))
+    return min(8, processors if transform else max(1, processors - 1))
+
+
+def _ranks(shard):
+    try:
+        rank, world = shard
+    except (TypeError, ValueError):
+        raise ValueError(_message("shard is no pair of numbers", "give shard=(rank, world)", shard=repr(shard))) from None
+    rank, world = _integer("rank", rank, 0), _integer("world", world, 1)
+    if rank >= world:
+        raise ValueError(_message("a rank is less than the number of ranks", "give shard=(rank, world), where ranks count from 0", rank=rank, world=world))
+    return rank, world
+
+
+def _no_such_setting(name, value):
+    known = [*Loader.__init__.__kwdefaults__, "batch_size"]
+    remedy = f"use {_SETTINGS[name]}" if name in _SETTINGS else _near(name, known)
+    return TypeError(_message("a loader has no such setting", remedy, **{name: repr(value)}))
 
 
 def _opened(named, store):
@@ -225,24 +260,24 @@ def _here(dataset, rank, world):
 
 def _names(opened, arrays):
     if arrays is None:
-        listed, kinds = opened._open().listed, opened.columns
-        arrays = [name for name in listed if name not in kinds]
-        columns = [name for name in listed if kinds.get(name, "index") != "index"]  # an index has no rows to hand out
+        kinds = opened.columns
+        arrays = [name for name in opened if name not in kinds]
+        columns = [name for name in opened if kinds.get(name, "index") != "index"]  # an index has no rows to hand out
         if columns:
             remedy = f"name the arrays that you want, of {arrays}; " if arrays else ""
             raise ValueError(_message("columns would be left out: batches have arrays alone", remedy + _instead(opened, columns, arrays),
                                       dataset=opened.name, columns=columns))
     if isinstance(arrays, str) or not arrays:
-        raise ValueError(_message("no list of arrays", _near("", opened._open().listed), dataset=opened.name, arrays=repr(arrays)))
+        raise ValueError(_message("no list of arrays", _near("", opened), dataset=opened.name, arrays=repr(arrays)))
     return list(arrays)
 
 
 def _array(opened, name):
     """Open an array whose rows are to be gathered; say for a column who gathers its rows."""
-    if name in opened.columns and name not in opened:
+    if name in opened.columns and name not in opened._open().arrays:
         raise NotFound(_message("no such array", "it is a column; " + _instead(opened, [name]), dataset=opened.name, version=opened.version,
                                 array=name))
-    return opened[name]
+    return opened._array(name)
 
 
 def _instead(opened, columns, arrays=()):
@@ -250,7 +285,7 @@ def _instead(opened, columns, arrays=()):
     kinds = opened.columns
     files = next((name for name in columns if kinds[name] == "bytes"), None)
     if files is None:
-        return f"read the rows of a column with larder.dataset({opened.name!r}).{kinds[columns[0]]}({columns[0]!r})"
+        return f"read the rows of a column with larder.dataset({opened.name!r})[{columns[0]!r}][row], in a torch Dataset of your own for instance"
     return (f"larder.feed decodes images: larder.feed({opened.name!r}, {[files, *arrays]}, "
             f"transform={{{files!r}: 'decode,resize(224,224),toFloat'}})")
 
@@ -265,7 +300,8 @@ def _equal_rows(opened, sources):
 class _Source:
     """An array, whose rows are gathered."""
 
-    def __init__(self, name, array):
+    def __init__(self, opened, name):
+        array = _array(opened, name)
         if array.ndim == 0:
             raise ValueError(_message("an array without rows", "name arrays with at least one dimension", array=name))
         self.name, self.rows, self.shape, self.dtype = name, len(array), array.shape[1:], array.dtype
@@ -283,6 +319,14 @@ class _Source:
             self._array.take(rows, 0, out, "clip")  # the rows are valid; where it has to look, it copies twice
         else:
             out[...] = self._array[rows]
+
+
+def _shown(rows):
+    """Return rows as an error names them."""
+    if isinstance(rows, slice):
+        return f"{rows.start}..{rows.stop - 1}" if rows.step == 1 else f"{rows.start}..{rows.stop - 1} in steps of {rows.step}"
+    some = ",".join(map(str, rows[:_ROWS_SHOWN]))
+    return some if len(rows) <= _ROWS_SHOWN else f"{some},… ({len(rows)})"
 
 
 class _Pool:
@@ -329,15 +373,22 @@ class _Gatherer:
 
     _handed_out: Any = None  # what makes what is handed out of an array
 
-    def __init__(self, sources, pool, plan, epoch, transform):
-        self._sources, self._pool, self._plan, self._epoch, self._transform = sources, pool, plan, epoch, transform
-        self._parts = [(source, source.name, source.shape, source.dtype, offset) for source, offset in zip(sources, pool.offsets)]
+    def __init__(self, loader, epoch, plan):
+        self._sources, self._pool, self._plan, self._epoch, self._transform = loader._sources, loader._pool, plan, epoch, loader._transform
+        self._dataset = loader._dataset.name
+        self._parts = [(source, source.name, source.shape, source.dtype, offset) for source, offset in zip(self._sources, self._pool.offsets)]
 
     def __call__(self, number):
         rows, size, valid = self._plan.rows(number)
         batch = Batch((), self._epoch, number, size, valid)
         self._fill(batch, rows, size)
-        return batch if self._transform is None else self._transform(batch)
+        if self._transform is None:
+            return batch
+        try:
+            return self._transform(batch)
+        except Exception as e:
+            _note(e, "the transform of a loader failed", dataset=self._dataset, epoch=self._epoch, batch=number, rows=_shown(rows))
+            raise
 
     def _fill(self, batch, rows, size):
         slot, handed_out = self._pool.take(), self._handed_out
@@ -369,6 +420,7 @@ class _Epoch:
     def __init__(self, loader, epoch, plan, threads):
         self._loader, self._epoch, self._plan, self._pid = weakref.ref(loader), epoch, plan, os.getpid()
         self._gather, self._timeout = loader._gatherer(epoch, plan), loader._timeout
+        self._helps = loader._transform is None  # a transform may hang: nothing would end this thread's wait
         self._number, self._lock, self._arrived = 0, threading.Lock(), {}
         self._wanted, self._made = queue.SimpleQueue(), queue.SimpleQueue()
         self._asked = min(plan.batches, loader._prefetch) if threads else 0
@@ -410,8 +462,9 @@ class _Epoch:
             return batch
 
     def _await(self, number):
+        end = time.monotonic() + self._timeout
         while number not in self._arrived:
-            made, batch, failure = (self._made.empty() and self._help()) or self._wait(number)
+            made, batch, failure = (self._helps and self._made.empty() and self._help()) or self._wait(number, end)
             if made is None:
                 raise self._ended()
             self._arrived[made] = batch, failure
@@ -439,9 +492,9 @@ class _Epoch:
             self._wanted.put(number)
             raise
 
-    def _wait(self, number):
+    def _wait(self, number, end):
         try:
-            return self._made.get(timeout=self._timeout)
+            return self._made.get(timeout=max(0, end - time.monotonic()))
         except queue.Empty:
             raise TimedOut(_message("no thread has made the batch", "look what they do, or give a longer timeout", epoch=self._epoch,
                                     batch=number, timeout=self._timeout)) from None

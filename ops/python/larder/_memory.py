@@ -25,31 +25,44 @@ _UNTRACKED = {"trackfd": False} if sys.version_info >= (3, 13) else {}  # before
 
 
 class _Segment(mmap.mmap):
-    """A file of a version, mapped. Whatever views it keeps it mapped, and its version leased."""
+    """A file of a version, mapped. Views keep the file mapped, and its version leased.
 
-    start = 0  # where the file begins in this memory
+    The file may begin anywhere in this memory: read it through `memory`, which begins where the file does.
+    """
+
+    _start, _length = 0, None
+
+    @property
+    def memory(self):
+        """The bytes of the file: a memoryview. A view of it has this segment as its base."""
+        return memoryview(self)[self._start:][:self._length]
 
 
 def _address(memory):
     return np.frombuffer(memory, np.uint8, 1).__array_interface__["data"][0]
 
 
-def _map_aligned(descriptor, writable=False):
-    """Map a large file so that each huge page of it takes a single entry of the page table; return None where that cannot be.
+def _map_file(descriptor, writable=False):
+    """Map a file, shared with all processes that map it."""
+    protection = mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0)
+    return _map_aligned(descriptor, protection) or _Segment(descriptor, 0, flags=mmap.MAP_SHARED, prot=protection, **_UNTRACKED)
 
-    Its address has to be a multiple of 2 MiB, which Python's mmap cannot ask for: the file is mapped over a larger mapping.
+
+def _map_aligned(descriptor, protection):
+    """Map a large file so that each of its huge pages takes a single entry of the page table; return None if that fails.
+
+    The address has to be a multiple of 2 MiB, which Python's mmap cannot request: the file is mapped over a larger mapping.
     """
     size = os.fstat(descriptor).st_size
     if size < _HUGE_PAGE or _libc is None:
         return None
     try:
-        protection = mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0)
         segment = _Segment(-1, size + _HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=protection)
     except OSError:  # no more mappings, or no more addresses
         return None
     address = _address(segment)
-    segment.start = -address % _HUGE_PAGE
-    wanted = address + segment.start
+    segment._start, segment._length = _HUGE_PAGE - address % _HUGE_PAGE, size  # never at 0: kernels differ in the addresses they choose
+    wanted = address + segment._start
     mapped = _libc.mmap(wanted, size, protection, mmap.MAP_SHARED | _MAP_FIXED, descriptor, 0)
     return segment if mapped == wanted else None
 

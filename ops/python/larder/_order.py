@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 
 import numpy as np
@@ -15,11 +16,21 @@ _MARKS = 1 << 18
 _MOST_WIDENED = 1 << 22  # rows whose order is kept in numpy's own width, which spares a conversion a batch and takes twice the memory
 
 
+def _integer(name, value, least=None, remedy="give an integer"):
+    """Return an integer setting; refuse a number that would have to be rounded, and True and False."""
+    try:
+        number = None if isinstance(value, (bool, np.bool_)) else operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or (least is not None and number < least):
+        limit = "" if least is None else f" of at least {least}"
+        raise ValueError(_message(f"{name} is no integer{limit}", remedy, **{name: repr(value)}))
+    return number
+
+
 def _seed(shuffle):
-    """Return a seed; None for the order in which rows lie."""
-    if shuffle is True:
-        raise ValueError(_message("shuffle is a seed", "give a number: shuffle=42", shuffle=shuffle))
-    return None if shuffle is None or shuffle is False else int(shuffle)
+    """Return a seed; None for the order of the stored rows."""
+    return None if shuffle is None or shuffle is False else _integer("shuffle", shuffle, remedy="it is a seed: shuffle=42")
 
 
 def _shuffled(rows, seed):

@@ -5,7 +5,6 @@ import collections
 import contextlib
 import fcntl
 import math
-import mmap
 import os
 import struct
 import threading
@@ -14,7 +13,7 @@ import weakref
 import numpy as np
 
 from ._errors import LarderError, _message
-from ._memory import _map_aligned
+from ._memory import _map_file
 from ._store import _FORMAT_VERSION
 
 _RING_MAGIC = int.from_bytes(b"LARDERRG", "little")
@@ -33,7 +32,7 @@ def _open_ring(folder):
         path = os.path.join(folder, "ring")
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:
-            ring = _Ring(folder, lock, _ring_memory(descriptor))
+            ring = _Ring(folder, lock, _map_file(descriptor).memory)
         finally:
             os.close(descriptor)
         lock = None
@@ -43,13 +42,6 @@ def _open_ring(folder):
     finally:
         if lock is not None:
             os.close(lock)
-
-
-def _ring_memory(descriptor):
-    size = os.fstat(descriptor).st_size
-    segment = _map_aligned(descriptor) or mmap.mmap(descriptor, 0, mmap.MAP_SHARED, mmap.PROT_READ)
-    start = getattr(segment, "start", 0)
-    return memoryview(segment)[start:start + size]
 
 
 class _Ring:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import json
-import mmap
 import operator
 import os
 import re
@@ -21,11 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import _code_key, _key, _sha256
+from ._columns import _picked
 from ._command import _run
 from ._datasets import Dataset
 from ._errors import LarderError, Refused, TimedOut, _message
-from ._memory import _map_aligned
+from ._keys import _has_code, _rows_key, _sha256
+from ._memory import _map_file
+from ._results import _is_restorable
 from ._store import _FORMAT_VERSION, _location, _trusted
 from ._versions import _newest
 
@@ -33,6 +34,7 @@ _REGION_HEADER = struct.Struct("<8siiqq32s")  # magic, format, state, id, bytes 
 _ROWS_HEADER = struct.Struct("<8siiqqqqI")  # magic, layout, length of text, rows, bytes of a row, where states and rows begin, CRC-32 of text
 _REGION_DATA, _REGION_STATE, _ROWS_TEXT = 4096, 12, 64
 _REGION_READY, _ROWS_LAYOUT = 2, 1
+_ROWS_BEHIND_PAGE = 192  # where rows start, in bytes behind a page: FORMAT.md says why
 _ROW_PUBLISHED = 1 << 32
 _KEY_DIGITS, _LONGEST_ROWS_TEXT, _MOST_ROW_BYTES = 16, 1 << 16, 1 << 30
 _OPEN_TIMEOUT_S, _SHORTEST_PAUSE_S, _LONGEST_PAUSE_S = 60, 50e-6, 5e-3
@@ -46,13 +48,15 @@ def rows(name: str, dataset: Dataset | str, function: Callable[..., Any], arrays
     """Open rows that are computed once, whichever process asks for them first, and kept in the store for later runs.
 
     Row `i` is what ``function(x[i], y[i], ...)`` returns for the named `arrays` and columns of the dataset, as `dtype` and
-    of `shape`; they may be left out where the dataset has one array. A row that is missing is computed by who asks for it,
-    and by nobody else: others wait, and where that process dies the next one computes. Who has waited for `patience`
+    of `shape`; they may be left out where the dataset has one array. Integers, texts and dates have to fit the `dtype`, as have the ranges of
+    floats, which are rounded. A process that asks for a missing row computes it, and
+    all others wait; if it dies, the next one computes. Who has waited for `patience`
     seconds, as for a process that was stopped, computes the row for itself.
 
-    The key is the dataset's digest, the arrays, `dtype`, `shape` and `version`; without a version it is the function's own
-    code, as for `larder.cached`, and its defaults. Rows of another key are others, kept beside these. Java's ``Dataset.rows`` with the same
-    version has the same rows. The function must return the same for the same row.
+    The key is the dataset's digest, the arrays, `dtype`, `shape` and `version`; without a version it is the function's code. The values that
+    the function is bound to count in any case: arguments of a partial, ``self``, closures, defaults. All is as for
+    `larder.cached`, which also lists values that no key contains. Rows of another key are stored next to these. Java's ``Dataset.rows`` with the
+    same version has the same rows as a function that is bound to nothing. The function must return the same for the same row.
 
     All rows are reserved when they are new, which needs the daemon, and are evicted when nobody has them open and their
     room is needed. They are for processes of the store's owner; ``larder freeze`` makes a dataset of them for all.
@@ -60,7 +64,7 @@ def rows(name: str, dataset: Dataset | str, function: Callable[..., Any], arrays
     >>> decoded = larder.rows("decoded", "photos", decode, ["image"], dtype="u1", shape=(224, 224, 3))
     >>> decoded[7]; decoded[[3, 1, 4]]
     """
-    if version is None and not isinstance(function, types.FunctionType):
+    if version is None and not _has_code(function):
         raise LarderError(_message("a function without code that could be a key", "say when its rows change: version=1",
                                    rows=name, function=repr(function)))
     opened = dataset if isinstance(dataset, Dataset) else Dataset(_newest(_trusted(_location(store)), dataset))
@@ -89,11 +93,14 @@ class ComputedRows:
         if len(set(lengths.values())) != 1:
             raise LarderError(_message("arrays of computed rows differ in rows", "name arrays with equal first dimensions",
                                        dataset=dataset.name, **lengths))
-        if dtype.hasobject:
-            raise LarderError(_message("rows of Python objects cannot be shared", "use numbers or fixed-size strings", rows=name))
+        if not _is_restorable(dtype):
+            raise LarderError(_message("rows of this type cannot be shared", "use numbers or fixed-size strings of numpy's own", rows=name,
+                                       dtype=dtype))
+        if version is not None and type(version) not in (int, float, str):
+            raise LarderError(_message("a version of computed rows is a number or a text", "give one: version=1", rows=name, version=repr(version)))
         self._sources, self._row_shape = sources, tuple(map(int, shape))
         self.shape = (len(sources[0]), *self._row_shape)
-        steps = "python " + _hex_digest(json.dumps(_function_key(function))) if version is None else f"version {version}"
+        steps = _rows_key(function, version, _added_arguments(function, arrays))
         text = {"name": name, "key": "", "digest": dataset.digest, "arrays": ",".join(arrays),
                 "dtype": str(np.lib.format.dtype_to_descr(dtype)), "shape": ",".join(map(str, self._row_shape)), "steps": steps}
         if any(ord(c) < 32 for value in text.values() for c in value):
@@ -104,7 +111,7 @@ class ComputedRows:
         self._region = region = _open_rows(dataset.store, text, self.shape[0], dtype.itemsize * int(np.prod(self._row_shape, dtype=np.int64)))
         self._states = np.frombuffer(region.memory, "<u8", len(self), region.states)
         self._data = np.ndarray(self.shape, dtype, region.memory, region.data)
-        self._bytes = memoryview(region.memory)[region.data:region.data + len(self) * region.row_bytes]
+        self._bytes = region.memory[region.data:region.data + len(self) * region.row_bytes]
         self._ready = np.zeros(len(self), bool)  # this process has computed or compared it
         self._given_up: set[int] = set()  # waited for in vain: nobody waits for them twice
         self.computed = self.computed_alone = self.damaged = 0
@@ -123,19 +130,12 @@ class ComputedRows:
         return int(np.count_nonzero(self._states))
 
     def __getitem__(self, index: Any) -> np.ndarray:
-        if isinstance(index, slice):
-            index = np.arange(*index.indices(len(self)))
-        found = np.asarray(index)
-        if found.dtype == bool:
-            if found.shape != (len(self),):
-                raise IndexError(f"a mask has as many elements as there are rows: mask={found.shape} rows={len(self)}")
-            found = np.flatnonzero(found)
-        elif found.size == 0:
-            found = found.astype(np.int64)
-        elif found.dtype.kind not in "iu":
-            raise IndexError(f"rows are picked by integers: index={index!r}")
-        result = self.take(found.reshape(-1))
-        return result[0] if found.ndim == 0 else result.reshape(*found.shape, *self._row_shape)
+        if type(index) is int and 0 <= index < len(self) and self._ready[index]:
+            return self._data[index].copy()
+        rows = _picked(index, len(self), computed=self.name)
+        if type(rows) is int:
+            return self.take([rows])[0]
+        return self.take(rows.reshape(-1)).reshape(*rows.shape, *self._row_shape)
 
     def __array__(self, dtype=None, copy=None):
         found = self[:]
@@ -143,10 +143,7 @@ class ComputedRows:
 
     def take(self, indices: Any, out: np.ndarray | None = None) -> np.ndarray:
         """Gather rows, computing those that are missing, into `out` where it is given: ``[len(indices), ...]`` of this dtype."""
-        wanted = np.asarray(indices, np.int64)
-        if wanted.size and (wanted.min() < -len(self) or wanted.max() >= len(self)):
-            raise IndexError(f"a row is out of range: rows={len(self)} lowest={wanted.min()} highest={wanted.max()}")
-        wanted = np.where(wanted < 0, wanted + len(self), wanted)
+        wanted = np.atleast_1d(_picked(indices, len(self), computed=self.name))
         if out is None:
             out = np.empty((len(wanted), *self._row_shape), self.dtype)
         elif out.shape != (len(wanted), *self._row_shape) or out.dtype != self.dtype:
@@ -193,12 +190,27 @@ class ComputedRows:
             self._region.release(row)
 
     def _compute(self, row):
-        value = np.asarray(self.function(*(source[row] for source in self._sources)))
-        if value.shape != self._row_shape or not np.can_cast(value.dtype, self.dtype, "same_kind"):
+        try:
+            made = self.function(*(source[row] for source in self._sources))
+            value = np.asarray(made)
+        except Exception as e:
+            raise LarderError(_message("a function of rows failed", "the cause is above", rows=self.name, row=row,
+                                       error=f"{type(e).__name__}: {e}")) from e
+        if isinstance(made, np.ma.MaskedArray):
+            raise LarderError(_message("a row has a mask, which rows have no room for", "return row.filled(...)", rows=self.name, row=row))
+        if value.shape != self._row_shape or not _is_kind_of(value.dtype, self.dtype):
             raise LarderError(_message("a function returned another row than was declared", "return that shape and type, or declare "
                                        "shape= and dtype=", rows=self.name, row=row, shape=value.shape, dtype=value.dtype,
                                        wantedShape=self._row_shape, wantedDtype=self.dtype))
-        return np.ascontiguousarray(value, self.dtype).reshape(self._row_shape)
+        with np.errstate(all="ignore"):  # what does not fit is found below
+            cast = np.ascontiguousarray(value, self.dtype).reshape(self._row_shape)
+            changed = value.dtype != self.dtype and _changed(value, cast)
+        if changed:
+            old, new = changed
+            raise LarderError(_message("a row has values that its dtype cannot hold", f"declare a larger dtype than {self.dtype}, or return "
+                                       "values within its range", rows=self.name, row=row, value=old, stored=new, dtype=value.dtype,
+                                       wantedDtype=self.dtype))
+        return cast
 
     def _obtain(self, row, began):
         """Wait for a row that another process computes; return it where it was computed for this one alone, else None."""
@@ -247,8 +259,43 @@ class ComputedRows:
     def __reduce__(self):
         return ComputedRows, self._arguments
 
+    def _larder_key(self):
+        return ["computed rows", self.name, self.key]
+
     def __repr__(self):
         return f"<larder.ComputedRows {self._region.name}: {self.shape} {self.dtype}>"
+
+
+# Values of one dtype that become another: for each kind, those that it may become. The values are compared afterwards.
+_KINDS = {"b": "biufc", "i": "iufc", "u": "iufc", "f": "fc", "c": "c", "S": "SU", "U": "U", "M": "M", "m": "m"}
+
+
+def _is_kind_of(found, wanted):
+    return found == wanted or wanted.kind in _KINDS.get(found.kind, "")
+
+
+def _changed(values, cast):
+    """Return the first value that a cast has changed, and its new one; None if there is none. Floats may be rounded."""
+    if values.dtype.kind in "fc":
+        changed = np.isfinite(values) & ~np.isfinite(cast)
+    elif values.dtype.kind in "Mm":
+        changed = (cast.astype(values.dtype).view("i8") != values.view("i8")) | (np.isnat(cast) != np.isnat(values))
+    elif values.dtype.kind in "biu" and _holds_all(cast.dtype, values):
+        return None
+    else:
+        pairs = zip(values.ravel().tolist(), cast.ravel().tolist())
+        return next(((old, new) for old, new in pairs if old != new and not (isinstance(old, bytes) and old == str(new).encode())), None)
+    return (values[changed].flat[0], cast[changed].flat[0]) if changed.any() else None
+
+
+def _holds_all(dtype, integers):
+    """Return whether a dtype has all of these integers, judged by the least and the greatest."""
+    if integers.size == 0:
+        return True
+    least, most = int(integers.min()), int(integers.max())
+    if dtype.kind in "iu":
+        return np.iinfo(dtype).min <= least and most <= np.iinfo(dtype).max
+    return dtype.kind == "b" or max(-least, most) <= 1 << min(np.finfo(dtype).nmant + 1, np.finfo(dtype).maxexp - 1)
 
 
 def _row_source(dataset, name):
@@ -256,11 +303,24 @@ def _row_source(dataset, name):
     if kind == "index":
         raise LarderError(_message("an index has no rows", "name an array, or a column of texts, bytes or ragged rows",
                                    dataset=dataset.name, column=name))
-    return dataset[name] if kind is None else getattr(dataset, kind)(name)
+    source = dataset[name]
+    if kind is None and source.ndim == 0:
+        raise LarderError(_message("an array without rows", "name arrays with at least one dimension", dataset=dataset.name, array=name))
+    return source
 
 
-def _function_key(function):
-    return [_code_key(function), _key(function.__defaults__), _key(function.__kwdefaults__)]
+def _added_arguments(function, arrays):
+    """Return the arguments that a function gets in addition to the values of a row: its defaults."""
+    import inspect  # when it is used: see _sha256
+
+    try:
+        bound = inspect.signature(function).bind(*arrays)
+    except (TypeError, ValueError):  # no signature, or one that does not fit: then each call fails
+        return {}
+    given = set(bound.arguments)
+    bound.apply_defaults()
+    return {name: value for name, value in bound.arguments.items()
+            if name not in given and bound.signature.parameters[name].kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)}
 
 
 def _hex_digest(text):
@@ -334,7 +394,7 @@ def _open_rows(store, text, count, row_bytes):
         raise LarderError(_message("a computed row is too long", "keep smaller rows", rows=text["name"], bytes=row_bytes,
                                    limit=_MOST_ROW_BYTES))
     states = -(-(_ROWS_TEXT + len(lines)) // 64) * 64
-    data = -(-(states + 8 * count) // 4096) * 4096
+    data = -(-(states + 8 * count) // 4096) * 4096 + _ROWS_BEHIND_PAGE
     header = _ROWS_HEADER.pack(b"LARDERCR", _ROWS_LAYOUT, len(lines), count, row_bytes, states, data, zlib.crc32(lines))
     header += bytes(_ROWS_TEXT - len(header)) + lines
     name, end = f"{text['name']}.{text['key'][:_KEY_DIGITS]}", time.monotonic() + _OPEN_TIMEOUT_S
@@ -344,9 +404,8 @@ def _open_rows(store, text, count, row_bytes):
         if file is None:
             _run(["regions", "--create", name, "--bytes", data + count * row_bytes], store)
         else:
-            region = _open_region(store, name, file, header, _REGION_DATA + data + count * row_bytes)
+            region = _open_region(store, name, file, header)
             if region is not None:
-                region.row_bytes, region.states, region.data = row_bytes, region.start + _REGION_DATA + states, region.start + _REGION_DATA + data
                 return region
         if time.monotonic() >= end:
             raise TimedOut(_message("cannot open computed rows in time", "a daemon or a process may be stopped, or dead, that makes them: "
@@ -371,7 +430,7 @@ def _not_ours(store):
                             store=store))
 
 
-def _open_region(store, name, file, header, length):
+def _open_region(store, name, file, header):
     """Open a region and lay it out where nobody has; return None where it is going, or another process lays it out just now."""
     folder, number = os.path.join(store, "regions"), int(file[-16:], 16)
     kept, descriptors = False, []
@@ -389,16 +448,16 @@ def _open_region(store, name, file, header, length):
         magic, version, _, its_number, _, kind = _REGION_HEADER.unpack(head)
         if (magic, version, its_number, kind.rstrip(b"\0")) != (b"LARDERRE", _FORMAT_VERSION, number, b"computed-rows"):
             raise _damaged_rows(name, "it is no region of computed rows of this release")
-        if os.fstat(descriptor).st_size < length:  # touching what is not there would end this process
+        length = os.fstat(descriptor).st_size
+        if length < _REGION_DATA + len(header):  # touching a byte behind the end would end this process
             raise _damaged_rows(name, "it is shorter than its rows")
-        memory = _mapped(os.path.join(folder, file), length)
-        start = getattr(memory, "start", 0)
-        if not _laid_out(memory, start, locks, number, header):
+        memory = _mapped(os.path.join(folder, file))
+        if not _laid_out(memory, locks, number, header):
             return None
-        if bytes(memory[start + _REGION_DATA:start + _REGION_DATA + len(header)]) != header:
-            raise _damaged_rows(name, "its rows are of another key")
+        states, data = _rows_starts(memory, header, length, name)
         region = _Region(name, locks, descriptor, memory)
-        region.start, kept = start, True
+        kept = True
+        region.row_bytes, region.states, region.data = _ROWS_HEADER.unpack_from(header)[4], _REGION_DATA + states, _REGION_DATA + data
         return region
     except FileNotFoundError:
         return None
@@ -409,24 +468,36 @@ def _open_region(store, name, file, header, length):
             _close_descriptors(descriptors)
 
 
-def _mapped(path, length):
+def _rows_starts(memory, wanted, length, name):
+    """Return where states and rows start in a region's data: an earlier release put the rows of the same key at another place."""
+    found = bytes(memory[_REGION_DATA:_REGION_DATA + len(wanted)])
+    ours, theirs = _ROWS_HEADER.unpack_from(wanted), _ROWS_HEADER.unpack_from(found)
+    if (ours[:5], ours[7], wanted[_ROWS_TEXT:]) != (theirs[:5], theirs[7], found[_ROWS_TEXT:]):
+        raise _damaged_rows(name, "its rows are of another key")
+    count, row_bytes, states, data = theirs[3:7]
+    if not len(wanted) <= states <= data - 8 * count or data + count * row_bytes > length - _REGION_DATA:
+        raise _damaged_rows(name, "it is shorter than its rows")
+    return states, data
+
+
+def _mapped(path):
     """Map a region. Python keeps a descriptor of what it maps, over a fork too: not that one which claims are locks of."""
     descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
-        return _map_aligned(descriptor, writable=True) or mmap.mmap(descriptor, length)
+        return _map_file(descriptor, writable=True).memory
     finally:
         os.close(descriptor)
 
 
-def _laid_out(memory, start, locks, number, header):
-    state = np.frombuffer(memory, "<i4", 1, start + _REGION_STATE)
+def _laid_out(memory, locks, number, header):
+    state = np.frombuffer(memory, "<i4", 1, _REGION_STATE)
     if state[0] == _REGION_READY:
         return True
     if not _lock_byte(locks, fcntl.F_WRLCK, number + 1):
         return False
     try:
         if state[0] != _REGION_READY:
-            memory[start + _REGION_DATA:start + _REGION_DATA + len(header)] = header  # who died at it wrote the same, and no state of a row
+            memory[_REGION_DATA:_REGION_DATA + len(header)] = header  # who died at it wrote the same, and no state of a row
             state[0] = _REGION_READY
     finally:
         _lock_byte(locks, fcntl.F_UNLCK, number + 1)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import grp
 import os
 import pwd
 import re
+import socket
+import stat
+import warnings
 
-from ._errors import NoStore, Refused, _message
+from ._errors import _START_DAEMON, NoStore, Refused, _message
 
 _FORMAT_VERSION = 1
-_SHARED_MEMORY = "/dev/shm"
+_PLACES = ["/dev/shm", "/var/tmp"]  # where stores are looked for that no caller names, in order of preference
+_NAME_YOUR_OWN = "name a store of your own with store= or LARDER_STORE"
 _FIRST_ORDINARY_USER = 1000  # system accounts have lower numbers
 _CONFIGURATION = "/etc/larder.conf"
 
@@ -42,9 +47,63 @@ def _location(named=None):
     named = named or os.environ.get("LARDER_STORE")
     if named:
         return os.path.abspath(os.fspath(named))
-    own = os.path.join(_SHARED_MEMORY, "larder-" + _user(os.getuid()))
-    service = os.path.join(_SHARED_MEMORY, "larder")
-    return service if not os.path.isdir(own) and os.access(service, os.R_OK) else own
+    chosen, skipped = _chosen()
+    for store, reason in skipped:
+        warnings.warn(f"a store is skipped: store={store} {reason}", stacklevel=4)
+    return chosen
+
+
+def _default_stores():
+    """Return the paths where a store can be that no caller names: the user's own, then a service's."""
+    own = [os.path.join(place, "larder-" + _user(os.getuid())) for place in _PLACES]
+    return [*own, os.path.join(_PLACES[0], "larder")]
+
+
+def _chosen():
+    """Return the first trusted store with a live daemon, else the first trusted one, else a new one of the user; and skipped folders.
+
+    Any user can create a folder at these paths. Java chooses by the same table of cases.
+    """
+    trusted, skipped = [], []
+    for store in _default_stores():
+        try:
+            found = os.lstat(store)
+        except OSError:
+            continue
+        objection = _objection(store, found)
+        if objection:
+            skipped.append((store, objection))
+        elif _has_daemon(store):
+            return store, skipped
+        else:
+            trusted.append(store)
+    return [*trusted, _default_stores()[0]][0], skipped
+
+
+def _objection(store, found):
+    """Return why a folder is not trusted, or None."""
+    owner = _user(found.st_uid)
+    if not stat.S_ISDIR(found.st_mode):
+        return "reason=it is not a folder"
+    if not _trusts(store, found):
+        return f"owner={owner} reason=it belongs to another user; {_remedy(store, found)}"
+    if found.st_mode & 0o022:
+        return f"owner={owner} reason=other users can write to it; chmod go-w {store}"
+    if not os.access(store, os.X_OK):
+        return f"owner={owner} reason=it is closed to this user; {_remedy(store, found)}"
+    return None
+
+
+def _has_daemon(store):
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.setblocking(False)
+        try:
+            probe.connect(os.path.join(store, "control.sock"))
+        except BlockingIOError:  # a daemon that is stopped accepts no more connections
+            return True
+        except OSError:
+            return False
+        return True
 
 
 def _user(uid):
@@ -59,18 +118,47 @@ def _trusted(store):
     try:
         found = os.lstat(store)
     except FileNotFoundError:
-        raise NoStore(_message("no daemon at the store", "start a daemon: larder serve, or name another store: store=, or "
-                               "$LARDER_STORE", store=store)) from None
+        raise NoStore(_message("no daemon at the store", _START_DAEMON, store=store)) from None
     owner = _user(found.st_uid)
-    if found.st_uid != os.getuid() and owner != _service_user() and not _invited(store, found):
-        raise Refused(_message("the store belongs to another user", "name a store of your own with store=, or trust that "
-                               "owner with LARDER_SERVICE_USER", store=store, owner=owner, ownerUid=found.st_uid,
-                               user=_user(os.getuid()), uid=os.getuid()))
+    if not _trusts(store, found):
+        raise Refused(_message("the store belongs to another user", _remedy(store, found), store=store, owner=owner,
+                               ownerUid=found.st_uid, user=_user(os.getuid()), uid=os.getuid()))
     if os.path.isdir(store) and not os.access(store, os.X_OK):
-        raise Refused(_message("the store is closed to this user", "ask its owner to let your group in (larder serve --group "
-                               "GROUP), or name a store of your own with store= or LARDER_STORE", store=store, owner=owner,
+        raise Refused(_message("the store is closed to this user", _remedy(store, found), store=store, owner=owner,
                                user=_user(os.getuid()), uid=os.getuid()))
     return store
+
+
+def _trusts(store, found):
+    if _is_own_or_service(found):
+        return True
+    groups = {os.getegid(), *os.getgroups()}
+    is_invited = _is_shared(found) and (os.getuid() == 0 or found.st_gid in groups)
+    return is_invited and _may_be_invited(store, found)
+
+
+def _is_own_or_service(found):
+    return found.st_uid == os.getuid() or _user(found.st_uid) == _service_user()
+
+
+def _is_shared(found):
+    return found.st_mode & 0o2050 == 0o2050
+
+
+def _remedy(store, found):
+    """Name the group if that is the way in: to trust an owner does not open a folder of mode 2750."""
+    if _is_shared(found) and _may_be_invited(store, found):
+        return f"ask to join its group and log in again: group={_group(found.st_gid)}; or {_NAME_YOUR_OWN}"
+    if _is_own_or_service(found):
+        return f"ask its owner to let your group in (larder serve --group GROUP), or {_NAME_YOUR_OWN}"
+    return f"{_NAME_YOUR_OWN}, or trust that owner with LARDER_SERVICE_USER"
+
+
+def _group(gid):
+    try:
+        return grp.getgrgid(gid).gr_name
+    except KeyError:
+        return str(gid)
 
 
 def _service_user():
@@ -85,16 +173,11 @@ def _service_user():
         return None
 
 
-def _invited(store, found):
-    """Tell whether the owner has opened the store to this process's group, and it was named or is a service's."""
-    groups = {os.getegid(), *os.getgroups()}
-    if found.st_mode & 0o2050 != 0o2050 or (os.getuid() != 0 and found.st_gid not in groups):
-        return False
-    service = os.path.join(_SHARED_MEMORY, "larder")
-    own = os.path.join(_SHARED_MEMORY, "larder-" + _user(os.getuid()))
+def _may_be_invited(store, found):
+    """Return whether a group is a way into a store: one that was named, or a service's of a system account."""
     variable = os.environ.get("LARDER_STORE")
-    named = store not in (service, own) or (bool(variable) and os.path.abspath(variable) == store)
-    return named or (store == service and found.st_uid < _FIRST_ORDINARY_USER)
+    named = store not in _default_stores() or (bool(variable) and os.path.abspath(variable) == store)
+    return named or (store == _default_stores()[-1] and found.st_uid < _FIRST_ORDINARY_USER)
 
 
 def _io_open(path):

@@ -15,7 +15,7 @@ import numpy as np
 
 from ._command import _run
 from ._errors import LarderError, NoStore, NotFound, Refused, _message, _near
-from ._memory import _UNTRACKED, _Segment, _address, _map_aligned
+from ._memory import _UNTRACKED, _Segment, _address, _map_file
 from ._store import _FORMAT_VERSION, _current, _io_open, _is_registered, _trusted, datasets
 
 _LEASE_TRIES = 200
@@ -145,14 +145,14 @@ def _map(version, file, private=False):
             if private:  # pages that are written to are copied for this process
                 segment = _Segment(descriptor, 0, flags=mmap.MAP_PRIVATE | _MAP_NORESERVE, prot=mmap.PROT_READ | mmap.PROT_WRITE, **_UNTRACKED)
             else:
-                segment = _map_aligned(descriptor) or _Segment(descriptor, 0, flags=mmap.MAP_SHARED, prot=mmap.PROT_READ, **_UNTRACKED)
+                segment = _map_file(descriptor)
         finally:
             os.close(descriptor)
     except FileNotFoundError:
         raise NoStore(_message("a file of the dataset was removed while it was open", "load and open the dataset again; "
                                "arrays that are mapped stay readable", file=path)) from None
     segment.version, segment.file, segment.path = version, file, path
-    segment.address = _address(segment) + segment.start
+    segment.address = _address(segment.memory)
     return segment
 
 

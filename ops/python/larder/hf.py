@@ -123,10 +123,9 @@ def _restore_table(identity, names, steps):
 
 
 def _with_rows(opened):
-    """List what has rows: arrays that are no parts of columns, and columns but for indices."""
-    inner = tuple(name + "/" for name in opened.columns)
-    return [*(name for name in opened if not name.startswith(inner) and name != _FEATURES),
-            *(name for name, kind in opened.columns.items() if kind != "index")]
+    """List arrays, then columns, but for indices, which have no rows."""
+    kinds = opened.columns
+    return sorted((name for name in opened if name != _FEATURES and kinds.get(name) != "index"), key=kinds.__contains__)
 
 
 def _known_features(opened):

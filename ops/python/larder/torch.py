@@ -10,8 +10,7 @@ pages.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,9 @@ from torch.utils import data
 
 from . import _loader
 from ._arrays import Array, _private
+from ._columns import _picked
 from ._datasets import Dataset
-from ._errors import LarderError, _message
+from ._errors import LarderError, _message, _note
 
 __all__ = ["Loader", "Rows", "tensor"]
 
@@ -69,12 +69,12 @@ class Rows(data.Dataset):
 
     A `DataLoader` of PyTorch 2 asks for a batch at once: one gather for each array, no loop over samples, in the main
     process as in workers. With PyTorch 1 give it the numbers of the rows, and let `collate` gather:
-    ``DataLoader(range(len(rows)), 256, collate_fn=rows.collate)``. ``rows[i]`` with a list, an array or a slice is a
-    whole batch, for a ``BatchSampler`` as ``sampler`` and ``batch_size=None``.
+    ``DataLoader(range(len(rows)), 256, collate_fn=rows.collate)``. ``rows[i]`` with a list, an array, a slice or a mask
+    is a whole batch, for a ``BatchSampler`` as ``sampler`` and ``batch_size=None``.
 
     Tensors have the stored dtype and are copies: writable, and yours. `transform` gets those of a whole batch,
-    ``transform(images, labels)``, and returns what takes their place: a tensor, or a tuple, list or dict of tensors,
-    with the samples as first dimension.
+    ``transform(images, labels)``, and returns a tensor, or a tuple, list or dict of tensors, which may be nested:
+    ``(view1, view2), labels``. Each has one row for each sample. A sample has the same form, with a row of each tensor.
 
     It pickles as the name of the dataset, so workers share the pages, whether forked, spawned or started by a fork
     server.
@@ -83,30 +83,35 @@ class Rows(data.Dataset):
     def __init__(self, dataset: str | Dataset, *arrays: str, transform: Callable[..., Any] | None = None, store: Any = None) -> None:
         self._dataset = _loader._opened(dataset, store)
         self._names = _loader._names(self._dataset, arrays or None)
-        self._sources = [_loader._Source(name, _loader._array(self._dataset, name)) for name in self._names]
+        self._sources = [_loader._Source(self._dataset, name) for name in self._names]
         self._rows = _loader._equal_rows(self._dataset, self._sources)
         self._transform = transform
-        for source in self._sources:
-            _require_dtype(source.dtype)
+        self._shared = [tensor(_loader._array(self._dataset, name)) for name in self._names]  # to copy single rows of: a gather takes ten times as long
 
     def __len__(self) -> int:
         return self._rows
 
     def __getitem__(self, row: Any) -> Any:
-        try:
-            number = operator.index(row)
-        except TypeError:
-            return self._whole(range(*row.indices(self._rows)) if isinstance(row, slice) else row)
-        return _Samples(self, [number])[0]
+        if type(row) is not int or not 0 <= row < self._rows:
+            row = _picked(row, self._rows, dataset=self._dataset.name)
+            if type(row) is not int:
+                return self._whole(row)
+        if self._transform is None:
+            return _Sample([shared[row].clone() for shared in self._shared], row)
+        return _sample(self._transformed([shared[row:row + 1].clone() for shared in self._shared], [row]), 0, row)
 
     def __getitems__(self, rows: Sequence[int]) -> Sequence[Any]:
-        return _Samples(self, rows)
+        samples = _Samples(self, rows)
+        return samples if type(samples.whole) in _SAMPLES else list(samples)
 
     def collate(self, samples: Sequence[Any]) -> Any:
         """Make a batch of samples, or of numbers of rows, with one gather for each array."""
         if isinstance(samples, _Samples):
             return samples.whole
-        return self._whole([sample.row if isinstance(sample, _Sample) else operator.index(sample) for sample in samples])
+        numbers = [getattr(sample, "row", sample) for sample in samples]
+        if all(isinstance(number, (int, np.integer)) for number in numbers):
+            return self._whole(_picked(numbers, self._rows, dataset=self._dataset.name))
+        return data.default_collate(samples)
 
     def __reduce__(self) -> Any:
         return _rows, (self._dataset, self._names, self._transform)
@@ -115,22 +120,33 @@ class Rows(data.Dataset):
         return f"<larder.torch.Rows {self._dataset.name} version {self._dataset.version}: {self._rows} of {self._names}>"
 
     def _whole(self, rows):
-        rows = np.asarray(rows, np.intp)
         if rows.ndim != 1:
-            raise TypeError(f"rows are numbers, or one list of them: shape={rows.shape}")
-        if rows.size and not (-self._rows <= rows.min() and rows.max() < self._rows):
-            raise IndexError(f"row out of range: dataset={self._dataset.name} rows={self._rows} asked={rows.min()}..{rows.max()}")
-        rows = np.where(rows < 0, rows + self._rows, rows)
+            raise IndexError(_message("rows are picked by one number, or by one list of them", "flatten the list", dataset=self._dataset.name,
+                                      shape=rows.shape))
         tensors = []
         for source in self._sources:
             out = _empty((len(rows), *source.shape), source.dtype)
             source.gather(rows, out.numpy())
             tensors.append(out)
-        return tensors if self._transform is None else self._transform(*tensors)
+        return tensors if self._transform is None else self._transformed(tensors, rows)
+
+    def _transformed(self, tensors, rows):
+        try:
+            whole = self._transform(*tensors)
+        except Exception as e:
+            _note(e, "the transform of larder.torch.Rows failed", dataset=self._dataset.name, rows=_loader._shown(rows))
+            raise
+        for path, part in _leaves(whole):
+            count = len(part) if getattr(part, "shape", ()) else None
+            if count != len(rows):
+                raise LarderError(_message("a transform has to return one row for each sample", "return a tensor, or tuples, lists and dicts of tensors, "
+                                           "whose first dimension is the samples", dataset=self._dataset.name, samples=len(rows),
+                                           returned=f"{type(part).__name__}{path}", rows=count))
+        return whole
 
 
 def _rows(dataset, names, transform):
-    """Open the rows of a dataset: what a pickled `Rows` becomes."""
+    """Open the rows of a dataset: the result of unpickling a `Rows`."""
     return Rows(dataset, *names, transform=transform)
 
 
@@ -148,20 +164,20 @@ class _Samples(Sequence):
 
     def __init__(self, rows, numbers):
         self._numbers = list(numbers)
-        self.whole = rows._whole(self._numbers)
+        self.whole = rows._whole(_picked(self._numbers, len(rows), dataset=rows._dataset.name))
 
     def __len__(self):
         return len(self._numbers)
 
     def __getitem__(self, i):
-        return _Sample(self.whole, range(len(self))[i], self._numbers[i])
+        return _sample(self.whole, range(len(self))[i], self._numbers[i])
 
 
 class _Sample(tuple):
-    """One sample of a batch. PyTorch is told how to collate this type."""
+    """One sample of a batch. PyTorch has a function to collate this type."""
 
-    def __new__(cls, whole, place, row):
-        sample = super().__new__(cls, _parts(whole, place))
+    def __new__(cls, parts, row):
+        sample = super().__new__(cls, parts)
         sample.row = row
         return sample
 
@@ -169,20 +185,62 @@ class _Sample(tuple):
         return tuple, (tuple(self),)
 
 
-def _parts(whole, place):
-    parts = whole if isinstance(whole, (tuple, list)) else (whole,)
-    return [{key: value[place] for key, value in part.items()} if isinstance(part, dict) else part[place] for part in parts]
+class _NamedSample(dict):
+    """One sample of a batch whose transform returned a dict."""
+
+    def __init__(self, parts, row):
+        super().__init__(parts)
+        self.row = row
+
+    def __reduce__(self):
+        return dict, (dict(self),)
+
+
+_SAMPLES = {tuple: _Sample, list: _Sample, dict: _NamedSample}
+
+
+def _sample(whole, place, row):
+    """Return one sample of a batch: the batch's own form with a row of each tensor."""
+    kind = _SAMPLES.get(type(whole))
+    part = _part(whole, place)
+    return part if kind is None else kind(part, row)
+
+
+def _part(whole, place):
+    if isinstance(whole, Mapping):
+        return {key: _part(value, place) for key, value in whole.items()}
+    if isinstance(whole, tuple) and hasattr(whole, "_fields"):
+        return type(whole)(*[_part(value, place) for value in whole])
+    if isinstance(whole, (tuple, list)):
+        return tuple([_part(value, place) for value in whole])
+    return whole[place]
+
+
+def _leaves(whole, path=""):
+    """Yield the tensors of a batch, and where each is in it."""
+    if isinstance(whole, Mapping):
+        for key, value in whole.items():
+            yield from _leaves(value, f"{path}[{key!r}]")
+    elif isinstance(whole, (tuple, list)):
+        for i, value in enumerate(whole):
+            yield from _leaves(value, f"{path}[{i}]")
+    else:
+        yield path, whole
 
 
 def _collate(samples, *, collate_fn_map=None):
     if isinstance(samples, _Samples):
         return samples.whole
-    return data.default_collate([tuple(sample) for sample in samples])
+    return data.default_collate([_plain(sample) for sample in samples])
+
+
+def _plain(sample):
+    return dict(sample) if isinstance(sample, dict) else tuple(sample)
 
 
 _collated = getattr(data._utils.collate, "default_collate_fn_map", None)
 if _collated is not None:  # PyTorch 1 has none
-    _collated[_Sample] = _collate
+    _collated.update({kind: _collate for kind in _SAMPLES.values()})
 
 
 class Loader(_loader.Loader, data.IterableDataset):
@@ -212,7 +270,7 @@ class Loader(_loader.Loader, data.IterableDataset):
 
     def _gatherer(self, epoch, plan):
         kind = _PinningGatherer if self._pins else _TensorGatherer
-        return kind(self._sources, self._pool, plan, epoch, self._transform)
+        return kind(self, epoch, plan)
 
 
 class _TensorGatherer(_loader._Gatherer):

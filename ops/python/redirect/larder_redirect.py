@@ -10,6 +10,7 @@ import time
 
 _VARIABLE = "LARDER_REDIRECT"  # dataset/version, parted by colons; all that is resident where it is empty
 _LOOK_AGAIN_S = 1.0
+_CLOCK_STEP_NS = 20_000_000  # a file's times move in steps: a change this long before another time may have come after it
 
 
 def redirecting(np):
@@ -46,13 +47,18 @@ class _Cached:
         self._store = self._reader = None
 
     def array_of(self, path):
-        """Return the array for a file, or None. The file is the same if path, inode, size and time of writing are."""
+        """Return the array for a file, or None.
+
+        The file is the same if path, inode, size, time of writing and ctime are: programs can set the time of writing back, but not the
+        ctime. A manifest of an earlier release has no ctime: the last change must be older than the manifest then.
+        """
         if not isinstance(path, str) or not path.endswith(".npy"):
             return None
         found = os.stat(path)
         self._look()
-        for source, version, array in self._files.get((found.st_ino, found.st_size, found.st_mtime_ns), ()):
-            if version in self._versions and os.path.samestat(os.stat(source), found):
+        for source, version, array, changed_ns, recorded_ns in self._files.get((found.st_ino, found.st_size, found.st_mtime_ns), ()):
+            unchanged = found.st_ctime_ns == changed_ns if changed_ns else found.st_ctime_ns < recorded_ns - _CLOCK_STEP_NS
+            if version in self._versions and unchanged and os.path.samestat(os.stat(source), found):
                 return self._open(version, array)
         return None
 
@@ -68,7 +74,7 @@ class _Cached:
             return None
         entry = version.arrays[name]
         segment = version.segment(entry.file)  # one mapping for all arrays of a file, and for as long as one is in use
-        array = self._np.ndarray.__new__(self._np.memmap, entry.shape, entry.dtype, segment, entry.offset, None, entry.order)
+        array = self._np.ndarray.__new__(self._np.memmap, entry.shape, entry.dtype, segment.memory, entry.offset, None, entry.order)
         array._mmap, array.filename, array.offset, array.mode = segment, segment.path, entry.offset, "r"
         return array
 
@@ -111,8 +117,9 @@ class _Cached:
         store, dataset, number = key
         try:
             with open(os.path.join(store, "data", dataset, str(number), "manifest.json"), encoding="utf-8") as file:
-                manifest = json.load(file)
-            rows = {(s["inode"], s["bytes"], s["modified"]): (s["path"], key, s["array"]) for s in _single(manifest)}
+                manifest, recorded_ns = json.load(file), os.fstat(file.fileno()).st_ctime_ns
+            rows = {(s["inode"], s["bytes"], s["modified"]): (s["path"], key, s["array"], s.get("changed", 0), recorded_ns)
+                    for s in _single(manifest)}
         except OSError:
             return
         except (ValueError, KeyError, TypeError, AttributeError):

@@ -16,6 +16,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import datasets
+import flatbuffers
 import numpy as np
 import pyarrow as pa
 
@@ -191,9 +192,9 @@ def lists():
     for name, stream in ("lists-stream", True), ("lists-file", False):
         write(f"{name}.arrow", pa.table(table), stream=stream)
         expect(name, arrays)
-    refuse("crooked.arrow", pa.table({"crooked": pa.array([[[1], [2, 3]]], pa.list_(pa.list_(pa.int8())))}), "column crooked: row 0 of a batch has lists of different lengths")
-    refuse("inner-nulls.arrow", pa.table({"inner": pa.array([[1, None]], pa.list_(pa.int8()))}), "column inner has rows with nulls in them")
-    refuse("fixed-nulls.arrow", pa.table({"inner": pa.array([[1, None], None], pa.list_(pa.int8(), 2))}), "column inner has rows with nulls in them")
+    refuse("crooked.arrow", pa.table({"crooked": pa.array([[[1], [2, 3]]], pa.list_(pa.list_(pa.int8())))}), "crooked (row 0 of a batch has lists of different lengths")
+    refuse("inner-nulls.arrow", pa.table({"inner": pa.array([[1, None]], pa.list_(pa.int8()))}), "inner (rows have nulls in them)")
+    refuse("fixed-nulls.arrow", pa.table({"inner": pa.array([[1, None], None], pa.list_(pa.int8(), 2))}), "inner (rows have nulls in them)")
 
 
 def tensors():
@@ -208,7 +209,7 @@ def tensors():
     refuse("transposed.arrow", pa.table({"ok": np.arange(4), "turned": tensor([2, 3], [1, 0])}),
            "turned (arrow.fixed_shape_tensor with permutation [1,0])]; load the others with --columns ok")
     refuse("several.arrow", pa.table({"holes": pa.array([[1], [2, None]]), "ok": [1, 2], "price": pa.array([Decimal("1.5"), None]), "last": [1, 2]}),
-           "price (decimal128)]; load the others with --columns ok,last, or convert")
+           "[price (decimal128), holes (rows have nulls in them)]; load the others with --columns ok,last, or convert")
 
 
 def nulls():
@@ -281,6 +282,69 @@ def bad():
     refused.append(("tensor.arrow", "it does not begin with a schema"))
 
 
+def viewed():
+    """Dictionaries of views, as polars writes its Categorical and Enum, and columns with nulls in their rows, of all kinds at once."""
+    codes = np.arange(ROWS, dtype="u4") % 3
+    names = ["cat", "dog", "a longer text of more than twelve bytes"]
+    table = pa.table({"enum": pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(names, pa.string_view())),
+                      "raw": pa.DictionaryArray.from_arrays(pa.array(codes), pa.array([n.encode() for n in names], pa.binary_view()))})
+    arrays = {"enum": codes, "raw": codes} | texts("enum.classes", names) | texts("raw.classes", names, "values")
+    for name, stream in ("viewed-stream", True), ("viewed-file", False):
+        write(f"{name}.arrow", table, stream=stream)
+        expect(name, arrays)
+    latin = [b"caf\xe9", b"a longer text in Latin-1: caf\xe9"]
+    views = pa.Array.from_buffers(pa.string_view(), 2, pa.array(latin, pa.binary_view()).buffers())
+    write("latin.arrow", pa.table({"view": views, "word": pa.DictionaryArray.from_arrays(pa.array([1, 0], pa.int8()), views)}))
+    expect("latin", texts("view", latin) | texts("word.classes", latin) | {"word": np.array([1, 0], "i1")})
+    lists = pa.array([[1, None]], pa.list_(pa.int8()))
+    refuse("all-nulls.arrow", pa.table({
+        "list": lists, "ok": [1], "fixed": pa.array([[1, None]], pa.list_(pa.int8(), 2)),
+        "words": pa.DictionaryArray.from_arrays(pa.array([0]), pa.array([None], pa.string())), "crooked": pa.array([[[1], [2, 3]]]),
+        "struct": pa.StructArray.from_arrays([lists], ["part"]), "price": pa.array([Decimal("1.5")]), "last": ["x"]}),
+        "[price (decimal128), words (words.classes: rows have nulls in them), list (rows have nulls in them), fixed (rows have nulls in them), "
+        "crooked (row 0 of a batch has lists of different lengths within each other), struct (struct/part: rows have nulls in them)]; "
+        "load the others with --columns ok,last, or convert them with pyarrow")
+
+
+def footer_version(file, version):
+    """Set the version in the footer of a file, where Java's writer left it out up to 0.14, which reads as 0."""
+    data = bytearray((OUT / file).read_bytes())
+    footer = len(data) - 10 - struct.unpack_from("<i", data, len(data) - 10)[0]
+    table = footer + struct.unpack_from("<I", data, footer)[0]
+    field = struct.unpack_from("<H", data, table - struct.unpack_from("<i", data, table)[0] + 4)[0]
+    struct.pack_into("<h", data, table + field, version)
+    return data
+
+
+def schema(version, endianness):
+    """A stream of a schema without fields."""
+    builder = flatbuffers.Builder()
+    builder.StartObject(4)
+    builder.PrependInt16Slot(0, endianness, 0)
+    header = builder.EndObject()
+    builder.StartObject(5)
+    builder.PrependInt16Slot(0, version, 0)
+    builder.PrependUint8Slot(1, 1, 0)
+    builder.PrependUOffsetTRelativeSlot(2, header, 0)
+    builder.Finish(builder.EndObject())
+    message = bytes(builder.Output())
+    message += bytes(-len(message) % 8)
+    return struct.pack("<iI", -1, len(message)) + message + struct.pack("<iI", -1, 0)
+
+
+def elsewhere():
+    """Files of writers that are not here: before 0.15, before 0.8 and on big-endian machines."""
+    (OUT / "unversioned.arrow").write_bytes(footer_version("numbers-file.arrow", 0))
+    shutil.copy(OUT / "numbers-file.npz", OUT / "unversioned.npz")
+    for name, data, reason in (
+            ("version3.arrow", schema(2, 0), "its metadata has version 3, and 4 and 5 are read; write it again with a release of Arrow from 2018"),
+            ("version9.arrow", schema(8, 0), "its metadata has version 9, and 4 and 5 are read; repair, replace"),
+            ("footer9.arrow", footer_version("numbers-file.arrow", 8), "its metadata has version 9, and 4 and 5 are read; repair, replace"),
+            ("big-endian.arrow", schema(4, 1), "its numbers are big-endian; write it again with pyarrow")):
+        (OUT / name).write_bytes(data)
+        refused.append((name, reason))
+
+
 PNG = bytes.fromhex("89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154789c63606060000000040001f61738550000000049454e44ae426082")
 
 
@@ -341,6 +405,6 @@ def hugging_face():
 shutil.rmtree(OUT, ignore_errors=True)
 OUT.mkdir(parents=True)
 datasets.disable_progress_bars()
-for make in numbers, times, columns, lists, nulls, dictionaries, bad, hugging_face, tensors:
+for make in numbers, times, columns, lists, nulls, dictionaries, bad, hugging_face, tensors, viewed, elsewhere:
     make()
 (OUT / "refused.tsv").write_text("".join(f"{name}\t{reason}\n" for name, reason in refused))

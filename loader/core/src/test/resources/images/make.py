@@ -65,6 +65,9 @@ def main():
         for name, kind in FILTERS.items():
             golden(f"photo.png.{height}x{width}.{name}", photo.resize((width, height), kind))
     golden("photo.png.grey.13x17.bilinear", photo.convert("L").resize((17, 13), Image.BILINEAR))
+    large = Image.open(HERE / "large.jpg")  # shrinks to half or less, which decoders can do by themselves, but not to the same bytes
+    golden("large.jpg.120x160.bilinear", large.resize((160, 120), Image.BILINEAR))
+    golden("large.jpg.28x36.bicubic", large.resize((36, 28), Image.BICUBIC))
     golden("photo.png.cut", photo.crop((5, 3, 41, 40)).resize((16, 20), Image.BILINEAR))  # rows 3 to 39, columns 5 to 40
     golden("photo.png.brightness", ImageEnhance.Brightness(photo).enhance(1.25))
     golden("photo.png.contrast", ImageEnhance.Contrast(photo).enhance(0.75))

@@ -2,6 +2,7 @@ package dev.larder.client;
 
 import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.internal.posix.MappedMemory;
+import dev.larder.internal.posix.PageSize;
 import dev.larder.internal.posix.RawMemory;
 import dev.larder.internal.rows.RowGather;
 import dev.larder.npy.Dtype;
@@ -347,8 +348,17 @@ public sealed class ArrayView permits OwnedArrayView {
      * instead: copy with {@link #copyRows} first where the owner may truncate the file.
      */
     public ByteBuffer dataBuffer(long position, int size) {
+        return dataBuffer(position, size, 0);
+    }
+
+    /** Returns the same buffer from the start of the page of its first byte on, with the bytes of the file before it: for devices. */
+    public ByteBuffer pageBuffer(long position, int size) {
+        return dataBuffer(position, size, (int) ((address() + position) % PageSize.BYTES));
+    }
+
+    private ByteBuffer dataBuffer(long position, int size, int before) {
         Objects.checkFromIndexSize(position, size, entry.byteSize());
-        ByteBuffer buffer = memory.buffer(entry.offset() + position, size, this);
+        ByteBuffer buffer = memory.buffer(entry.offset() + position - before, (long) before + size, this);
         requireOpen();
         return buffer.order(dtype.byteOrder());
     }

@@ -1,6 +1,7 @@
 package dev.larder.client;
 
 import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.Logs;
 import dev.larder.internal.layout.ArrayEntry;
@@ -230,8 +231,8 @@ public final class ComputedRows {
 
         /**
          * Gathers the rows {@code wanted[first]} to {@code wanted[first + count - 1]}. Where all of them are known to be published, it
-         * is {@link ArrayView#copyRows}, and allocates nothing. What the function throws comes through as it is, and the next who asks
-         * for that row computes it.
+         * is {@link ArrayView#copyRows}, and allocates nothing. If the function throws, a {@link LarderException} names the row, with
+         * the exception as its cause, and the next caller computes that row.
          */
         public void copyRows(long[] wanted, int first, int count, MutableDirectBuffer target, int targetOffset) {
             Objects.checkFromIndexSize(first, count, wanted.length);
@@ -261,7 +262,7 @@ public final class ComputedRows {
         /**
          * Computes and publishes those of these rows that are missing and that nobody else is at, and returns whether all of them are
          * published. Processes that read the same rows in the same order share the work where each does this for many rows before it
-         * waits for one. What the function throws comes through.
+         * waits for one. Exceptions are those of {@link #copyRows}.
          */
         public boolean computeFree(long[] wanted, int first, int count) {
             boolean areAll = true;
@@ -299,7 +300,26 @@ public final class ComputedRows {
         private void compute(long row) {
             Arrays.fill(bytes, (byte) 0);
             buffer.clear().order(dtype().byteOrder());
-            function.compute(row, buffer);
+            try {
+                function.compute(row, buffer);
+            } catch (LarderException e) {
+                throw e;
+            } catch (RuntimeException e) {
+                throw failure("a function of rows failed", row)
+                        .with("error", e)
+                        .cause(e)
+                        .exception();
+            }
+            if (buffer.limit() != bytes.length || buffer.position() % Math.max(1, bytes.length) != 0) {
+                throw failure("a function left a part of its row unwritten", row)
+                        .with("written", buffer.position())
+                        .with("bytes", bytes.length)
+                        .remedy("write the whole row, or write by index and leave the position at 0");
+            }
+        }
+
+        private Failure failure(String what, long row) {
+            return Failure.of(ErrorCode.UNEXPECTED, what).with("rows", name()).with("row", row);
         }
 
         /** Leaves the bytes of a row: published by others, or computed. */

@@ -7,6 +7,7 @@ import dev.larder.internal.DatasetUpload;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.Names;
+import dev.larder.internal.layout.NearNames;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.layout.StoreLocation;
 import dev.larder.internal.posix.Posix;
@@ -314,16 +315,14 @@ public final class Larder implements AutoCloseable {
     private static String onlyArray(Dataset dataset) {
         List<String> names = dataset.arrayNames();
         if (names.size() != 1) {
-            throw Failure.of(ErrorCode.NOT_FOUND, "a dataset's name stands for an array only where it has exactly one")
-                    .with("dataset", dataset.name())
-                    .with("arrays", names.size())
-                    .with("store", dataset.store())
-                    .remedy(
-                            dataset.columns().isEmpty()
-                                    ? "name one, as " + dataset.name() + "/"
-                                            + (names.isEmpty() ? "ARRAY" : names.get(0))
-                                    : "its columns are opened with Larder.dataset(\"" + dataset.name() + "\"): "
-                                            + dataset.columns());
+            throw dataset.columns().isEmpty()
+                    ? NearNames.notOneArray(dataset.store(), dataset.name(), names.size(), names)
+                    : Failure.of(ErrorCode.NOT_FOUND, "the dataset has columns, not one array")
+                            .with("dataset", dataset.name())
+                            .with("arrays", names.size())
+                            .with("store", dataset.store())
+                            .remedy("open it with Larder.dataset(\"" + dataset.name() + "\"), which has columns "
+                                    + dataset.columns());
         }
         return names.get(0);
     }

@@ -23,9 +23,13 @@ public final class StringsBuilder extends ColumnBuilder {
 
     /** Adds a row; fails with {@link dev.larder.error.ErrorCode#BAD_INPUT} where half of a surrogate pair stands alone. */
     public void add(CharSequence text) {
-        ByteBuffer encoded = utf8.encode(text);
-        int length = encoded.remaining();
-        bytes.append(encoded);
+        addUtf8(utf8.encode(text));
+    }
+
+    /** Adds a row: all that remains in the buffer, which must be UTF-8. The bytes are not checked. */
+    public void addUtf8(ByteBuffer text) {
+        int length = text.remaining();
+        bytes.append(text);
         offsets.add(length);
     }
 

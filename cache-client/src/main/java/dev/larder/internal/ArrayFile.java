@@ -43,12 +43,12 @@ public final class ArrayFile {
 
     /** Returns how long the file of such an array is. */
     public static long fileBytes(NpyHeader header) {
-        return ByteSums.add(header.encode(StoreLayout.DATA_ALIGNMENT).remaining(), header.byteSize());
+        return ByteSums.add(StoreLayout.header(header).remaining(), header.byteSize());
     }
 
     /** Starts to write a file, which is made here unless it is there. */
     static ArrayFile create(Posix posix, Path folder, String name, NpyHeader header) {
-        ByteBuffer head = header.encode(StoreLayout.DATA_ALIGNMENT);
+        ByteBuffer head = StoreLayout.header(header);
         long dataOffset = head.remaining();
         Path file = folder.resolve(name + ".npy"); // its name; where it is stored, the daemon decides
         try {

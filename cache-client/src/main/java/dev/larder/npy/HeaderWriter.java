@@ -34,13 +34,13 @@ final class HeaderWriter {
         return version;
     }
 
-    ByteBuffer encode(int alignment) {
-        if (alignment < 1) {
-            throw new IllegalArgumentException("alignment=" + alignment);
+    ByteBuffer encode(int alignment, int behind) {
+        if (alignment < 1 || behind < 0 || behind >= alignment) {
+            throw new IllegalArgumentException("alignment=" + alignment + " behind=" + behind);
         }
         int prefix = MAGIC.length + 2 + lengthBytes();
-        long blocks = ((long) prefix + encoded.length) / alignment + 1;
-        long total = blocks * alignment;
+        long blocks = Math.max(0, (long) prefix + encoded.length - behind) / alignment + 1;
+        long total = blocks * alignment + behind;
         int tail = encoded.length - literal.codePointCount(0, literal.length());
         long characters = total - prefix - tail;
         if (characters > NUMPY_LIMIT) {

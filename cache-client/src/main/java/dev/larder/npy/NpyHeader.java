@@ -72,7 +72,7 @@ public final class NpyHeader {
                 order,
                 own,
                 writer.version(),
-                writer.encode(NUMPY_ALIGNMENT).limit());
+                writer.encode(NUMPY_ALIGNMENT, 0).limit());
     }
 
     /**
@@ -86,11 +86,16 @@ public final class NpyHeader {
 
     /**
      * Encodes the header so that data starts at the first multiple of {@code alignment} behind it, which is the limit of
-     * the buffer. Stock numpy opens it; where it would refuse (more than 10,000 characters) this fails with
-     * {@link ErrorCode#BAD_INPUT}.
+     * the buffer. Stock numpy opens it. Fails with {@link ErrorCode#BAD_INPUT} if numpy would refuse it (more than 10,000
+     * characters).
      */
     public ByteBuffer encode(int alignment) {
-        return new HeaderWriter(dtype, order, shape).encode(alignment);
+        return encode(alignment, 0);
+    }
+
+    /** Encodes the header in the same way, but so that data starts {@code behind} bytes behind such a multiple, which is not 0. */
+    public ByteBuffer encode(int alignment, int behind) {
+        return new HeaderWriter(dtype, order, shape).encode(alignment, behind);
     }
 
     /** Returns the type of the elements. */

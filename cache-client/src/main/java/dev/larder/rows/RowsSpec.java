@@ -57,8 +57,9 @@ public record RowsSpec(
     }
 
     /**
-     * Says which version of the user's code computes them: another version makes other rows, in a region of their own. Python's
-     * {@code larder.rows} with the same version, arrays, dtype and shape has the same rows.
+     * Sets the version of the code that computes them: another version makes other rows, in a region of their own. It stands for all that
+     * the code reads: values that a lambda captures belong into it, too, as nothing else can tell two such lambdas apart. Python's
+     * {@code larder.rows} with the same version, arrays, dtype and shape has the same rows, if its function is bound to no values.
      */
     public RowsSpec version(String version) {
         return steps("version " + version);

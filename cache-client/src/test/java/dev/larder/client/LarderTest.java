@@ -61,14 +61,14 @@ class LarderTest {
     }
 
     @Test
-    void theNameOfADatasetWithSeveralArraysIsRefusedWithOneThatFits() {
+    void theNameOfADatasetWithSeveralArraysIsRefusedWithTheirNames() {
         fixture.publish(
                 "two", Map.of("a", FixtureArray.ints(new int[] {1}, 1), "b", FixtureArray.ints(new int[] {2}, 1)));
 
         assertFails(
                 () -> larder.open("two"),
                 ErrorCode.NOT_FOUND,
-                "arrays=2 store=" + fixture.store() + "; name one, as two/a");
+                "arrays=2 store=" + fixture.store() + "; name one: two/a, two/b");
         assertThat(isLeased("two")).isFalse();
         try (OwnedArrayView view = larder.open("two/b")) {
             assertThat(view.getInt(0)).isEqualTo(2);

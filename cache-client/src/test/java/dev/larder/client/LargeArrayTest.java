@@ -3,6 +3,7 @@ package dev.larder.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.larder.internal.layout.StoreLayout;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
@@ -177,7 +178,7 @@ class LargeArrayTest {
         long[] elements = new long[(int) borders * 4 + 2];
         int at = 0;
         for (long border = 1; border <= borders; border++) {
-            long behindHeader = (border * GIB - 4096) / itemSize;
+            long behindHeader = (border * GIB - StoreLayout.DATA_START) / itemSize;
             elements[at++] = behindHeader - 1;
             elements[at++] = behindHeader;
             elements[at++] = border * GIB / itemSize - 1;

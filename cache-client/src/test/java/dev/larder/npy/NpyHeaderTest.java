@@ -14,6 +14,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class NpyHeaderTest {
@@ -31,12 +32,25 @@ class NpyHeaderTest {
         assertThat(read(header).dataOffset()).isEqualTo(header.limit());
     }
 
+    @ParameterizedTest
+    @CsvSource({"64, 0", "4096, 64", "4096, 192", "128, 127"})
+    void dataStartsSomeBytesBehindAMultiple(int alignment, int behind) {
+        NpyHeader array = NpyHeader.of(FLOAT, Order.C, 3, 4);
+
+        ByteBuffer header = array.encode(alignment, behind);
+
+        assertThat(header.limit()).isGreaterThanOrEqualTo(alignment);
+        assertThat(header.limit() % alignment).isEqualTo(behind);
+        assertThat(read(header).dataOffset()).isEqualTo(header.limit());
+    }
+
     @Test
     void aHeaderLongerThanOnePageTakesTwo() {
         NpyHeader header = NpyHeader.of(structure(250, "field"), Order.C, 2);
 
         assertThat(header.encode(4096).limit()).isEqualTo(8192);
-        assertThat(read(header.encode(4096)).dtype()).isEqualTo(header.dtype());
+        assertThat(header.encode(4096, 192).limit()).isEqualTo(8192 + 192);
+        assertThat(read(header.encode(4096, 192)).dtype()).isEqualTo(header.dtype());
     }
 
     @Test

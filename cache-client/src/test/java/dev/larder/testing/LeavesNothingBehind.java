@@ -28,7 +28,7 @@ import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 
 /**
  * Fails a test that leaves something behind: child processes, threads, open files or mappings in {@code /dev/shm}, or stores
- * there. Looks before and after each test, and before and after the class; gives what is on its way out some seconds. At a class
+ * there or in {@code /var/tmp}. Looks before and after each test, and before and after the class; gives what is on its way out some seconds. At a class
  * it looks everywhere; at a test only where something can be, which is what makes it cheap.
  *
  * <p>JUnit finds it by itself, for every test of a module that has this jar. A module whose tests share a JVM at the same time
@@ -42,6 +42,7 @@ public final class LeavesNothingBehind
 
     private static final Namespace NAMESPACE = Namespace.create(LeavesNothingBehind.class);
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
+    private static final Path DISK = Path.of("/var/tmp");
     private static final String OWN_PREFIX = prefix() + ProcessHandle.current().pid() + "-";
 
     /** The configuration parameter that says how long what is on its way out is waited for. */
@@ -231,6 +232,11 @@ public final class LeavesNothingBehind
         Set<String> traces = mappings(everywhere);
         if (NAMED.get() > 0) {
             entries(OwnFolder.PATH).forEach(path -> traces.add("store " + path));
+        }
+        if (everywhere) {
+            entries(DISK)
+                    .filter(path -> String.valueOf(path.getFileName()).startsWith(OWN_PREFIX))
+                    .forEach(path -> traces.add("store " + path));
         }
         entries(Path.of("/proc/self/fd")).forEach(descriptor -> addOpenFile(descriptor, traces));
         return traces;

@@ -83,7 +83,7 @@ public final class StoreFixture implements AutoCloseable {
         String file = StoreLayout.arrayFile(array);
         try {
             Files.createDirectories(folder);
-            ByteBuffer head = header.encode(StoreLayout.DATA_ALIGNMENT);
+            ByteBuffer head = StoreLayout.header(header);
             int offset = head.remaining();
             try (RandomAccessFile out =
                     new RandomAccessFile(folder.resolve(file).toFile(), "rw")) {
@@ -116,7 +116,7 @@ public final class StoreFixture implements AutoCloseable {
         String file = StoreLayout.arrayFile(name);
         Path path = folder.resolve(file);
         Files.createDirectories(path.getParent());
-        ByteBuffer header = array.header().encode(StoreLayout.DATA_ALIGNMENT);
+        ByteBuffer header = StoreLayout.header(array.header());
         int offset = header.remaining();
         try (FileChannel channel = FileChannel.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
             channel.write(header);

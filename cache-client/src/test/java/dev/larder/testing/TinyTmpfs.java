@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.opentest4j.TestAbortedException;
 
-/** A tmpfs of a few pages, mounted for one test; where this user may not mount, the test is skipped with the reason. */
+/** A file system that is mounted for one test; if this user may not mount, the test is skipped with the reason. */
 public final class TinyTmpfs implements AutoCloseable {
     private final Path folder;
 
@@ -16,15 +16,30 @@ public final class TinyTmpfs implements AutoCloseable {
         this.folder = folder;
     }
 
-    /** Mounts one with these options, such as {@code size=1m}. */
+    /** Mounts a tmpfs with these options, such as {@code size=1m}. */
     public static TinyTmpfs mount(String options) {
+        return mount("tmpfs", options + ",mode=0755");
+    }
+
+    /** Mounts an overlayfs whose upper folder is on this tmpfs. Close the overlay first. */
+    public TinyTmpfs overlay() {
+        try {
+            Path lower = Files.createDirectory(folder.resolve("lower"));
+            Path upper = Files.createDirectory(folder.resolve("upper"));
+            Path work = Files.createDirectory(folder.resolve("work"));
+            return mount("overlay", "lowerdir=" + lower + ",upperdir=" + upper + ",workdir=" + work);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static TinyTmpfs mount(String type, String options) {
         try {
             Path folder = LeavesNothingBehind.newFolder();
-            String refusal = run(
-                    List.of("mount", "-t", "tmpfs", "-o", options + ",mode=0755", "larder-test", folder.toString()));
+            String refusal = run(List.of("mount", "-t", type, "-o", options, "larder-test", folder.toString()));
             if (!refusal.isEmpty()) {
                 Files.delete(folder);
-                throw new TestAbortedException("cannot mount a tmpfs: " + refusal);
+                throw new TestAbortedException("cannot mount: type=" + type + " reason=" + refusal);
             }
             return new TinyTmpfs(folder);
         } catch (IOException e) {

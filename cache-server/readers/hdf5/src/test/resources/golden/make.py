@@ -1,10 +1,13 @@
-"""Makes the golden files of HDF5, and what h5py reads from them: make.py (numpy, h5py)."""
+"""Makes the golden files of HDF5, and what h5py reads from them: make.py (numpy, h5py, pyarrow)."""
 
+import ctypes
 import pathlib
+import struct
 import zlib
 
 import h5py
 import numpy as np
+import pyarrow as pa
 
 HERE = pathlib.Path(__file__).parent
 RNG = np.random.default_rng(7)
@@ -91,6 +94,146 @@ def write_fills(file, expected):
         expected["whole/" + name] = text(whole[...])
 
 
+def shuffled_bits(items, block):
+    """Say what bitshuffle makes of a block of elements, of which there are a multiple of eight."""
+    bits = np.unpackbits(items[block].view("u1").reshape(-1, items.itemsize), axis=1, bitorder="little")
+    return np.packbits(bits.T, bitorder="little").tobytes()
+
+
+def bitshuffled(items, block_items, packed):
+    """Say what bitshuffle makes of a chunk, packed by LZ4 or not."""
+    blocks, end = [], len(items) // 8 * 8
+    for start in range(0, end, block_items):
+        block = shuffled_bits(items, slice(start, min(end, start + block_items)))
+        if packed:
+            block = pa.compress(block, "lz4_raw", asbytes=True)
+            blocks.append(struct.pack(">I", len(block)))
+        blocks.append(block)
+    head = struct.pack(">QI", items.nbytes, block_items * items.itemsize) if packed else b""
+    return head + b"".join(blocks) + items[end:].tobytes()
+
+
+def write_bitshuffled(file, expected):
+    """Write chunks with a last block that LZ4 cannot make shorter, with less than eight elements after it, and all zeros."""
+    contents = {"random": RNG.integers(0, 2**31, 60), "steps": np.arange(60), "few": np.arange(5), "zeros": np.zeros(256)}
+    for name, value in contents.items():
+        for dtype in "<i2", "<f8", "S3":
+            items = value.astype(dtype)
+            for packed in 0, 2:
+                path = f"bits/{name}/{dtype[-2:]}/{packed}"
+                properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+                properties.set_chunk((len(items),))
+                properties.set_filter(32008, h5py.h5z.FLAG_OPTIONAL, (0, 4, items.itemsize, 24, packed))
+                file.require_group(path.rpartition("/")[0])
+                dataset = h5py.h5d.create(file.id, path.encode(), h5py.h5t.py_create(items.dtype, logical=True),
+                                          h5py.h5s.create_simple(items.shape), properties)
+                dataset.write_direct_chunk((0,), bitshuffled(items, 24, packed == 2))
+                expected[path] = text(items)
+
+
+def write_filters(file, expected):
+    """Write chunks whose filters the library undoes in other ways."""
+    options = {"checked": {"fletcher32": True, "shuffle": True}, "lzf": {"fletcher32": True, "compression": "lzf"},
+               "both": {"fletcher32": True, "compression": "lzf", "shuffle": True},
+               "gzip": {"fletcher32": True, "compression": "gzip"}, "plain": {"fletcher32": True}}
+    for name, option in options.items():
+        for dtype in "<i4", "|u1", ">f8":
+            for kind, value in ("steps", np.arange(125)), ("random", RNG.integers(0, 200, 125)):
+                path = f"{name}/{dtype[-2:]}/{kind}"
+                file.create_dataset(path, data=value.astype(dtype), chunks=(25,), **option)
+                expected[path] = text(value.astype(dtype))
+    value = np.arange(20, dtype="<i4")
+    for name, option in {"unshuffled": {"shuffle": True}, "unpacked": {"compression": "gzip", "shuffle": True}}.items():
+        direct = file.create_dataset("direct/" + name, (20,), "<i4", chunks=(10,), **option)
+        direct[10:] = value[10:]
+        direct.id.write_direct_chunk((0,), value[:10].tobytes(), filter_mask=0xffffffff)
+        expected["direct/" + name] = text(value)
+    write_bitshuffled(file, expected)
+
+
+def write_types(file, expected):
+    """Write types that are committed, or that h5py has other words for."""
+    file["room"] = np.zeros(70_000, "u1")  # so that addresses have more than two bytes
+    expected["room"] = text(np.zeros(70_000, "u1"))
+    for name, dtype in ("number", np.dtype(">f4")), ("word", h5py.string_dtype()), ("flag", np.dtype("?")):
+        file["committed " + name] = dtype
+    for name, value in ("number", np.arange(3, dtype=">f4")), ("flag", np.array([True, False])):
+        kind = file["committed " + name]
+        file.create_dataset("of/" + name, data=value, dtype=kind)
+        file.create_dataset("packed/" + name, data=value, dtype=kind, chunks=(2,), compression="gzip")
+        expected["of/" + name] = expected["packed/" + name] = text(value)
+    file["grüße/größe"] = np.arange(2)
+    expected["grüße/größe"] = text(np.arange(2))
+    bits = h5py.h5t.STD_B8LE.copy()
+    flags = h5py.h5d.create(file.id, b"bits", bits, h5py.h5s.create_simple((3,)))
+    flags.write(h5py.h5s.ALL, h5py.h5s.ALL, np.array([1, 0, 255], "u1"), bits)
+    expected["bits"] = text(np.array([1, 0, 255], "u1"))
+
+    def texts(path, rows):
+        expected[path + "/bytes"] = text(np.frombuffer(b"".join(rows), "u1"))
+        expected[path + "/offsets"] = text(np.cumsum([0] + [len(r) for r in rows]).astype("<i8"))
+
+    file.create_dataset("of/word", data=["a", "ä"], dtype=file["committed word"])
+    texts("of/word", [b"a", "ä".encode()])
+    file.create_dataset("ascii", data=[b"\xe4\xff", "ü".encode()], dtype=h5py.string_dtype("ascii"))
+    texts("ascii", [b"\xe4\xff", "ü".encode()])
+    file.create_dataset("unwritten", (3,), dtype=h5py.string_dtype())
+    file.create_dataset("unwritten chunks", (5,), dtype=h5py.string_dtype(), chunks=(2,))[3] = "x"
+    texts("unwritten", [b"", b"", b""])
+    texts("unwritten chunks", [b"", b"", b"", b"x", b""])
+    packed = file.create_dataset("packed words", (4,), dtype=h5py.string_dtype(), chunks=(4,), shuffle=True, compression="lzf")
+    packed[:] = ["one", "", "three", "4"]
+    texts("packed words", [b"one", b"", b"three", b"4"])
+    compact = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    compact.set_layout(h5py.h5d.COMPACT)
+    word = h5py.h5t.py_create(h5py.string_dtype(), logical=True)
+    h5py.h5d.create(file.id, b"compact", word, h5py.h5s.create_simple((2,)), compact)
+    file["compact"][:] = ["in", "side"]
+    texts("compact", [b"in", b"side"])
+    for name, dtype in ("halves", "<f2"), ("flags", "?"), ("large", ">u8"):
+        lists = file.create_dataset("lists/" + name, (2,), dtype=h5py.vlen_dtype(np.dtype(dtype)))
+        rows = [np.array([1, 0, 1], dtype), np.array([0 if dtype == "?" else 2**15], dtype)]
+        for i, row in enumerate(rows):
+            lists[i] = row
+        expected[f"lists/{name}/values"] = text(np.concatenate(rows).astype(dtype))
+        expected[f"lists/{name}/offsets"] = text(np.array([0, 3, 4], "<i8"))
+        expected[f"lists/{name}/shapes"] = text(np.array([[3], [1]], "<i8"))
+
+
+def write_edges(file, expected):
+    """Write chunks that reach beyond the last row, which have no filters then; h5py has no word for that."""
+    library = ctypes.CDLL(next(line.split()[-1] for line in open("/proc/self/maps") if "/libhdf5-" in line))
+    library.H5Pset_chunk_opts.argtypes = [ctypes.c_int64, ctypes.c_uint]
+    for name, most in ("fixed", 100), ("growing", h5py.h5s.UNLIMITED):
+        properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        properties.set_chunk((40,))
+        properties.set_shuffle()
+        properties.set_deflate(6)
+        library.H5Pset_chunk_opts(properties.id, 2)  # H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS
+        h5py.h5d.create(file.id, name.encode(), h5py.h5t.STD_I32LE, h5py.h5s.create_simple((100,), (most,)), properties)
+        file[name][:] = np.arange(100)
+        expected[name] = text(np.arange(100, dtype="<i4"))
+
+
+def write_open():
+    """Write a file as others see it while a SWMR writer has it open."""
+    path = HERE / "open.h5"
+    with h5py.File(path, "w", libver=("v110", "v110")) as file:
+        file.create_dataset("x", data=np.arange(3), chunks=(3,), maxshape=(None,))
+        file.swmr_mode = True
+        file.flush()
+        data = path.read_bytes()
+    path.write_bytes(data)
+
+
+def write_huge():
+    """Write datasets of more than 2^31 elements, of which the file has nearly none."""
+    with h5py.File(HERE / "huge.h5", "w") as file:
+        file.create_dataset("whole", (3_000_000_000,), "u1", fillvalue=7)
+        chunks = file.create_dataset("chunks", (3_000_000_000,), "u1", chunks=(1000,), compression="gzip", fillvalue=9)
+        chunks[2_999_999_000:] = np.arange(1000) % 251
+
+
 def main():
     expected = {}
     with h5py.File(HERE / "arrays.h5", "w") as file:
@@ -106,7 +249,22 @@ def main():
     lines = [f"arrays.h5\t{name}\t{value}" for name, value in sorted(expected.items())]
     lines += [f"latest.h5\t{name}\t{value}" for name, value in sorted(later.items())]
     lines += [f"fills.h5\t{name}\t{value}" for name, value in sorted(fills.items())]
+    filters = {}
+    with h5py.File(HERE / "filters.h5", "w") as file:
+        write_filters(file, filters)
+    lines += [f"filters.h5\t{name}\t{value}" for name, value in sorted(filters.items())]
+    for version in "earliest", "v110":
+        types = {}
+        with h5py.File(HERE / f"types-{version}.h5", "w", libver=(version, "v110")) as file:
+            write_types(file, types)
+        lines += [f"types-{version}.h5\t{name}\t{value}" for name, value in sorted(types.items())]
+    edges = {}
+    with h5py.File(HERE / "edges.h5", "w", libver=("v110", "v110")) as file:
+        write_edges(file, edges)
+    lines += [f"edges.h5\t{name}\t{value}" for name, value in sorted(edges.items())]
     (HERE / "expected.tsv").write_text("\n".join(lines) + "\n")
+    write_open()
+    write_huge()
     with h5py.File(HERE / "refused.h5", "w") as file:
         file["good"] = np.arange(4)
         file["soft"] = h5py.SoftLink("/good")
@@ -119,6 +277,9 @@ def main():
         file["g/x"] = np.arange(3)
         file["g/loop"] = file["g"]
         file.create_dataset("opaque", data=np.array([b"abc"], "V3"))
+        biased = h5py.h5t.IEEE_F32LE.copy()
+        biased.set_ebias(100)
+        h5py.h5d.create(file.id, b"biased", biased, h5py.h5s.create_simple((3,)))
         layout = h5py.VirtualLayout((4,), "<i8")
         layout[:] = h5py.VirtualSource(file["good"])
         file.create_virtual_dataset("virtual", layout)

@@ -1,11 +1,13 @@
 """Makes the golden files of Parquet, and what numpy has of them: make.py (numpy, pyarrow)."""
 
+import base64
 import pathlib
 import zlib
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyarrow.parquet.encryption as pe
 
 HERE = pathlib.Path(__file__).parent
 ROWS = 500
@@ -123,6 +125,45 @@ def write_lie():
     path.write_bytes(data.replace(said, lie))
 
 
+def patched(name, table, before, after, **options):
+    """Write a file, and put other bytes where some are."""
+    path = HERE / name
+    pq.write_table(table, path, use_dictionary=False, compression="NONE", write_statistics=False, store_schema=False,
+                   **options)
+    data = path.read_bytes()
+    assert data.count(before) == 1 and len(before) == len(after)
+    path.write_bytes(data.replace(before, after))
+
+
+def write_contradictions():
+    """Write files that are no Parquet any more: integers of a width that their type has not, numbers out of range, a lost column."""
+    at = pa.table({"at": pa.array([1, 2], pa.timestamp("us")), "good": pa.array([1, 2])})
+    patched("narrow-times.parquet", at, b"\x15\x04\x25\x02\x18\x02at", b"\x15\x02\x25\x02\x18\x02at")
+    small = pa.table({"small": pa.array([5, 6, 7], pa.int8())})
+    patched("large-byte.parquet", small, np.array([6, 7], "<i4").tobytes(), np.array([300, 7], "<i4").tobytes())
+    patched("lost-column.parquet", at, b"\x18\x06schema\x15\x04", b"\x18\x06schema\x15\x02")
+
+
+def write_encrypted():
+    """Write a file whose columns are encrypted, under keys that only pretend to be."""
+
+    class Keys(pe.KmsClient):
+        def __init__(self, config):
+            pe.KmsClient.__init__(self)
+
+        def wrap_key(self, key_bytes, master_key_identifier):
+            return base64.b64encode(key_bytes)
+
+        def unwrap_key(self, wrapped_key, master_key_identifier):
+            return base64.b64decode(wrapped_key)
+
+    config = pe.EncryptionConfiguration(footer_key="f", column_keys={"c": ["x"]})
+    properties = pe.CryptoFactory(Keys).file_encryption_properties(pe.KmsConnectionConfig(), config)
+    table = pa.table({"x": pa.array([1, 2])})
+    with pq.ParquetWriter(HERE / "encrypted.parquet", table.schema, encryption_properties=properties) as writer:
+        writer.write_table(table)
+
+
 def write_tiny():
     """Write files of which most bytes are headers, to be damaged: pages of both versions, with an index of pages and without."""
     (HERE / "tiny").mkdir(exist_ok=True)
@@ -136,6 +177,84 @@ def write_tiny():
         pq.write_table(table, HERE / f"tiny/{codec}-1.parquet", compression=codec, row_group_size=16)
         pq.write_table(table, HERE / f"tiny/{codec}-2.parquet", compression=codec, data_page_version="2.0",
                        use_dictionary=False, write_page_index=True)
+
+
+def durations():
+    """Make durations of all units at all depths, and what numpy has of them; and a table of the same types without any metadata."""
+    columns, expected = {}, {}
+    for unit in "s", "ms", "us", "ns":
+        value = RNG.integers(-2**40, 2**40, 20).astype(f"<m8[{unit}]")
+        columns["d_" + unit] = pa.array(value)
+        expected["d_" + unit] = text(value)
+    us = [None if i % 3 == 0 else i * 1000 for i in range(20)]
+    columns["hole"] = pa.array(us, pa.duration("us"))
+    expected["hole"] = text(np.array([i or 0 for i in us], "<m8[us]"))
+    expected["hole.mask"] = text(np.array([i is None for i in us]))
+    lists = [list(range(i % 4)) for i in range(20)]
+    columns["list"] = pa.array(lists, pa.list_(pa.duration("ms")))
+    columns["st"] = pa.array([{"a": i, "b": {"c": [i] * (i % 3)}} for i in range(20)], pa.struct(
+        [("a", pa.duration("ns")), ("b", pa.struct([("c", pa.large_list(pa.duration("s")))]))]))
+    columns["points"] = pa.array([[{"t": i, "n": i}] for i in range(20)],
+                                 pa.list_(pa.struct([("t", pa.duration("us")), ("n", pa.int64())])))
+    columns["codes"] = pa.array([{"x": 1}], pa.map_(pa.string(), pa.int32())).take(pa.array([0] * 20))
+    columns["plain"] = pa.array(range(20))
+    expected["plain"] = text(np.arange(20))
+    expected["st/a"] = text(np.arange(20).astype("<m8[ns]"))
+    for name, rows, dtype in (("list", lists, "<m8[ms]"), ("st/b/c", [[i] * (i % 3) for i in range(20)], "<m8[s]"),
+                              ("points/t", [[i] for i in range(20)], "<m8[us]"), ("points/n", [[i] for i in range(20)], "<i8")):
+        expected[name + "/values"] = text(np.array([v for r in rows for v in r], "<i8").astype(dtype))
+        expected[name + "/offsets"] = text(offsets([len(r) for r in rows]))
+        expected[name + "/shapes"] = text(np.array([[len(r)] for r in rows], "<i8"))
+    return pa.table(columns), expected
+
+
+def extremes():
+    """Make the least and the greatest number of each type, beside a null."""
+    columns, expected = {}, {}
+    for name in "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8":
+        limits = np.iinfo(name)
+        value = np.array([limits.min, limits.max, limits.max - 1, 0], "<" + name if name[1] != "1" else name)
+        columns[name] = pa.array(value)
+        expected[name] = text(value)
+        columns[name + "_null"] = pa.array([None if i == 2 else int(v) for i, v in enumerate(value)], columns[name].type)
+        expected[name + "_null"] = text(np.where(np.arange(4) == 2, 0, value).astype(value.dtype))
+        expected[name + "_null.mask"] = text(np.arange(4) == 2)
+    for name in "<f2", "<f4", "<f8":
+        value = np.array([np.nan, -np.inf, -0.0, np.finfo(name).max], name)
+        columns[name[1:]] = pa.array(value)
+        expected[name[1:]] = text(value)
+    for unit in "ms", "us", "ns":
+        value = np.array([-2**63 + 1, 2**63 - 1, -1, 0], "<i8").view(f"<M8[{unit}]")
+        columns["at_" + unit] = pa.array(value)
+        columns["zone_" + unit] = pa.array(value).cast(pa.timestamp(unit, "Europe/Berlin"))
+        expected["at_" + unit] = expected["zone_" + unit] = text(value)
+    value = np.array([-2**31, 2**31 - 1, -1, 0], "<i4")
+    columns["day"] = pa.array(value, pa.int32()).cast(pa.date32())
+    expected["day"] = text(value.astype("<M8[D]"))
+    columns["time"] = pa.array([0, 86_399_999_999, 1, 2], pa.time64("us"))
+    expected["time"] = text(np.array([0, 86_399_999_999, 1, 2], "<m8[us]"))
+    columns["clock"] = pa.array([0, 86_399_999, 1, 2], pa.time32("ms"))
+    expected["clock"] = text(np.array([0, 86_399_999, 1, 2], "<m8[ms]"))
+    return pa.table(columns), expected
+
+
+def names():
+    """Make columns that others could be taken for: by the last part of a path, or by a dot in a name."""
+    numbers = [pa.array([10 * column + row for row in range(4)]) for column in range(6)]
+    table = pa.table({
+        "s": pa.StructArray.from_arrays([numbers[0], numbers[1]], ["x", "element"]),
+        "x": numbers[2],
+        "a": pa.StructArray.from_arrays([numbers[3]], ["b"]),
+        "a.b": numbers[4],
+        "l": pa.array([[1, 2]] * 4, pa.list_(pa.int64())),
+        "element": numbers[5],
+    })
+    expected = {name: text(numbers[i].to_numpy())
+                for i, name in enumerate(["s/x", "s/element", "x", "a/b", "a.b", "element"])}
+    expected["l/values"] = text(np.array([1, 2] * 4))
+    expected["l/offsets"] = text(offsets([2] * 4))
+    expected["l/shapes"] = text(np.full((4, 1), 2))
+    return table, expected
 
 
 def main():
@@ -161,7 +280,22 @@ def main():
     table, expected = nested()
     pq.write_table(table, HERE / "nested.parquet")
     lines += [f"nested.parquet\t{column}\t{value}" for column, value in sorted(expected.items())]
+    table, expected = durations()
+    pq.write_table(table, HERE / "durations.parquet")
+    pq.write_table(table.select(["d_us"]), HERE / "bare.parquet", store_schema=False)
+    lines += [f"durations.parquet\t{column}\t{value}" for column, value in sorted(expected.items())]
+    table, expected = extremes()
+    for kind, options in ("plain", {"use_dictionary": False}), ("dictionary", {}), ("delta", {
+            "use_dictionary": False, "column_encoding": {
+                name: "DELTA_BINARY_PACKED" for name in table.column_names if name[0] in "iuazdtc"}}):
+        pq.write_table(table, HERE / f"extremes-{kind}.parquet", **options)
+        lines += [f"extremes-{kind}.parquet\t{column}\t{value}" for column, value in sorted(expected.items())]
+    table, expected = names()
+    pq.write_table(table, HERE / "names.parquet")
+    lines += [f"names.parquet\t{column}\t{value}" for column, value in sorted(expected.items())]
     write_lie()
+    write_contradictions()
+    write_encrypted()
     write_tiny()
     (HERE / "expected.tsv").write_text("\n".join(lines) + "\n")
     refused = pa.table({

@@ -109,6 +109,8 @@ def main():
     empty = field(1, field(1, field(1, b"none") + field(2, b"")) + field(1, field(1, b"n") + field(2, feature([1]))))
     (HERE / "empty.tfrecord").write_bytes(record(empty) * 2)
     (HERE / "texts.tfrecord").write_bytes(record(example({"a": [b"x", b"y"], "b": [1]})))
+    sequence = example({"a": [1]}) + field(2, field(1, field(1, b"f") + field(2, field(1, feature([1])))))
+    (HERE / "sequence.tfrecord").write_bytes(record(example({"a": [1]})) + record(sequence))
 
 
 if __name__ == "__main__":

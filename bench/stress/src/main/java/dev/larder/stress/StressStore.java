@@ -69,7 +69,7 @@ final class StressStore {
     PublishedVersion publish(String dataset, int integers) {
         long number = numbers.incrementAndGet();
         NpyHeader header = NpyHeader.of(Dtype.parse("<i4"), Order.C, integers);
-        ByteBuffer head = header.encode(StoreLayout.DATA_ALIGNMENT);
+        ByteBuffer head = StoreLayout.header(header);
         ByteBuffer data = ByteBuffer.allocateDirect(integers * Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
         while (data.hasRemaining()) {
             data.putInt((int) number);

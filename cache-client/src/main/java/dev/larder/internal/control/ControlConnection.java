@@ -318,7 +318,7 @@ final class ControlConnection implements AutoCloseable {
         }
         return failure.cause(cause)
                 .remedy(Remedy.START_DAEMON_OR_NAME_STORE
-                        + (Files.exists(socket) ? "; larder gc removes what a killed daemon left" : ""));
+                        + (Files.exists(socket) ? "; it takes over what a killed daemon left" : ""));
     }
 
     private static LarderException interrupted(Path store) {

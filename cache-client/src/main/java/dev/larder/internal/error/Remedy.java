@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /** The wording of advice that several messages give. */
 public final class Remedy {
     /** For a store without a daemon. */
-    public static final String START_DAEMON = "start a daemon: larder serve";
+    public static final String START_DAEMON = "start a daemon: larder serve --detach --load NAME=PATH";
 
     /** For a store without a daemon, which may be the wrong store. */
     public static final String START_DAEMON_OR_NAME_STORE =

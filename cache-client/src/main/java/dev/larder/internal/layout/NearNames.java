@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /** Finds the names that a misspelt one may have meant. */
 public final class NearNames {
@@ -40,6 +41,22 @@ public final class NearNames {
             }
         }
         return failure.remedy(insteadOf(array, known));
+    }
+
+    /** Returns the refusal of a dataset's name in place of an array's, with the first names to choose from. */
+    public static LarderException notOneArray(Path store, String dataset, int arrays, List<String> names) {
+        String first =
+                names.stream().limit(SHOWN).map(name -> dataset + "/" + name).collect(Collectors.joining(", "));
+        return Failure.of(
+                        ErrorCode.NOT_FOUND,
+                        arrays == 0 ? "the dataset has no array" : "the dataset has several arrays")
+                .with("dataset", dataset)
+                .with("arrays", arrays)
+                .with("store", store)
+                .remedy(
+                        arrays == 0
+                                ? "name another: larder ls"
+                                : "name one: " + first + (names.size() > SHOWN ? ", …" : ""));
     }
 
     /** Says what there is instead of a name: near names, and all, where these are few; else how many or the first ones. */

@@ -31,7 +31,7 @@ import java.util.zip.CRC32;
  *    +-----------------------------------------------------------------------+
  *    | states: an int64 for each row                                         |
  *    +-----------------------------------------------------------------------+
- *    | rows, one after the other, in C order; from a multiple of 4096 on     |
+ *    | rows, one after the other, in C order; from 192 behind a page on      |
  *
  *  state   0 empty; {@link #PUBLISHED} + the CRC-32 of the row's bytes: published, and never changed afterwards
  * </pre>
@@ -137,7 +137,12 @@ public final class RowsDescriptor {
             }
             long states = ByteSums.roundUp(TEXT_OFFSET + length, STATES_ALIGNMENT);
             long end = ByteSums.add(states, ByteSums.multiply(rows, Long.BYTES));
-            return new Header(rows, rowByteSize, states, ByteSums.roundUp(end, StoreLayout.DATA_ALIGNMENT), text);
+            return new Header(rows, rowByteSize, states, StoreLayout.rowsStart(end), text);
+        }
+
+        /** Returns whether these are the rows that {@code wanted} describes, wherever in the region an earlier release put them. */
+        public boolean isFor(Header wanted) {
+            return rows == wanted.rows && rowByteSize == wanted.rowByteSize && text.equals(wanted.text);
         }
 
         /** Returns how long the region's data is. */

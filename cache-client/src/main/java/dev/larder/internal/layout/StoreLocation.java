@@ -5,6 +5,9 @@ import dev.larder.internal.error.Failure;
 import dev.larder.internal.posix.Posix;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -16,8 +19,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides which store a process means: the one it names, else {@code $LARDER_STORE}, else the user's own
- * {@code /dev/shm/larder-<user>} if it exists, else a service's {@code /dev/shm/larder} if readable, else the user's own.
+ * Returns the store of a process: the one that it names, else {@code $LARDER_STORE}, else the choice among the default places; see
+ * {@link StoreChoice}.
  */
 public final class StoreLocation {
     /** The environment variable that names a store. */
@@ -26,9 +29,12 @@ public final class StoreLocation {
     /** The environment variable that names the user whose service store is trusted besides one's own. */
     public static final String SERVICE_USER_VARIABLE = "LARDER_SERVICE_USER";
 
-    private static final Path SHARED_MEMORY = Path.of("/dev/shm");
+    /** The folders in which Larder looks for stores that no caller names, in order of preference. */
+    public static final List<Path> PLACES = List.of(Path.of("/dev/shm"), Path.of("/var/tmp"));
+
     private static final Path CONFIGURATION = Path.of("/etc/larder.conf");
     private static final Pattern SERVICE_USER_LINE = Pattern.compile("\\s*service-user\\s*=\\s*(?<user>\\S+)\\s*");
+    private static final String NAME_YOUR_OWN = "name a store of your own with --store or " + STORE_VARIABLE;
     private static final int ROOT = 0;
 
     /** System accounts have lower numbers. */
@@ -38,20 +44,15 @@ public final class StoreLocation {
 
     /** Finds the store for this process, from its environment and user, where {@code named} is null. */
     public static Path resolve(@Nullable Path named) {
-        return resolve(named, System.getenv(), SHARED_MEMORY, userName());
+        return resolve(named, Caller.ofThisProcess());
     }
 
-    static Path resolve(@Nullable Path named, Map<String, String> environment, Path sharedMemory, String user) {
+    static Path resolve(@Nullable Path named, Caller caller) {
         if (named != null) {
             return named.toAbsolutePath().normalize();
         }
-        String variable = environment.get(STORE_VARIABLE);
-        if (variable != null && !variable.isEmpty()) {
-            return Path.of(variable).toAbsolutePath().normalize();
-        }
-        Path own = sharedMemory.resolve("larder-" + user);
-        Path service = sharedMemory.resolve("larder");
-        return !Files.isDirectory(own) && Files.isReadable(service) ? service : own;
+        Path variable = caller.namedByVariable();
+        return variable == null ? StoreChoice.of(caller) : variable;
     }
 
     /**
@@ -79,18 +80,15 @@ public final class StoreLocation {
 
     static void requireTrustedOwner(Path store, Caller caller) {
         StoreOwner owner = StoreOwner.of(store);
-        if (!caller.isOwnOrService(owner) && !caller.mayUse(store, owner)) {
-            throw refused(store, owner, caller)
-                    .remedy("name a store of your own with --store or " + STORE_VARIABLE + ", or trust that owner with "
-                            + SERVICE_USER_VARIABLE);
+        if (!caller.trusts(store, owner)) {
+            throw refused(store, owner, caller).remedy(caller.remedyFor(store, owner));
         } else if (Files.isDirectory(store) && !Files.isExecutable(store)) {
             throw Failure.of(ErrorCode.REFUSED, "the store is closed to this user")
                     .with("store", store)
                     .with("owner", owner.user())
                     .with("user", caller.name())
                     .with("uid", caller.uid())
-                    .remedy("ask its owner to let your group in (larder serve --group GROUP), or name a store of your"
-                            + " own with --store or " + STORE_VARIABLE);
+                    .remedy(caller.remedyFor(store, owner));
         }
     }
 
@@ -99,7 +97,21 @@ public final class StoreLocation {
         Caller caller = Caller.ofThisProcess();
         StoreOwner owner = StoreOwner.of(store);
         if (!caller.isOwnOrService(owner)) {
-            throw refused(store, owner, caller).remedy("name a store of your own with --store or " + STORE_VARIABLE);
+            throw refused(store, owner, caller).remedy(NAME_YOUR_OWN);
+        }
+    }
+
+    /**
+     * Returns whether a daemon serves a store: its socket accepts a connection, even if the daemon is stopped. Unlike the lock file, members
+     * of a group can reach the socket. Does not wait.
+     */
+    public static boolean hasDaemon(Path store) {
+        try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            channel.configureBlocking(false);
+            channel.connect(UnixDomainSocketAddress.of(new StoreLayout(store).socket()));
+            return true;
+        } catch (IOException e) {
+            return false;
         }
     }
 
@@ -121,14 +133,53 @@ public final class StoreLocation {
     }
 
     /**
-     * Who wants to use a store.
+     * The user of a store.
      *
-     * @param sharedMemory where Larder looks for stores that nobody named
+     * @param places the folders of the default stores; see {@link #PLACES}
      */
-    record Caller(int uid, String name, List<Integer> groups, Map<String, String> environment, Path sharedMemory) {
+    record Caller(int uid, String name, List<Integer> groups, Map<String, String> environment, List<Path> places) {
         static Caller ofThisProcess() {
             Credentials credentials = Credentials.ofThisProcess();
-            return new Caller(credentials.uid(), userName(), credentials.groups(), System.getenv(), SHARED_MEMORY);
+            return new Caller(credentials.uid(), userName(), credentials.groups(), System.getenv(), PLACES);
+        }
+
+        /** Returns where a new store of this user is created. */
+        Path ownStore() {
+            return places.get(0).resolve("larder-" + name);
+        }
+
+        /** Returns the paths of the default stores, the user's own before the service's. */
+        List<Path> defaultStores() {
+            return Stream.concat(
+                            places.stream().map(place -> place.resolve("larder-" + name)), Stream.of(serviceStore()))
+                    .toList();
+        }
+
+        private Path serviceStore() {
+            return places.get(0).resolve("larder");
+        }
+
+        @Nullable
+        Path namedByVariable() {
+            String variable = environment.get(STORE_VARIABLE);
+            return variable == null || variable.isEmpty()
+                    ? null
+                    : Path.of(variable).toAbsolutePath().normalize();
+        }
+
+        boolean trusts(Path store, StoreOwner owner) {
+            return isOwnOrService(owner) || mayUse(store, owner);
+        }
+
+        /** Names the group if that is the way in: to trust an owner does not open a folder of mode 2750. */
+        String remedyFor(Path store, StoreOwner owner) {
+            boolean isOpenToGroup = owner.isShared() && mayBeInvited(store, owner);
+            if (isOpenToGroup) {
+                return "ask to join its group and log in again: group=" + owner.group() + "; or " + NAME_YOUR_OWN;
+            }
+            return isOwnOrService(owner)
+                    ? "ask its owner to let your group in (larder serve --group GROUP), or " + NAME_YOUR_OWN
+                    : NAME_YOUR_OWN + ", or trust that owner with " + SERVICE_USER_VARIABLE;
         }
 
         private boolean isOwnOrService(StoreOwner owner) {
@@ -136,22 +187,18 @@ public final class StoreLocation {
             return owner.uid() == uid || owner.user().equals(service == null ? configuredServiceUser() : service);
         }
 
-        /** An ordinary user cannot have made a folder of root's or of a system account's; the one that was named is wanted. */
         private boolean mayUse(Path store, StoreOwner owner) {
             boolean invited = owner.isShared() && (uid == ROOT || groups.contains(owner.gid()));
-            return invited && (isNamed(store) || (isServicePlace(store) && owner.uid() < FIRST_ORDINARY_USER));
+            return invited && mayBeInvited(store, owner);
+        }
+
+        /** An ordinary user cannot have made a folder of root's or of a system account's; the one that was named is wanted. */
+        private boolean mayBeInvited(Path store, StoreOwner owner) {
+            return isNamed(store) || (store.equals(serviceStore()) && owner.uid() < FIRST_ORDINARY_USER);
         }
 
         private boolean isNamed(Path store) {
-            String variable = environment.get(STORE_VARIABLE);
-            boolean byVariable = variable != null
-                    && !variable.isEmpty()
-                    && store.equals(Path.of(variable).toAbsolutePath().normalize());
-            return byVariable || !(isServicePlace(store) || store.equals(sharedMemory.resolve("larder-" + name)));
-        }
-
-        private boolean isServicePlace(Path store) {
-            return store.equals(sharedMemory.resolve("larder"));
+            return store.equals(namedByVariable()) || !defaultStores().contains(store);
         }
     }
 

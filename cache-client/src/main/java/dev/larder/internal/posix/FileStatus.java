@@ -10,7 +10,8 @@ package dev.larder.internal.posix;
  * @param mode type and permission bits
  * @param byteSize its length
  * @param storedBytes what it really occupies
- * @param modifiedNanos when it was last written, in nanoseconds since the epoch
+ * @param modifiedNanos when it was last written, in nanoseconds since the epoch; a program can set it to any time
+ * @param changedNanos when its content, its permissions or its names last changed; no program can set it
  */
 public record FileStatus(
         int deviceMajor,
@@ -21,7 +22,8 @@ public record FileStatus(
         int mode,
         long byteSize,
         long storedBytes,
-        long modifiedNanos) {
+        long modifiedNanos,
+        long changedNanos) {
     private static final int TYPE = 0170000;
     private static final int REGULAR = 0100000;
     private static final int FOLDER = 0040000;

@@ -48,6 +48,7 @@ final class JnaPosix implements Posix {
     private static final int STATX_INODE_OFFSET = 32;
     private static final int STATX_SIZE_OFFSET = 40;
     private static final int STATX_BLOCKS_OFFSET = 48;
+    private static final int STATX_CHANGED_OFFSET = 96;
     private static final int STATX_MODIFIED_OFFSET = 112;
     private static final int STATX_DEVICE_MAJOR_OFFSET = 136;
     private static final int STATX_DEVICE_MINOR_OFFSET = 140;
@@ -172,8 +173,12 @@ final class JnaPosix implements Posix {
                 fields.getShort(STATX_MODE_OFFSET) & 0xffff,
                 fields.getLong(STATX_SIZE_OFFSET),
                 fields.getLong(STATX_BLOCKS_OFFSET) * STATX_BLOCK_BYTES,
-                fields.getLong(STATX_MODIFIED_OFFSET) * NANOS_PER_SECOND
-                        + fields.getInt(STATX_MODIFIED_OFFSET + Long.BYTES));
+                nanos(fields, STATX_MODIFIED_OFFSET),
+                nanos(fields, STATX_CHANGED_OFFSET));
+    }
+
+    private static long nanos(ByteBuffer status, int offset) {
+        return status.getLong(offset) * NANOS_PER_SECOND + status.getInt(offset + Long.BYTES);
     }
 
     @Override

@@ -29,7 +29,8 @@ public final class Protocol {
 
     /** Says what to do where daemon and client are of different protocols: {@code larder stop} is refused then as everything is. */
     public static String useOneRelease(long daemonPid) {
-        return "use the same Larder release as the daemon; to stop this daemon: kill " + daemonPid;
+        return "use the same Larder release as the daemon; or stop this daemon with larder stop --keep of its release, or with kill -9 "
+                + daemonPid + ", and run larder serve, which takes its data over";
     }
 
     /** Returns the address of a socket file, or fails where the kernel cannot take a path that long. */

@@ -186,10 +186,7 @@ public final class RowsRegion implements AutoCloseable {
 
     private static @Nullable RowsRegion map(Path file, int locks, int descriptor, @Nullable Header wanted) {
         long length = Posix.system().status(descriptor).byteSize();
-        long needed = RegionDescriptor.DATA_OFFSET + (wanted == null ? RowsDescriptor.TEXT_OFFSET : wanted.byteSize());
-        if (length < needed) { // touching what is not there would end this process
-            throw damaged(file, "it is shorter than its rows");
-        }
+        requireRoom(file, length, RowsDescriptor.TEXT_OFFSET);
         MappedMemory memory = MappedMemory.writable(Posix.system(), descriptor, length);
         boolean isKept = false;
         try {
@@ -197,7 +194,7 @@ public final class RowsRegion implements AutoCloseable {
                 return null;
             }
             Header found = read(file, memory);
-            if (wanted != null && !found.equals(wanted)) {
+            if (wanted != null && !found.isFor(wanted)) {
                 throw damaged(file, "its rows are of another key");
             }
             isKept = true;
@@ -209,7 +206,14 @@ public final class RowsRegion implements AutoCloseable {
         }
     }
 
-    /** Lays it out where that is wanted and nobody has; false while somebody else does. */
+    /** Touching a byte behind the end of the file would end this process. */
+    private static void requireRoom(Path file, long length, long dataBytes) {
+        if (length < RegionDescriptor.DATA_OFFSET + dataBytes) {
+            throw damaged(file, "it is shorter than its rows");
+        }
+    }
+
+    /** Lays the region out if that is wanted and has not been done; returns false while another process does it. */
     private static boolean isReady(Path file, MappedMemory memory, int locks, @Nullable Header wanted) {
         long state = memory.address() + RegionDescriptor.STATE_OFFSET;
         long making = RegionDescriptor.idOf(String.valueOf(file.getFileName())) + RegionDescriptor.MAKING_LOCK;
@@ -221,6 +225,7 @@ public final class RowsRegion implements AutoCloseable {
         }
         try {
             if (RawMemory.getIntVolatile(state) != RegionDescriptor.STATE_READY) {
+                requireRoom(file, memory.byteSize(), wanted.byteSize());
                 write(memory, wanted); // whoever died at it wrote the same, and no state: all of them are 0
                 RawMemory.putIntVolatile(state, RegionDescriptor.STATE_READY);
             }

@@ -1,7 +1,7 @@
 # Waits beside a process for the one that started it, and kills the process with all that came of it when that one is gone.
 # $1: the token that stands in the environment of all members of the family. Standard input: the pid of the family's first
 # process, which leads a session; then "done" when nothing is left to guard. End of file without it: the starter is gone.
-trap '' HUP INT QUIT TERM TSTP
+trap '' HUP INT QUIT TERM TSTP USR1 USR2 XCPU
 token=$1
 session=none
 while read -r word; do

@@ -44,9 +44,9 @@ class ControlClientTest {
         assertThat(failure.code()).isEqualTo(ErrorCode.NO_DAEMON);
         assertThat(failure)
                 .hasMessageContaining(store.toString())
-                .hasMessageEndingWith(
-                        "store=" + store + "; start a daemon: larder serve, or name another store: --store DIR,"
-                                + " Larder.connect(Path) in Java, or $LARDER_STORE");
+                .hasMessageEndingWith("store=" + store
+                        + "; start a daemon: larder serve --detach --load NAME=PATH, or name another store: --store DIR,"
+                        + " Larder.connect(Path) in Java, or $LARDER_STORE");
     }
 
     @Test

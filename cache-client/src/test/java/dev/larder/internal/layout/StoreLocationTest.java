@@ -27,18 +27,14 @@ class StoreLocationTest {
     Path shm;
 
     @Test
-    void aNamedStoreComesFirst() throws IOException {
-        Files.createDirectory(shm.resolve("larder-ada"));
-
+    void aNamedStoreComesFirst() {
         assertThat(resolve(Path.of("/a/../b"), Map.of("LARDER_STORE", "/c"))).isEqualTo(Path.of("/b"));
         assertThat(resolve(Path.of("relative"), Map.of()))
                 .isEqualTo(Path.of("relative").toAbsolutePath());
     }
 
     @Test
-    void theEnvironmentComesNext() throws IOException {
-        Files.createDirectory(shm.resolve("larder-ada"));
-
+    void theEnvironmentComesNext() {
         assertThat(resolve(null, Map.of("LARDER_STORE", "/c/./d"))).isEqualTo(Path.of("/c/d"));
         assertThat(resolve(null, Map.of("LARDER_STORE", "e")))
                 .isEqualTo(Path.of("e").toAbsolutePath());
@@ -56,30 +52,6 @@ class StoreLocationTest {
     @Test
     void anEmptyVariableCountsAsNone() {
         assertThat(resolve(null, Map.of("LARDER_STORE", ""))).isEqualTo(shm.resolve("larder-ada"));
-    }
-
-    @Test
-    void onesOwnStoreComesBeforeTheService() throws IOException {
-        Files.createDirectory(shm.resolve("larder"));
-        Files.createDirectory(shm.resolve("larder-ada"));
-
-        assertThat(resolve(null, Map.of())).isEqualTo(shm.resolve("larder-ada"));
-    }
-
-    @Test
-    void theServiceIsTakenWhereOneHasNoStore() throws IOException {
-        Files.createDirectory(shm.resolve("larder"));
-        assertThat(resolve(null, Map.of())).isEqualTo(shm.resolve("larder"));
-
-        Files.writeString(shm.resolve("larder-ada"), "no folder");
-        assertThat(resolve(null, Map.of())).isEqualTo(shm.resolve("larder"));
-    }
-
-    @Test
-    void whereThereIsNothingItWillBeOnesOwn() throws IOException {
-        Files.createDirectory(shm.resolve("larder-grace"));
-
-        assertThat(resolve(null, Map.of())).isEqualTo(shm.resolve("larder-ada"));
     }
 
     @Test
@@ -137,6 +109,11 @@ class StoreLocationTest {
         assertThatCode(() -> StoreLocation.requireTrustedOwner(store, ada(GAMES, Map.of())))
                 .doesNotThrowAnyException();
         assertRefused(store, ada(GAMES + 1, Map.of()));
+        assertThatThrownBy(() -> StoreLocation.requireTrustedOwner(store, ada(GAMES + 1, Map.of())))
+                .hasMessageContaining("; ask to join its group and log in again: group="
+                        + StoreOwner.of(store).group())
+                .message()
+                .doesNotContain(StoreLocation.SERVICE_USER_VARIABLE);
         Files.setAttribute(store, "unix:mode", 0755);
         assertRefused(store, ada(GAMES, Map.of()));
     }
@@ -171,7 +148,7 @@ class StoreLocationTest {
     }
 
     private StoreLocation.Caller ada(int group, Map<String, String> environment) {
-        return new StoreLocation.Caller(ADA, "ada", List.of(group), environment, shm);
+        return new StoreLocation.Caller(ADA, "ada", List.of(group), environment, List.of(shm));
     }
 
     private static void assertRefused(Path store, StoreLocation.Caller caller) {
@@ -183,6 +160,6 @@ class StoreLocationTest {
     }
 
     private Path resolve(@Nullable Path named, Map<String, String> environment) {
-        return StoreLocation.resolve(named, environment, shm, "ada");
+        return StoreLocation.resolve(named, ada(0, environment));
     }
 }

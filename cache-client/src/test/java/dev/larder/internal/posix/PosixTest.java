@@ -22,6 +22,8 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class PosixTest {
     private static final int NO_DESCRIPTOR = 1 << 20;
@@ -174,6 +176,24 @@ class PosixTest {
         assertThat(read).containsOnly(0);
         assertThat(Files.readAllBytes(file)).containsExactly(1, 2, 3, 4, 5);
         posix.unmap(address, 5);
+    }
+
+    /** From {@link PageSize#HUGE_BYTES} on, a file is mapped into a larger reservation. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, (2 << 20) - 1, 2 << 20, (2 << 20) + 1, 5 << 20})
+    void mappingBeginsWithTheFirstByteOfItsStretchWhateverItsSize(long byteSize) throws IOException {
+        long offset = PageSize.BYTES;
+        byte[] bytes = new byte[(int) (offset + byteSize)];
+        bytes[(int) offset] = 7;
+        bytes[bytes.length - 1] = 7;
+        int descriptor = posix.openForReading(Files.write(folder.resolve("bytes"), bytes));
+
+        long address = posix.mapReadOnly(descriptor, offset, byteSize);
+
+        posix.close(descriptor);
+        assertThat((int) posix.bufferOver(address, 1).get(0)).isEqualTo(7);
+        assertThat((int) posix.bufferOver(address + byteSize - 1, 1).get(0)).isEqualTo(7);
+        posix.unmap(address, byteSize);
     }
 
     @Test

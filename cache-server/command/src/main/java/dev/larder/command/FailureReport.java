@@ -1,5 +1,6 @@
 package dev.larder.command;
 
+import dev.larder.command.options.SourceConverter;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.NearNames;
@@ -7,15 +8,30 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
 import picocli.CommandLine;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IParameterExceptionHandler;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /** Turns failures into one line on standard error and an exit code. */
 final class FailureReport implements IExecutionExceptionHandler, IParameterExceptionHandler {
+    /** What is wrong with a command line without any word. */
+    static final String NO_COMMAND = "no command given";
+
+    private static final List<String> FIRST_COMMANDS = List.of(
+            "  larder serve --detach --load mine=/path/to/data   starts a daemon and loads a folder or a file",
+            "  larder ls                                         lists the arrays",
+            "  larder show mine/ARRAY                            shows values of one",
+            "  larder load more=/path/to/more                    loads another dataset",
+            "  larder stop                                       ends the daemon and removes its data");
+
+    /** Picocli's words for the place of an argument, which the reason does not need. */
+    private static final Pattern PLACE = Pattern.compile("^Invalid value for positional parameter at index [^:]*: ");
 
     @Override
     public int handleExecutionException(Exception failure, CommandLine commandLine, ParseResult parsed) {
@@ -30,24 +46,43 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
     @Override
     public int handleParseException(ParameterException wrongUsage, String[] args) {
         CommandLine commandLine = wrongUsage.getCommandLine();
+        PrintWriter err = commandLine.getErr();
         String command = commandLine.getCommandSpec().qualifiedName();
-        String message = unknownCommand(wrongUsage)
-                .orElseGet(() -> String.valueOf(wrongUsage.getMessage()).strip());
-        commandLine.getErr().println("larder: " + startLow(message) + "; see " + command + " --help");
+        String message = unmatched(wrongUsage)
+                .orElseGet(() -> PLACE.matcher(
+                                String.valueOf(wrongUsage.getMessage()).strip())
+                        .replaceFirst(""));
+        err.println("larder: " + startLow(message) + "; see " + command + " --help");
+        if (message.equals(NO_COMMAND)) {
+            FIRST_COMMANDS.forEach(err::println);
+        }
         return ErrorCode.USAGE.number();
     }
 
-    /** Says what picocli calls an unmatched argument where a command is wanted. */
-    private static Optional<String> unknownCommand(ParameterException wrongUsage) {
-        if (!(wrongUsage instanceof UnmatchedArgumentException unmatched)
-                || wrongUsage.getCommandLine().getSubcommands().isEmpty()
-                || unmatched.getUnmatched().get(0).startsWith("-")) {
+    /** Returns what is wrong with a word that picocli only calls unmatched, and the word that may be meant. */
+    private static Optional<String> unmatched(ParameterException wrongUsage) {
+        if (!(wrongUsage instanceof UnmatchedArgumentException unmatched)) {
             return Optional.empty();
         }
+        CommandSpec spec = wrongUsage.getCommandLine().getCommandSpec();
         String word = unmatched.getUnmatched().get(0);
-        List<String> near =
-                NearNames.of(word, wrongUsage.getCommandLine().getSubcommands().keySet());
-        return Optional.of("no such command: " + word + (near.isEmpty() ? "" : "; did you mean " + near.get(0) + "?"));
+        if (word.startsWith("-")) {
+            String name = word.replaceFirst("=.*", "");
+            Set<String> options = spec.optionsMap().keySet();
+            return Optional.of("no such option: " + name + question(NearNames.of(name, options)));
+        } else if (!spec.subcommands().isEmpty()) {
+            Set<String> commands = spec.subcommands().keySet();
+            return Optional.of("no such command: " + word + question(NearNames.of(word, commands)));
+        }
+        String message = spec.name() + " takes no '" + SourceConverter.shown(word) + "'";
+        return Optional.of(
+                spec.userObject() instanceof Serve
+                        ? message + "; load it with --load " + SourceConverter.suggested(word)
+                        : message);
+    }
+
+    private static String question(List<String> near) {
+        return near.isEmpty() ? "" : "; did you mean " + near.get(0) + "?";
     }
 
     /** Prints a failure and returns its exit code. */

@@ -17,6 +17,7 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.NearNames;
 import dev.larder.internal.layout.StoreLayout;
+import dev.larder.loader.FailurePolicy;
 import dev.larder.loader.Field;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
@@ -51,9 +52,10 @@ import picocli.CommandLine.Spec;
                     + " one of: toFloat, cast(dtype), scale(factor,offset), normalize(mean,deviation),"
                     + " normalize([means],[deviations]), toBfloat16, fromBfloat16, randomCrop(height,width,padding),"
                     + " centerCrop(height,width), randomFlip(probability=0.5), flip, channelsFirst, oneHot(classes);"
-                    + " for a column of encoded images, first of all, decode(colours=rgb), then resize(height,width,filter=bilinear),"
+                    + " for a column of encoded images, first of all, decode(colours=rgb,size=full,maxPixels=67108864), then resize(height,width,filter=bilinear),"
                     + " resizeShorter(side,filter=bilinear), randomResizedCrop(height,width,minArea=0.08,maxArea=1),"
-                    + " colourJitter(brightness,contrast,saturation,hue).",
+                    + " colourJitter(brightness,contrast,saturation,hue). Images have the bytes of Pillow; decode(rgb,scaled) is"
+                    + " faster for large JPEGs that become at most half as large, but changes their pixels.",
             "Ctrl-C or SIGTERM ends the feed; its trainers get what was published, and then an error that says so."
         },
         footer = {
@@ -65,7 +67,7 @@ import picocli.CommandLine.Spec;
             "larder feed RUN DATASET --arrays a,b [--batch N] [--shuffle SEED] [--shard R/W]",
             "            [--drop-last] [--epochs A..B] [--transform ARRAY=STEP,STEP]...",
             "            [--consumers N] [--on-slow block|drop] [--slots N] [--patience D]",
-            "            [--timeout D] [--until-eof] [--json]"
+            "            [--timeout D] [--max-skipped N] [--until-eof] [--json]"
         })
 final class Feed implements Callable<Integer> {
     private static final int LEAST_SEATS = 8;
@@ -169,6 +171,15 @@ final class Feed implements Callable<Integer> {
     Duration timeout;
 
     @Option(
+            names = "--max-skipped",
+            paramLabel = "N",
+            defaultValue = "0",
+            description =
+                    "Rows of an epoch that may be left out because they cannot be read or transformed, such as broken images;"
+                            + " their batches are shorter, or empty. The next one ends the feed (default: 0).")
+    long maxSkipped;
+
+    @Option(
             names = "--until-eof",
             description = "End when standard input does: for programs that start a feed, which then ends with them.")
     boolean untilEof;
@@ -215,6 +226,7 @@ final class Feed implements Callable<Integer> {
                             .toArray(Field[]::new))
                     .batch(batch)
                     .dropLast(dropLast)
+                    .onFailure(FailurePolicy.skip(maxSkipped))
                     .into(publisher.slots());
             if (shuffle != null) {
                 builder.shuffle(shuffle);

@@ -6,7 +6,6 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.layout.StoreLocation;
 import dev.larder.server.store.Leftovers;
 import dev.larder.server.store.StoreReport;
-import dev.larder.server.store.StoreReport.State;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +13,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
@@ -22,29 +22,30 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "gc",
         description = {
-            "Remove stores of daemons that died without cleaning up: those named larder* in /dev/shm, and the one that"
-                    + " --store or $$LARDER_STORE names. Root removes those of all users.",
-            "A store with a live daemon is never touched, nor one that was kept on purpose (serve --keep), nor"
-                    + " anything that is not a store. Files that are still read are unlinked too; their memory is"
-                    + " freed when the readers end."
+            "Remove stores of daemons that died without cleaning up: those named larder* in /dev/shm and /var/tmp, and"
+                    + " the one that --store or $$LARDER_STORE names. Root removes those of all users.",
+            "A store with a live daemon is never touched, nor anything that is not a store. A store that was kept on"
+                    + " purpose (serve --keep) or holds computed data, which has no source, is removed only with"
+                    + " --kept. Files that are still read are unlinked too; their memory is freed when the readers"
+                    + " end."
         })
 final class Gc implements Callable<Integer> {
-    private static final Path SHARED_MEMORY = Path.of("/dev/shm");
-
     @ParentCommand
     LarderCommand larder;
 
     @Option(names = "--dry-run", description = "Only print what would be removed.")
     boolean dryRun;
 
-    @Option(names = "--kept", description = "Also remove stores that were kept on purpose.")
+    @Option(
+            names = "--kept",
+            description = "Also remove stores that were kept on purpose, and computed data that has no source.")
     boolean kept;
 
     @Option(
             names = "--under",
             paramLabel = "DIR",
-            defaultValue = "/dev/shm",
-            description = "Look for stores here (default: /dev/shm).")
+            description = "Look for stores here (default: /dev/shm and /var/tmp).")
+    @Nullable
     Path folder;
 
     @Option(names = "--json", description = "Print one JSON list.")
@@ -52,7 +53,9 @@ final class Gc implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        TreeSet<Path> candidates = new TreeSet<>(Leftovers.candidates(folder.toAbsolutePath()));
+        TreeSet<Path> candidates = new TreeSet<>();
+        List<Path> places = folder == null ? StoreLocation.PLACES : List.of(folder.toAbsolutePath());
+        places.forEach(place -> candidates.addAll(Leftovers.candidates(place)));
         if (larder.store != null || System.getenv(StoreLocation.STORE_VARIABLE) != null) {
             candidates.add(larder.store());
         }
@@ -108,8 +111,12 @@ final class Gc implements Callable<Integer> {
     }
 
     private boolean isCounted(StoreReport report) {
-        return report.state() == State.REMOVED
-                || (dryRun && (report.state() == State.DEAD || (kept && report.state() == State.KEPT)));
+        return switch (report.state()) {
+            case REMOVED -> true;
+            case DEAD -> dryRun;
+            case KEPT, COMPUTED -> dryRun && kept;
+            default -> false;
+        };
     }
 
     /** Says in one line that dead daemons left stores beside this one; empty where they did not. */
@@ -121,11 +128,11 @@ final class Gc implements Callable<Integer> {
                         + Outcome.counted(
                                 dead.stream().mapToLong(StoreReport::files).sum(),
                                 dead.stream().mapToLong(StoreReport::bytes).sum())
-                        + "; " + removingCommand(store) + " removes them");
+                        + "; " + removingCommand(store) + " removes them, except for computed data");
     }
 
     private static String removingCommand(Path store) {
         Path folder = store.toAbsolutePath().getParent();
-        return folder == null || folder.equals(SHARED_MEMORY) ? "larder gc" : "larder gc --under " + folder;
+        return folder == null || StoreLocation.PLACES.contains(folder) ? "larder gc" : "larder gc --under " + folder;
     }
 }

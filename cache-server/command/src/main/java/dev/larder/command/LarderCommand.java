@@ -1,14 +1,13 @@
 package dev.larder.command;
 
+import dev.larder.command.output.ByteWriter;
 import dev.larder.command.output.Version;
 import dev.larder.command.serve.Preparation;
 import dev.larder.internal.control.ControlClient;
 import dev.larder.internal.layout.StoreLocation;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
-import java.io.OutputStream;
 import java.io.PrintWriter;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Objects;
 import java.util.stream.Stream;
@@ -42,7 +41,9 @@ public class LarderCommand implements Runnable {
             names = "--store",
             paramLabel = "DIR",
             scope = ScopeType.INHERIT,
-            description = "The store. Default: $$LARDER_STORE, else your own in /dev/shm, else the service's.")
+            description =
+                    "The store. Default: $$LARDER_STORE, else your own in /dev/shm or /var/tmp, or the service's: one with a"
+                            + " daemon first.")
     @Nullable
     Path store;
 
@@ -118,6 +119,11 @@ public class LarderCommand implements Runnable {
                 .map(name -> larder.getSubcommands().get(name))
                 .filter(Objects::nonNull)
                 .forEach(command -> command.setStopAtPositional(true));
+        CommandLine launch = larder.getSubcommands().get("launch");
+        if (launch != null) {
+            launch.setOverwrittenOptionsAllowed(true); // as with torchrun, the last one counts
+            CommandLine.tracer().setLevel(CommandLine.TraceLevel.OFF); // which warns of that
+        }
         return larder.setExpandAtFiles(false) // a program's @file is the program's, and so is a path that begins so
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler(report)
@@ -126,7 +132,7 @@ public class LarderCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "no command given");
+        throw new ParameterException(spec.commandLine(), FailureReport.NO_COMMAND);
     }
 
     /** Returns the folder of the store that is meant. */
@@ -148,7 +154,6 @@ public class LarderCommand implements Runnable {
     }
 
     private static PrintWriter utf8(FileDescriptor descriptor) {
-        OutputStream stream = new FileOutputStream(descriptor);
-        return new PrintWriter(stream, true, StandardCharsets.UTF_8);
+        return new ByteWriter(new FileOutputStream(descriptor));
     }
 }

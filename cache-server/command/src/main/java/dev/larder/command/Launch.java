@@ -49,12 +49,12 @@ import picocli.CommandLine.Spec;
             "When a rank fails, the others are ended, and all start again while restarts are left. Ctrl-C asks the"
                     + " ranks to end; a second Ctrl-C kills them. No process that they started survives, however"
                     + " this command ends.",
-            "The exit code is that of the rank that failed first (128 + signal), 130 after Ctrl-C. torchrun's"
-                    + " spellings of the options are accepted too."
+            "The exit code is that of the rank that failed first (128 + signal), 130 after Ctrl-C. A CMD that ends in"
+                    + " .py runs by python3 -u. torchrun's options are accepted, or refused with a reason."
         },
         customSynopsis = "larder launch [-n N] [--max-restarts R] [OPTIONS] -- CMD...")
 final class Launch implements Callable<Integer> {
-    /** How a launch ends that went well, or that somebody stopped. */
+    /** The exit codes of a launch that went well, or that was stopped. */
     private static final Set<Integer> IN_ORDER = Set.of(0, 130, 143);
 
     /** The end of a launch is the end of its ranks; a year is as good as for ever. */
@@ -90,6 +90,10 @@ final class Launch implements Callable<Integer> {
             description = "How often to restart all ranks after one has failed (default: 0).")
     int maxRestarts;
 
+    /** Set by an engine that starts launchers again, so that ranks resume. */
+    @Option(names = "--earlier-restarts", paramLabel = "N", defaultValue = "0", hidden = true)
+    int earlierRestarts;
+
     @Option(
             names = {"--master-port", "--master_port"},
             paramLabel = "PORT",
@@ -113,6 +117,7 @@ final class Launch implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        torchrun.refuseOthers();
         if (spark.isAsked()) {
             return onSpark();
         }
@@ -130,18 +135,26 @@ final class Launch implements Callable<Integer> {
         NodeOptions node = areSeveral ? nodes.node(plan, larder.store(), data) : null;
         LaunchSignals signals = LaunchSignals.install(larder.err());
         RankDisplay display = new RankDisplay(larder.out(), larder.err(), choice, plan, signals);
-        int code = 1;
+        End end = new End(1, () -> {});
         try {
-            code = node == null
+            end = node == null
                     ? onThisMachine(plan, data, signals, display)
                     : onSeveralMachines(node, signals, display);
-            return code;
         } finally {
             if (data != null) {
-                data.end(IN_ORDER.contains(code));
+                data.end(IN_ORDER.contains(end.code()));
             }
         }
+        end.reason().run();
+        return end.code();
     }
+
+    /**
+     * The end of a launch.
+     *
+     * @param reason prints the reason of a failure, last of all
+     */
+    private record End(int code, Runnable reason) {}
 
     private int onSpark() {
         SparkDriver driver = SparkDriver.of(
@@ -154,20 +167,21 @@ final class Launch implements Callable<Integer> {
                         larder.store,
                         nodes.meetingTimeout(),
                         nodes.joinTimeout(),
-                        grace,
+                        torchrun.grace(grace),
                         nodes.secret(),
                         command));
         return driver.run(larder.out(), larder.err(), LaunchSignals.install(larder.err()));
     }
 
-    private static int onThisMachine(
+    private static End onThisMachine(
             LaunchPlan plan, @Nullable LaunchData data, LaunchSignals signals, RankDisplay display) {
         if (data != null && !isLoaded(data, signals, display)) {
-            return signals.exitCode();
+            return new End(signals.exitCode(), () -> {});
         }
         try (Launcher launcher = Launcher.start(plan, display)) {
             signals.stop(launcher);
-            return exitCode(launcher.join(Deadline.FOREVER), signals, display);
+            LaunchResult result = launcher.join(Deadline.FOREVER);
+            return new End(exitCode(result, signals), () -> display.ended(result));
         }
     }
 
@@ -187,25 +201,24 @@ final class Launch implements Callable<Integer> {
         return !Thread.interrupted() && signals.exitCode() == 0;
     }
 
-    private static int onSeveralMachines(NodeOptions node, LaunchSignals signals, RankDisplay ranks) {
+    private static End onSeveralMachines(NodeOptions node, LaunchSignals signals, RankDisplay ranks) {
         NodeDisplay display = new NodeDisplay(ranks, node.plan().worldSize());
         try (NodeLaunch launch = NodeLaunch.start(node, display)) {
             signals.stop(launch);
             NodeResult result = launch.join(Deadline.FOREVER);
-            display.tell(result.message());
-            return signals.exitCode() == 0 ? result.exitCode() : signals.exitCode();
+            int code = signals.exitCode() == 0 ? result.exitCode() : signals.exitCode();
+            return new End(code, () -> display.tell(result.message()));
         } catch (LarderException e) {
             if (signals.exitCode() == 0) {
                 throw e;
             }
-            display.tell(String.valueOf(e.getMessage()));
-            return signals.exitCode();
+            return new End(signals.exitCode(), () -> display.tell(String.valueOf(e.getMessage())));
         }
     }
 
     private LaunchPlan plan() {
         Map<String, @Nullable String> environment = Caller.variables(System.getProperties());
-        torchrun.addTo(environment);
+        torchrun.addTo(environment, !nodes.areSeveral());
         nodes.addTo(environment);
         Path store = larder.store;
         if (store != null || nodes.hasData()) {
@@ -216,14 +229,14 @@ final class Launch implements Callable<Integer> {
         List<String> line = torchrun.commandLine(command, environment, spec.commandLine());
         LaunchPlan plan = LaunchPlan.of(RankCount.parse(ranks, spec.commandLine()), line)
                 .withMaxRestarts(maxRestarts)
+                .withEarlierRestarts(earlierRestarts)
                 .withMasterPort(masterPort)
                 .withEnvironment(environment)
-                .withGrace(grace);
+                .withGrace(torchrun.grace(grace));
         return noStandardInput ? plan : plan.withInputForRankZero();
     }
 
-    private static int exitCode(LaunchResult result, LaunchSignals signals, RankDisplay display) {
-        display.ended(result);
+    private static int exitCode(LaunchResult result, LaunchSignals signals) {
         int stopped = signals.exitCode();
         if (stopped != 0) {
             return stopped;

@@ -8,6 +8,7 @@ import dev.larder.command.output.Units;
 import dev.larder.command.page.StatusPage;
 import dev.larder.command.serve.DaemonLogging;
 import dev.larder.command.serve.DetachedProcess;
+import dev.larder.command.serve.FirstLoads;
 import dev.larder.command.serve.Preparation;
 import dev.larder.command.serve.StopSignals;
 import dev.larder.command.terminal.ProgressDisplay;
@@ -26,6 +27,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -64,8 +66,15 @@ final class Serve implements Callable<Integer> {
             names = "--load",
             paramLabel = "NAME=PATH",
             converter = SourceConverter.class,
-            description = "Load this first; may be given several times.")
+            description =
+                    "Load this first; may be given several times. A dataset that cannot be loaded is reported, and"
+                            + " loaded on larder reload or at the first open; the others are served.")
     List<LoadRequest.Source> sources = List.of();
+
+    @Option(
+            names = "--strict-loads",
+            description = "End, and leave nothing, unless everything that --load names can be loaded.")
+    boolean strictLoads;
 
     @Mixin
     LoadArguments options;
@@ -289,14 +298,13 @@ final class Serve implements Callable<Integer> {
             tellOfCapacity(daemon);
             tellOfLeftovers(daemon);
             offer(daemon);
-            load(daemon);
-            sayDone();
+            sayDone(load(daemon));
             cleanUp = daemon.awaitStop();
         } catch (RuntimeException | Error failure) {
             cleanUp = daemon.stop(keep);
             if (reported && failure instanceof LarderException known) {
                 return known.rawCode();
-            } else if (!isStop(failure)) {
+            } else if (!FirstLoads.isStop(failure)) {
                 throw failure;
             }
         }
@@ -305,34 +313,60 @@ final class Serve implements Callable<Integer> {
         return detach && !isLeftAlone ? ErrorCode.INTERRUPTED.number() : 0;
     }
 
-    private void load(Daemon daemon) {
+    private Loaded load(Daemon daemon) {
         if (sources.isEmpty()) {
-            return;
+            return new Loaded(0, Map.of());
         }
+        LoadRequest request = options.request(sources, larder.debug, StandardInput.open());
+        Map<String, LarderException> failed = load(daemon, request);
+        if (!json && !logging.isJson()) { // else each is an event already
+            failed.forEach((dataset, failure) -> {
+                larder.err().println("larder: not loaded: " + dataset);
+                FailureReport.report(failure, larder.debug, larder.err());
+            });
+        }
+        long datasets = request.sources().stream()
+                .map(LoadRequest.Source::name)
+                .distinct()
+                .count();
+        return new Loaded(datasets, failed);
+    }
+
+    private Map<String, LarderException> load(Daemon daemon, LoadRequest request) {
         try (ProgressDisplay display = ProgressDisplay.on(larder.err(), json || logging.isJson())) {
+            FirstLoads loads = new FirstLoads(daemon, display);
+            if (!strictLoads) {
+                return loads.loadWhatLoads(request);
+            }
             try {
-                display.done(daemon.load(options.request(sources, larder.debug, StandardInput.open()), display));
+                loads.loadAll(request);
+                return Map.of();
             } catch (LarderException e) {
-                reported = !isStop(e) && display.problem(e);
+                reported = !FirstLoads.isStop(e) && display.problem(e);
                 throw e;
             }
         }
     }
 
-    /** A load of our own finds the daemon gone, or is ended by it, only where somebody stops it. */
-    private static boolean isStop(Throwable failure) {
-        return failure instanceof LarderException known
-                && (known.code() == ErrorCode.INTERRUPTED || known.code() == ErrorCode.NO_DAEMON);
+    /** How many datasets were to be loaded, and which of them were not. */
+    private record Loaded(long datasets, Map<String, LarderException> failed) {
+        @Override
+        public String toString() {
+            return failed.isEmpty()
+                    ? "Done caching."
+                    : "Done caching: " + (datasets - failed.size()) + " of " + datasets + " datasets; not loaded: "
+                            + String.join(", ", failed.keySet()) + "; larder reload NAME tries again.";
+        }
     }
 
-    private void sayDone() {
+    private void sayDone(Loaded loaded) {
         if (detach) {
-            larder.out().println("Done caching. larder stop cleans up.");
+            larder.out().println(loaded + " larder stop cleans up.");
             larder.out().flush();
             DetachedProcess.reportReady();
             isLeftAlone = true;
         } else {
-            larder.out().println("Done caching. Ctrl+C to clean up.");
+            larder.out().println(loaded + " Ctrl+C to clean up.");
         }
     }
 }

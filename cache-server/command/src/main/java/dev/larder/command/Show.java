@@ -20,10 +20,12 @@ import dev.larder.command.terminal.ProgressDisplay;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.Names;
+import dev.larder.internal.layout.NearNames;
 import dev.larder.internal.protocol.Progress;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
@@ -52,6 +54,7 @@ import picocli.CommandLine.TypeConversionException;
                     + " Of a column of image files it writes one as it is: --rows N, or the first."
         })
 final class Show implements Callable<Integer> {
+    private static final String CLASSES = "classes";
     private static final RowRange FIRST_ROW = new RowRange("0");
     private static final RowRange FIRST_ROWS = new RowRange("0:5");
     private static final RowRange FIRST_IMAGES = new RowRange("0:64");
@@ -114,18 +117,21 @@ final class Show implements Callable<Integer> {
         return dataset.arrayNames().stream().allMatch(array -> array.startsWith(column.name() + "/"));
     }
 
+    /** Returns the names to choose from: columns, then other arrays. The names of classes, which are no samples, come last. */
+    private static List<String> choices(Dataset dataset) {
+        List<String> columns = dataset.columns().stream().map(Column::name).toList();
+        Stream<String> others = dataset.arrayNames().stream()
+                .filter(array -> columns.stream().noneMatch(column -> array.startsWith(column + "/")));
+        return Stream.concat(columns.stream(), others)
+                .sorted(Comparator.comparing(name -> name.equals(CLASSES) || name.endsWith("." + CLASSES)))
+                .toList();
+    }
+
     private String array(Dataset dataset) {
         String wanted = Names.arrayIn(name);
         List<String> arrays = dataset.arrayNames();
         if (wanted == null && arrays.size() != 1) {
-            Stream<String> columns = dataset.columns().stream().map(Column::name);
-            String first = Stream.concat(columns, arrays.stream()).findFirst().orElse("ARRAY");
-            throw Failure.of(ErrorCode.NOT_FOUND, "a dataset's name stands for an array only where it has exactly one")
-                    .with("dataset", dataset.name())
-                    .with("arrays", arrays.size())
-                    .with("store", larder.store())
-                    .remedy("name one, as larder show " + dataset.name() + "/" + first + "; larder ls " + dataset.name()
-                            + " lists them");
+            throw NearNames.notOneArray(larder.store(), dataset.name(), arrays.size(), choices(dataset));
         }
         return wanted == null ? arrays.get(0) : wanted;
     }

@@ -3,6 +3,8 @@ package dev.larder.command;
 import dev.larder.command.options.NameConverter;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.layout.Names;
+import dev.larder.internal.layout.NearNames;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.protocol.ArrayRow;
 import java.nio.file.Path;
@@ -42,11 +44,11 @@ final class ShowPath implements Callable<Integer> {
                     .remedy("name one of its arrays: "
                             + rows.stream().map(ArrayRow::name).collect(Collectors.joining(", ")));
         } else if (rows.size() != 1) {
-            throw Failure.of(ErrorCode.NOT_FOUND, "a dataset's name stands for an array only where it has exactly one")
-                    .with("dataset", name)
-                    .with("arrays", rows.size())
-                    .with("store", larder.store())
-                    .remedy("name one, as " + rows.get(0).name());
+            throw NearNames.notOneArray(
+                    larder.store(),
+                    name,
+                    rows.size(),
+                    rows.stream().map(row -> Names.arrayIn(row.name())).toList());
         }
         ArrayRow row = rows.get(0);
         if (row.path().isEmpty()) {

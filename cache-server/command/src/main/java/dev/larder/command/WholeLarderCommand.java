@@ -34,6 +34,7 @@ import picocli.CommandLine.Command;
             ListRegions.class,
             Errors.class,
             Stop.class,
-            Completion.class
+            Completion.class,
+            Help.class
         })
 final class WholeLarderCommand extends LarderCommand {}

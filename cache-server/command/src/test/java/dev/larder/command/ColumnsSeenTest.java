@@ -81,6 +81,25 @@ class ColumnsSeenTest {
     }
 
     @Test
+    void theNameOfADatasetIsRefusedWithItsColumnsAndThoseOfClassesLast() throws IOException {
+        Path photos = Files.createDirectories(folder.resolve("photos/cat"));
+        Files.write(photos.resolve("b.jpg"), JPEG);
+        assertThat(daemon.ask("load", "photos=" + photos.getParent(), "--as", "images")
+                        .code())
+                .isZero();
+
+        Answer shown = daemon.ask("show", "photos");
+        Answer path = daemon.ask("path", "photos");
+
+        assertThat(shown.code()).isEqualTo(4);
+        assertThat(shown.err())
+                .contains("the dataset has several arrays: dataset=photos arrays=7 store=")
+                .endsWith("; name one: photos/image, photos/path, photos/label, photos/classes\n");
+        assertThat(path.err()).contains("; name one: photos/classes/bytes, ");
+        assertThat(daemon.ask("evict", "--forget", "photos").code()).isZero();
+    }
+
+    @Test
     void aPatternNarrowsAndWhatMatchesNothingIsRefusedWithNearNames() {
         assertThat(daemon.ask("ls", "text").lines())
                 .containsExactly("NAME       DTYPE    SHAPE", "text/line  strings  3 rows");

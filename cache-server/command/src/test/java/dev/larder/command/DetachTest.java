@@ -92,10 +92,25 @@ class DetachTest {
 
     @Test
     void aFailureIsSeenHereAndLeavesNothing() {
-        try (CommandProcess command = detach("--load", "a=/does/not/exist")) {
+        try (CommandProcess command = detach("--strict-loads", "--load", "a=/does/not/exist")) {
             assertThat(command.exitCode()).isEqualTo(6);
             assertThat(command.err()).contains("larder: ").contains("/does/not/exist");
             assertThat(command.store()).doesNotExist();
+        }
+    }
+
+    @Test
+    void whatCannotBeLoadedIsSaidHereBeforeItServesOn() {
+        try (CommandProcess command = detach("--load", "a=/does/not/exist")) {
+            assertThat(command.exitCode()).isZero();
+            assertThat(command.err()).contains("larder: not loaded: a\n", "/does/not/exist");
+            assertThat(command.out())
+                    .contains("Done caching: 0 of 1 datasets; not loaded: a;")
+                    .doesNotContain("caching.");
+            ProcessHandle daemon = daemonOf(command);
+
+            command.ask("stop");
+            awaitEnd(daemon);
         }
     }
 

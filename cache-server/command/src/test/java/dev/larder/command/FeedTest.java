@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.zip.CRC32C;
 import javax.imageio.ImageIO;
@@ -127,6 +128,36 @@ class FeedTest {
         assertThat(feed.out()).contains("\nrun2: epochs=1 batches=3 rows=5 (");
     }
 
+    @Test
+    void aBrokenImageIsNamedAndLeftOutIfThatIsAllowed() throws IOException {
+        Path photos = Files.createDirectories(folder.resolve("pets/cats"));
+        for (int i = 0; i < 3; i++) {
+            BufferedImage photo = new BufferedImage(8, 9, BufferedImage.TYPE_3BYTE_BGR);
+            ImageIO.write(photo, "jpg", photos.resolve(i + ".jpg").toFile());
+        }
+        Path broken = photos.resolve("1.jpg");
+        Files.write(broken, Arrays.copyOf(Files.readAllBytes(broken), 300));
+        daemon.ask("load", "pets=" + photos.getParent(), "--as", "images");
+
+        CommandProcess strict = feedOfImages("run2");
+        CommandProcess lenient = feedOfImages("run3", "--max-skipped", "1");
+
+        assertThat(strict.exitCode()).isEqualTo(6);
+        assertThat(strict.err()).contains("file=cats/1.jpg source=" + broken + "; check the sample");
+        assertThat(lenient.exitCode()).as(lenient.err()).isZero();
+        assertThat(lenient.err()).contains("left out a sample: dataset=pets").contains("source=" + broken);
+        assertThat(lenient.out()).contains("\nrun3: epochs=1 batches=2 rows=2 skipped=1 (");
+    }
+
+    private CommandProcess feedOfImages(String run, String... options) {
+        List<String> words = new ArrayList<>(List.of("feed", run, "pets", "--arrays", "image", "--batch", "2"));
+        words.addAll(List.of("--consumers", "0", "--transform", "image=decode(rgb,scaled),resize(3,4)"));
+        words.addAll(List.of(options));
+        CommandProcess feed = CommandProcess.onStore(daemon.store(), words.toArray(String[]::new));
+        started.add(feed);
+        return feed;
+    }
+
     private long checksum() {
         CRC32C sum = new CRC32C();
         try (Larder larder = Larder.connect(daemon.store());
@@ -161,6 +192,7 @@ class FeedTest {
                         "epochs",
                         "batches",
                         "rows",
+                        "skipped",
                         "seconds",
                         "batchesPerSecond",
                         "code",

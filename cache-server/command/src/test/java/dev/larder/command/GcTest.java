@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import dev.larder.client.DatasetBuilder;
+import dev.larder.client.Larder;
+import dev.larder.npy.Dtype;
 import dev.larder.testing.Folders;
 import dev.larder.testing.LeavesNothingBehind;
 import dev.larder.testing.OtherUser;
@@ -155,6 +158,43 @@ class GcTest {
         assertThat(store).isDirectory();
         assertThat(gc("--kept").out()).contains("removed  " + store);
         assertThat(store).doesNotExist();
+    }
+
+    @Test
+    void computedDataOfADaemonThatWasKilledGoesOnlyOnRequest() {
+        try (CommandProcess daemon = serve(store, "--load", "v=" + Samples.vector(sources, "x", 1000));
+                Larder larder = Larder.connect(store)) {
+            try (DatasetBuilder builder = larder.create("made", Dtype.parse("<f4"), 3)) {
+                builder.publish();
+            }
+            daemon.kill();
+        }
+
+        assertThat(gc().out())
+                .contains(
+                        "computed " + store + "  files=", "datasets=[made]; larder serve --store " + store, "stores=0");
+        assertThat(Answer.of(store, "doctor").out()).contains("larder serve --store " + store);
+        try (CommandProcess again = serve(store)) {
+            assertThat(again.ask("verify", "made").code()).isZero();
+            again.kill();
+        }
+        assertThat(gc("--kept").out()).contains("removed  " + store);
+        assertThat(store).doesNotExist();
+    }
+
+    @Test
+    void aStoreWhoseManifestsLieOrCannotBeReadIsKept() throws IOException {
+        leave(store);
+        Path manifest = store.resolve("data/v/1/manifest.json");
+        for (String text : List.of("{\"origins\": []}", "{\"dataset\": \"v\"}", "{\"origins\": 7}", "{", "")) {
+            Files.delete(manifest);
+            Files.writeString(manifest, text);
+
+            assertThat(gc().out()).contains("computed " + store);
+        }
+        Files.delete(manifest);
+        Files.createSymbolicLink(manifest, Path.of("/dev/zero"));
+        assertThat(gc().out()).contains("computed " + store);
     }
 
     @Test

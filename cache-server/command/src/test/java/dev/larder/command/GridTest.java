@@ -85,6 +85,19 @@ class GridTest {
     }
 
     @Test
+    void theResultOfAJobHasTheNameOfTheJobWhicheverAttemptWasDone() {
+        String script = "if mkdir {x}; then echo poor; exit 1; else echo good; fi > $LARDER_RESULT";
+        assertThat(grid(script, "x=1").code()).isEqualTo(1);
+        assertThat(out().resolve("0001.result")).doesNotExist();
+
+        Answer retried = Answer.of("grid", "--resume", out().toString(), "--retry-failed");
+
+        assertThat(retried.code()).as(retried.err()).isZero();
+        assertThat(out().resolve("0001.result")).hasContent("good");
+        assertThat(out().resolve("0001.1.result")).hasContent("poor");
+    }
+
+    @Test
     void aFailureIsAResultAndEndsWith1AndOnlyFailuresAreRetried() throws IOException {
         String script = "echo {x} >> ran; test {x} != 1 || test -e mended";
 

@@ -77,9 +77,10 @@ class LaunchDataTest {
         Path store = LeavesNothingBehind.newStore();
         List<String> starter =
                 List.of("env", "LARDER_COMMAND=" + CommandProcess.script(folder), "LARDER_RDZV_SECRET=" + SECRET);
-        String[] words = {
-            "launch", "--data=train=" + source(), "--", "sh", "-c", "ls -d $LARDER_STORE/data/train/1 >&2; echo up"
-        };
+        Path both = Files.createDirectory(folder.resolve("both"));
+        String meets = "ls -d $LARDER_STORE/data/train/1 >&2; mkdir " + both + "/$$; until [ $(ls "
+                + both + " | wc -l) = 2 ]; do sleep 0.02; done; echo up";
+        String[] words = {"launch", "--data=train=" + source(), "--", "sh", "-c", meets};
         try (CommandProcess one = CommandProcess.by(starter, store, words);
                 CommandProcess two = CommandProcess.by(starter, store, words)) {
             for (CommandProcess launch : List.of(one, two)) {
@@ -89,6 +90,24 @@ class LaunchDataTest {
             assertThat((one.err() + two.err()).split("started a daemon", -1)).hasSize(2);
         } finally {
             assertThat(Answer.of(store, "stop").code()).isIn(0, 3); // who started it may have left it to the other
+        }
+    }
+
+    @Test
+    void theReasonOfAFailureIsTheLastLine() throws IOException {
+        Path store = LeavesNothingBehind.newStore();
+        try (CommandProcess launch = CommandProcess.by(
+                List.of("env", "LARDER_COMMAND=" + CommandProcess.script(folder)),
+                store,
+                "launch",
+                "--data=train=" + source(),
+                "--",
+                "false")) {
+            assertThat(launch.exitCode()).isEqualTo(1);
+            assertThat(launch.err()).contains("data: the daemon stays until");
+            assertThat(launch.err().lines().reduce("", (before, line) -> line)).startsWith("larder: a rank failed: rank=0");
+        } finally {
+            assertThat(Answer.of(store, "stop").code()).isZero();
         }
     }
 

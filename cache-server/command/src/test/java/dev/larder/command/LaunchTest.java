@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -63,6 +64,32 @@ class LaunchTest {
             assertThat(launch.err())
                     .contains("[0] err\n", "[1] err\n")
                     .contains("larder: launching 2 ranks: masterPort=");
+        }
+    }
+
+    @Test
+    void bytesThatAreNoTextAreShownAsTheyAre() throws IOException, InterruptedException {
+        Process process = new ProcessBuilder(
+                        CommandProcess.script(folder).toString(), "launch", "-q", "--", "printf", "\\377\\300a\\n\\303\\274")
+                .start();
+
+        assertThat(process.getInputStream().readAllBytes())
+                .isEqualTo("[0] \u00ff\u00c0a\n[0] \u00c3\u00bc\n".getBytes(StandardCharsets.ISO_8859_1));
+        assertThat(process.waitFor()).isZero();
+    }
+
+    @Test
+    void manyLinesOfManyRanksStayWholeAndInTheirOrder() {
+        try (CommandProcess launch = launch("seq 20000", "-q")) {
+            assertThat(launch.exitCode()).as(launch.err()).isZero();
+            for (int rank = 0; rank < 2; rank++) {
+                String prefix = "[" + rank + "] ";
+                assertThat(launch.out().lines().filter(line -> line.startsWith(prefix)))
+                        .containsExactlyElementsOf(IntStream.rangeClosed(1, 20_000)
+                                .mapToObj(number -> prefix + number)
+                                .toList());
+            }
+            assertThat(launch.out().lines()).hasSize(40_000);
         }
     }
 
@@ -276,6 +303,61 @@ class LaunchTest {
     }
 
     @Test
+    void aPythonScriptIsRunWithoutItsInterpreterAsTorchrunDoes() throws IOException {
+        Path script = folder.resolve("train.py");
+        Files.writeString(script, "import os, sys; print(os.environ['RANK'], os.environ['WORLD_SIZE'], sys.argv[1:])");
+        assertThat(script.toFile().setExecutable(true)).isTrue(); // as all files are on some mounts
+        try (CommandProcess launch = CommandProcess.onStore(
+                LeavesNothingBehind.newStore(), "launch", "-n", "9", "-n", "1", script.toString(), "--lr", "1")) {
+            assertThat(launch.exitCode()).as(launch.err()).isZero();
+            assertThat(launch.out().lines()).containsExactly("[0] 0 1 ['--lr', '1']");
+            assertThat(launch.err()).doesNotContain("WARN");
+        }
+    }
+
+    @Test
+    void aScriptThatNamesItsInterpreterIsAProgram() throws IOException {
+        Path script = Files.writeString(folder.resolve("train.py"), "#!/bin/sh\necho shell\n");
+        assertThat(script.toFile().setExecutable(true)).isTrue();
+        try (CommandProcess launch =
+                CommandProcess.onStore(LeavesNothingBehind.newStore(), "launch", script.toString())) {
+            assertThat(launch.exitCode()).as(launch.err()).isZero();
+            assertThat(launch.out().lines()).containsExactly("[0] shell");
+        }
+    }
+
+    @Test
+    void ranksFindTheOtherVariablesOfTorchrun() throws IOException {
+        String script = "echo $TORCHELASTIC_ERROR_FILE $TORCH_NCCL_ASYNC_ERROR_HANDLING $TORCHELASTIC_SIGNALS_TO_HANDLE"
+                + " $TORCHELASTIC_RUN_ID";
+        String logs = folder.resolve("logs").toString();
+        try (CommandProcess launch = launch(
+                script, "--standalone", "--log-dir", logs, "--signals-to-handle=SIGTERM,SIGUSR1")) {
+            assertThat(launch.exitCode()).as(launch.err()).isZero();
+            assertThat(launch.out())
+                    .containsPattern("\\[1\\] " + logs + "/run_[^/]*/attempt_0/1/error.json 1 SIGTERM,SIGUSR1 [-0-9a-f]{36}\n");
+        }
+    }
+
+    @Test
+    void ranksOfALaunchThatAnEngineStartedAgainCountItsRestartsToo() {
+        String script = "echo $TORCHELASTIC_RESTART_COUNT of $TORCHELASTIC_MAX_RESTARTS; exit $((1 - LARDER_ATTEMPT))";
+        try (CommandProcess launch = launch(script, "-n=1", "--max-restarts=1", "--earlier-restarts=2")) {
+            assertThat(launch.exitCode()).as(launch.err()).isZero();
+            assertThat(launch.out().lines()).containsExactly("[0] 2 of 3", "[0] 3 of 3");
+        }
+    }
+
+    @Test
+    void aProgramThatDoesNotExistIsNotStartedAgain() {
+        try (CommandProcess launch = CommandProcess.onStore(
+                LeavesNothingBehind.newStore(), "launch", "--max-restarts=3", "--", "no-such-program")) {
+            assertThat(launch.exitCode()).isEqualTo(127);
+            assertThat(launch.err()).contains("no such program: command=no-such-program", "attempt=1/4").doesNotContain("restarting");
+        }
+    }
+
+    @Test
     void launchersOfOneRunMeetEachWithAStoreOfItsOwn() throws IOException {
         int port;
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -328,6 +410,11 @@ class LaunchTest {
                 "launch --tee 3 -- true | 2 | need --log-dir",
                 "launch --log-dir /tmp -r 7 -- true | 2 | --redirects is 0, 1, 2, 3",
                 "launch --local-ranks-filter 3 -- true | 2 | no such rank: 3 of 1",
+                "launch --virtual-local-rank t.py | 2 | option=--virtual-local-rank; let the program choose its GPU",
+                "launch --numa-binding=node t.py | 2 | option=--numa-binding; start the program by numactl",
+                "launch --duplicate_stderr_filters=a,b t.py | 2 | an option of torchrun is not supported: option=--dup",
+                "launch --run-path /t.py | 2 | option=--run-path; leave it out",
+                "launch --signals-to-handle=SIGALRM t.py | 2 | signal=SIGALRM; name some of SIGTERM,SIGINT",
                 "launch --master-port 70000 -- true | 2 | bad port",
             })
     void whatMakesNoSenseIsRefused(String line, int code, String message) {
@@ -343,7 +430,7 @@ class LaunchTest {
             value = {
                 "launch -- no-such-program | 127 | no such program: command=no-such-program",
                 "launch -- /dev/null | 126 | not an executable file",
-                "launch t.py | 127 | -- python3 t.py",
+                "launch t.py | 127 | no such program: command=t.py",
             })
     void whatIsNoProgramGivesTheExitCodeOfShells(String line, int code, String message) {
         try (CommandProcess launch = CommandProcess.onStore(

@@ -38,6 +38,11 @@ class PythonTest {
         PythonModules.requirePassed("python3", "test_rows", folder, Map.of());
     }
 
+    @Test
+    void pythonReadsAlignedFilesOffsetsBeyondFourGibAndDatasetsWithoutRows() throws Exception {
+        PythonModules.requirePassed("python3", "test_sizes", folder, Map.of());
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"python3", "/usr/bin/python3"})
     void pyTorchReadsDatasetsWhereItIsThere(String python) throws Exception {
@@ -70,7 +75,7 @@ class PythonTest {
     /** The other Python: where {@code python3} is not the system's, it often has other versions of everything. */
     @Tag("slow")
     @ParameterizedTest
-    @ValueSource(strings = {"test_larder", "test_arrays", "test_loader", "test_calls", "test_rows", "test_batches"})
+    @ValueSource(strings = {"test_larder", "test_arrays", "test_loader", "test_calls", "test_rows", "test_batches", "test_sizes"})
     void thePythonOfTheSystemPassesThemToo(String module) throws Exception {
         PythonModules.requirePassed("/usr/bin/python3", module, folder, Map.of());
     }

@@ -8,6 +8,7 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
+import dev.larder.internal.layout.StoreLayout;
 import dev.larder.npy.Dtype;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
@@ -77,7 +78,7 @@ class RequestsTest {
             String path = daemon.ask("path", "d/" + name).out().strip();
             compare.append("a, b = np.load('%s.npy'), np.load('%s', mmap_mode='r')%n".formatted(name, path))
                     .append("assert a.dtype == b.dtype and a.shape == b.shape and a.tobytes('A') == b.tobytes('A')\n")
-                    .append("assert a.flags.fnc == b.flags.fnc and b.offset == 4096, '%s'%n".formatted(name));
+                    .append("assert a.flags.fnc == b.flags.fnc and b.offset == 4096 + 192, '%s'%n".formatted(name));
         }
         assertThat(Samples.numpy(source, compare + "print('same')")).isEqualTo("same");
     }
@@ -231,7 +232,7 @@ class RequestsTest {
         Path file = Path.of(daemon.ask("path", "v").out().strip());
         assertThat(file.toFile().setWritable(true)).isTrue();
         try (RandomAccessFile data = new RandomAccessFile(file.toFile(), "rw")) {
-            data.seek(4096 + 2500);
+            data.seek(StoreLayout.DATA_START + 2500);
             data.write(0xff);
         }
 

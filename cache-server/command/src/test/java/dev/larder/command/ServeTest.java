@@ -8,6 +8,7 @@ import dev.larder.testing.FashionMnist;
 import dev.larder.testing.LeavesNothingBehind;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -93,10 +94,52 @@ class ServeTest {
     }
 
     @Test
-    void aSourceThatCannotBeReadEndsWith6AndLeavesNothing() throws Exception {
+    void whatLoadsIsServedAndTheRestIsSaidAndTriedAgain() throws Exception {
         Path good = Samples.vector(folder, "good", 1000);
         Path bad = Files.write(folder.resolve("bad.npy"), new byte[] {1, 2, 3});
-        try (CommandProcess daemon = CommandProcess.start("serve", "--load", "good=" + good, "--load", "bad=" + bad)) {
+        try (CommandProcess daemon = CommandProcess.start(
+                "serve",
+                "--load",
+                "late=" + folder.resolve("late.npy"),
+                "--load",
+                "good=" + good,
+                "--load",
+                "bad=" + bad)) {
+            daemon.awaitOut(
+                    "Done caching: 1 of 3 datasets; not loaded: late, bad; larder reload NAME tries again. Ctrl+C");
+            assertThat(daemon.err()).contains("larder: not loaded: late\nlarder: ", "not loaded: bad\n", "offset=");
+            assertThat(daemon.ask("ls").out())
+                    .contains("good/good ")
+                    .containsPattern("bad +- +registered")
+                    .containsPattern("late +- +registered");
+            assertThat(daemon.ask("errors").out()).contains(bad.toString(), "late.npy");
+
+            Samples.vector(folder, "late", 1000);
+            Files.copy(good, bad, StandardCopyOption.REPLACE_EXISTING);
+            assertThat(daemon.ask("reload", "bad").code()).isZero();
+            assertThat(daemon.ask("wait", "late").code()).isZero();
+            assertThat(daemon.ask("ls").out()).contains("late/late", "bad/bad");
+        }
+    }
+
+    @Test
+    void aDatasetThatDoesNotFitBesideTheOthersDoesNotDriveThemOut() {
+        Path small = Samples.vector(folder, "small", 30 << 20);
+        Path large = Samples.vector(folder, "large", 40 << 20);
+        try (CommandProcess daemon = CommandProcess.start(
+                "serve", "--capacity", "64m", "--load", "small=" + small, "--load", "large=" + large)) {
+            daemon.awaitOut("Done caching: 1 of 2 datasets; not loaded: large");
+            assertThat(daemon.ask("ls").out()).contains("small/small").containsPattern("large +- +registered");
+            assertThat(daemon.err()).contains("not enough space: needed=");
+        }
+    }
+
+    @Test
+    void withStrictLoadsASourceThatCannotBeReadEndsWith6AndLeavesNothing() throws Exception {
+        Path good = Samples.vector(folder, "good", 1000);
+        Path bad = Files.write(folder.resolve("bad.npy"), new byte[] {1, 2, 3});
+        try (CommandProcess daemon =
+                CommandProcess.start("serve", "--strict-loads", "--load", "good=" + good, "--load", "bad=" + bad)) {
             assertThat(daemon.exitCode()).isEqualTo(6);
             assertThat(daemon.err())
                     .contains("larder: ", bad.toString(), "offset=")
@@ -108,7 +151,8 @@ class ServeTest {
 
     @Test
     void aStackTraceOfAFailureIsShownOnRequest() {
-        try (CommandProcess daemon = CommandProcess.start("serve", "--debug", "--load", "a=/does/not/exist")) {
+        try (CommandProcess daemon =
+                CommandProcess.start("serve", "--debug", "--strict-loads", "--load", "a=/does/not/exist")) {
             assertThat(daemon.exitCode()).isEqualTo(6);
             assertThat(daemon.err()).contains("\tat dev.larder.");
         }
@@ -180,7 +224,8 @@ class ServeTest {
     @Test
     void theCapacityIsKept() {
         Path large = Samples.large(folder, LARGE);
-        try (CommandProcess daemon = CommandProcess.start("serve", "--capacity", "64m", "--load", "large=" + large)) {
+        try (CommandProcess daemon =
+                CommandProcess.start("serve", "--strict-loads", "--capacity", "64m", "--load", "large=" + large)) {
             assertThat(daemon.exitCode()).isEqualTo(5);
             assertThat(daemon.err()).contains("not enough space: needed=");
             assertThat(daemon.store()).doesNotExist();

@@ -9,6 +9,7 @@ import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -18,6 +19,7 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
@@ -35,7 +37,49 @@ class UsageTest {
                 .isEqualTo("larder: no such command: statsu; did you mean status?; see larder --help\n");
         assertThat(Answer.of("laod", "a=b").err()).contains("no such command: laod; did you mean load?");
         assertThat(Answer.of("frobnicate").err()).isEqualTo("larder: no such command: frobnicate; see larder --help\n");
-        assertThat(Answer.of("status", "extra").err()).contains("unmatched argument");
+        assertThat(Answer.of("status", "extra").err())
+                .isEqualTo("larder: status takes no 'extra'; see larder status --help\n");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "load --colums=a x=/x | no such option: --colums; did you mean --columns?; see larder load --help",
+                "load --lod x=/x | no such option: --lod; see larder load --help",
+                "serve --lod x=/x | no such option: --lod; did you mean --load?; see larder serve --help",
+                "serve feats.npy | serve takes no 'feats.npy'; load it with --load feats=feats.npy; see larder serve --help",
+                "load x.npy | a source is NAME=PATH, not 'x.npy'; give it a name: x=x.npy; see larder load --help",
+                "load =x.npy | a source is NAME=PATH, not '=x.npy'; give it a name: x=x.npy; see larder load --help",
+                "load x= | a source is NAME=PATH, not 'x='; give it a name: x=PATH; see larder load --help",
+                "load ../.. | a source is NAME=PATH, not '../..'; give it a name: NAME=../..; see larder load --help",
+                "register https://u:p@h/my%20set/ | a source is NAME=PATH, not 'https://h/my%20set/'; give it a name:"
+                        + " my_20set=https://h/my%20set/; see larder register --help",
+                "help lod | no such command: lod; did you mean load?; see larder --help",
+            })
+    void whatIsMeantIsProposed(String line, String message) {
+        Answer answer = Answer.of(line.split(" "));
+
+        assertThat(answer.code()).isEqualTo(2);
+        assertThat(answer.err()).isEqualTo("larder: " + message + "\n");
+    }
+
+    @Test
+    void withoutAnyWordTheFirstCommandsAreShown() {
+        Answer answer = Answer.of();
+
+        assertThat(answer.code()).isEqualTo(2);
+        assertThat(answer.err())
+                .startsWith("larder: no command given; see larder --help\n  larder serve --detach --load ");
+        assertThat(answer.err().lines().skip(1).flatMap(line -> CommandWords.complaints(line).stream()))
+                .isEmpty();
+    }
+
+    @Test
+    void helpIsThatOfTheCommand() {
+        assertThat(Answer.of("help").out()).isEqualTo(Answer.of("--help").out());
+        assertThat(Answer.of("help", "load").out())
+                .isEqualTo(Answer.of("load", "--help").out());
     }
 
     @Test
@@ -61,7 +105,6 @@ class UsageTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "",
                 "nonsense",
                 "status extra",
                 "load",
@@ -82,7 +125,7 @@ class UsageTest {
                 "feed run1 a --arrays b --epochs 2..1"
             })
     void wrongUsageEndsWith2AndSaysWhereToLook(String line) {
-        Answer answer = Answer.of(line.isEmpty() ? new String[0] : line.split(" "));
+        Answer answer = Answer.of(line.split(" "));
 
         assertThat(answer.code()).isEqualTo(2);
         assertThat(answer.out()).isEmpty();
@@ -124,7 +167,8 @@ class UsageTest {
                 "gc",
                 "doctor",
                 "devices",
-                "readers"
+                "readers",
+                "help"
             })
     void everyCommandExplainsItself(String command) {
         Answer answer = Answer.of(command, "--help");
@@ -175,8 +219,8 @@ class UsageTest {
         assertThat(answer.err())
                 .contains("larder: no daemon at the store: store=")
                 .endsWith(
-                        "; start a daemon: larder serve, or name another store: --store DIR, Larder.connect(Path) in Java,"
-                                + " or $LARDER_STORE\n");
+                        "; start a daemon: larder serve --detach --load NAME=PATH, or name another store: --store DIR,"
+                                + " Larder.connect(Path) in Java, or $LARDER_STORE\n");
     }
 
     @ParameterizedTest
@@ -215,6 +259,24 @@ class UsageTest {
         int bash = new ProcessBuilder("bash", "-n", script.toString()).start().waitFor();
 
         assertThat(bash).isZero();
+        assertThat(complete(script, "larder", "load", "--as", ""))
+                .containsExactly("arrays", "ragged", "strings", "index", "bytes", "images");
+        assertThat(complete(script, "larder", "serve", "--as", "ra")).containsExactly("ragged");
         assertThat(answer.out()).contains("--capacity", "verify", "complete ").contains("larder");
+    }
+
+    /** Returns what bash proposes for the last of some words. */
+    private static List<String> complete(Path script, String... words) throws IOException, InterruptedException {
+        String line = "source " + script
+                + "; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); COMP_LINE=\"$*\"; COMP_POINT=${#COMP_LINE};"
+                + " _larder_with_names; printf '%s\\n' \"${COMPREPLY[@]}\"";
+        List<String> command = new ArrayList<>(List.of("bash", "-c", line, "bash"));
+        command.addAll(List.of(words));
+        Process bash = new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.DISCARD) // compopt complains outside of a completion
+                .start();
+        String out = new String(bash.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(bash.waitFor()).as(out).isZero();
+        return out.lines().toList();
     }
 }

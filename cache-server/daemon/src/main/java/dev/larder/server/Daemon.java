@@ -84,7 +84,8 @@ public final class Daemon implements AutoCloseable {
         this.store = store;
         this.errors = errors;
         this.shutdown = shutdown;
-        this.catalog = Catalog.open(layout.catalog(), store.wasLeftClean());
+        this.catalog = Catalog.open(
+                layout.catalog(), store.wasLeftClean(), failure -> goWithoutCatalog(failure, errors, isCatalogLost));
         Residency residency = new Residency(
                 store, catalog, failure -> loseCatalog(failure, errors, isCatalogLost), new SteadyClock());
         this.residency = residency;
@@ -139,6 +140,11 @@ public final class Daemon implements AutoCloseable {
     private static void loseCatalog(Throwable failure, ErrorLog errors, AtomicBoolean isCatalogLost) {
         isCatalogLost.set(true);
         errors.report("catalog failed; it is rebuilt at the next start", failure);
+    }
+
+    private static void goWithoutCatalog(Throwable failure, ErrorLog errors, AtomicBoolean isCatalogLost) {
+        isCatalogLost.set(true);
+        errors.report("the catalog has no file until the next start: times of last use are forgotten then", failure);
     }
 
     private static void reportDamage(Throwable reason, ErrorLog errors) {
@@ -268,6 +274,15 @@ public final class Daemon implements AutoCloseable {
      */
     public Done load(LoadRequest request, ProgressListener listener) {
         return loadService.load(request, listener);
+    }
+
+    /**
+     * Notes that a dataset could not be loaded. The daemon lists it with its errors, and loads it on a reload or at the first open.
+     *
+     * @param request a load of this dataset and of no other
+     */
+    public void postpone(LoadRequest request, LarderException failure) {
+        loadService.postpone(request, failure);
     }
 
     /** Has an action run once nothing has been leased, asked for or loading for this long; see {@link #stop}. */

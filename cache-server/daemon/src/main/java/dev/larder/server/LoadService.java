@@ -191,6 +191,34 @@ final class LoadService {
         return Done.of(0, 0, "registered " + String.join(", ", origins.keySet()));
     }
 
+    /**
+     * Keeps the failure of a load of one dataset, and its source if the dataset is not resident: a reload, or the first open, tries
+     * again. The caller reports the failure.
+     */
+    void postpone(LoadRequest request, LarderException failure) {
+        String dataset = request.sources().get(0).name();
+        errors.recordQuietly(dataset, failure);
+        List<String> paths =
+                request.sources().stream().map(LoadRequest.Source::path).toList();
+        boolean isResident = residency.find(dataset).isPresent()
+                || residency.heldBack().find(dataset).isPresent();
+        boolean hasSecret = request.sources().stream()
+                .anyMatch(source -> !source.visiblePath().equals(source.path()));
+        if (isResident || hasSecret) {
+            return;
+        }
+        try {
+            long ttlMs = request.retention().ttl().toMillis();
+            residency.register(Registration.ofLost(
+                    dataset,
+                    0,
+                    new Provenance(paths, request.options(), List.of(), ttlMs),
+                    request.retention().pinned()));
+        } catch (LarderException e) {
+            errors.report("cannot note the source of a dataset: dataset=" + dataset, e);
+        }
+    }
+
     private static void requireRegistrable(LoadRequest.Source source) {
         StagedSources.requireReadable(source);
         if (!source.visiblePath().equals(source.path())) {

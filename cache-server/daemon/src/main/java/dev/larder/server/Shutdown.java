@@ -14,6 +14,7 @@ import java.util.function.Consumer;
 
 /** Ends a daemon once, for whoever asks first; everybody who asks waits for the result. Thread-safe. */
 final class Shutdown {
+    private static final String REMAINS = "larder serve takes over what is left of the store, larder gc removes it";
     private static final long TIMEOUT_SECONDS = 60;
 
     private final Path store;
@@ -84,13 +85,13 @@ final class Shutdown {
                     .with("store", store)
                     .with("reason", e.getCause())
                     .cause(e)
-                    .remedy("remove the folder by hand");
+                    .remedy(REMAINS);
         } catch (TimeoutException e) {
             throw Failure.of(ErrorCode.DEADLINE, "clean-up takes too long")
                     .with("store", store)
                     .with("seconds", timeoutSeconds)
                     .cause(e)
-                    .remedy("remove the folder by hand");
+                    .remedy(REMAINS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw Failure.of(ErrorCode.INTERRUPTED, "interrupted while waiting for the daemon")

@@ -4,11 +4,13 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.time.Backoff;
 import dev.larder.server.metrics.ErrorLog;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.Store;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -18,13 +20,18 @@ import java.util.concurrent.TimeUnit;
  * somebody has removed, which is made anew. Works on one thread, which it is given.
  */
 final class StoreMonitor {
-    private static final long SAMPLE_MS = 1_000;
+    private static final Duration LOOK = Duration.ofSeconds(1);
+
+    /** The longest pause while the store cannot be restored, as each try is reported. */
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
 
     /** How many samples of leases there are to each look for every file. */
     private static final int SAMPLES_PER_CHECK = 10;
 
     /** Sampling takes at most one part in this many of a processor's time. */
     private static final int PAUSE_FACTOR = 100;
+
+    private static final long FAILED_SAMPLE_PAUSE_NS = PAUSE_FACTOR * LOOK.toNanos();
 
     private final Store store;
     private final Residency residency;
@@ -34,7 +41,9 @@ final class StoreMonitor {
     private final ErrorLog errors;
     private final Shutdown shutdown;
     private final ScheduledExecutorService thread;
+    private Backoff pauses = new Backoff(LOOK, LONGEST_PAUSE);
     private long samples;
+    private long nextSampleNs = System.nanoTime();
 
     /**
      * Creates one that {@link #start} sets to work.
@@ -62,7 +71,7 @@ final class StoreMonitor {
 
     /** Looks from now on. */
     void start() {
-        schedule(SAMPLE_MS);
+        schedule(LOOK.toMillis());
     }
 
     private void schedule(long delayMs) {
@@ -79,19 +88,30 @@ final class StoreMonitor {
         if (shutdown.isStopping()) {
             return;
         }
+        boolean isWhole = false;
         try {
-            long start = System.nanoTime();
-            samples++;
-            boolean isRestored = restoreStore();
-            store.sweepShared();
-            residency.sample(samples % SAMPLES_PER_CHECK == 0, maintenance::reportVanished);
-            maintenance.afterChange();
-            long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
-            schedule(Math.max(isRestored ? SAMPLE_MS : SAMPLE_MS * SAMPLES_PER_CHECK, tookMs * PAUSE_FACTOR));
+            isWhole = restoreStore();
+            if (System.nanoTime() - nextSampleNs >= 0) {
+                sample();
+            }
         } catch (RuntimeException | Error e) {
             Guarded.tell(e, this::reportLook);
-            schedule(SAMPLE_MS * PAUSE_FACTOR);
+        } finally {
+            pauses = isWhole ? new Backoff(LOOK, LONGEST_PAUSE) : pauses;
+            schedule(pauses.nextMillis());
         }
+    }
+
+    /** Takes long with many files, and so must not keep the store from being restored: that look is cheap and comes each time. */
+    private void sample() {
+        long start = System.nanoTime();
+        nextSampleNs = start + FAILED_SAMPLE_PAUSE_NS; // if it fails
+        samples++;
+        store.sweepShared();
+        residency.sample(samples % SAMPLES_PER_CHECK == 0, maintenance::reportVanished);
+        maintenance.afterChange();
+        long end = System.nanoTime();
+        nextSampleNs = end + (end - start) * PAUSE_FACTOR;
     }
 
     private void reportLook(Throwable failure) {

@@ -91,7 +91,7 @@ class DaemonTest {
         assertThat(row.dtype()).isEqualTo("<i4");
         assertThat(row.shape()).containsExactly(3L);
         assertThat(row.state()).isEqualTo(ArrayRow.State.RESIDENT);
-        assertThat(row.offset()).isEqualTo(4096);
+        assertThat(row.offset()).isEqualTo(StoreLayout.DATA_START);
         assertThat(Path.of(row.path())).isEqualTo(store.resolve("data/d/1/a.npy"));
         assertThat(Files.getPosixFilePermissions(Path.of(row.path()))).hasSize(1);
         assertThat(row.source()).isEqualTo(folder.resolve("a.npy").toString());
@@ -159,7 +159,7 @@ class DaemonTest {
         control.verify("d", progress -> {});
         Path file = store.resolve("data/d/1/a.npy");
         try (FileChannel channel = writableAgain(file)) {
-            channel.write(ByteBuffer.wrap(new byte[] {9}), 4097);
+            channel.write(ByteBuffer.wrap(new byte[] {9}), StoreLayout.DATA_START + 1);
         }
 
         assertThatThrownBy(() -> control.verify("d/a", progress -> {}))
@@ -210,7 +210,7 @@ class DaemonTest {
         assertThatThrownBy(() -> load("d", folder))
                 .isInstanceOfSatisfying(
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NO_SPACE))
-                .hasMessageContaining("needed=20480 free=10000");
+                .hasMessageContaining("needed=24576 free=10000");
     }
 
     @Test

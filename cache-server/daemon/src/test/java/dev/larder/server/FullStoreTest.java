@@ -11,8 +11,10 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.posix.Posix;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.ChildJvm;
+import dev.larder.testing.Folders;
 import dev.larder.testing.TinyTmpfs;
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -108,6 +110,79 @@ class FullStoreTest {
             }
             assertThat(served.control().verify("", progress -> {}).files()).isPositive();
             assertThat(daemon.isAlive()).isTrue();
+        }
+    }
+
+    @Test
+    void aStoreOnAFullMountIsTakenOverWithItsComputedDataAfterItsDaemonWasKilled() throws IOException {
+        try (TinyTmpfs tiny = TinyTmpfs.mount("size=32m");
+                ServedStore served = ServedStore.at(tiny.folder().resolve("store"))) {
+            ChildJvm first = served.startProcess(ANY_CAPACITY);
+            build(served, "made");
+            fill(tiny.folder().resolve("filler"), 0);
+            first.kill();
+
+            served.startProcess(ANY_CAPACITY);
+
+            assertThat(served.control().verify("made", progress -> {}).files()).isEqualTo(1);
+            assertThat(served.control().errors().toString()).contains("cannot open the catalog");
+            served.control().evict("made");
+            build(served, "again");
+        }
+    }
+
+    @Test
+    void anEvictedDatasetIsKnownToTheNextDaemonThoughNoInodeWasLeftForItsNote() throws IOException {
+        Path source = ServedStore.writeInts(sources.resolve("a.npy"), 1, 2, 3);
+        try (TinyTmpfs tiny = TinyTmpfs.mount("size=64m,nr_inodes=60");
+                ServedStore served = ServedStore.at(tiny.folder().resolve("store"))) {
+            ChildJvm first = served.startProcess(ANY_CAPACITY);
+            served.load("d", source);
+            Path filler = useUpInodes(tiny.folder());
+
+            served.control().evict("d");
+
+            assertThat(served.layout().registered("d")).exists();
+            assertThat(served.layout().version("d", 1)).doesNotExist();
+            Folders.remove(filler);
+            first.kill();
+            served.startProcess(ANY_CAPACITY);
+            try (Larder larder = Larder.connect(served.root());
+                    OwnedArrayView array = larder.open("d")) {
+                assertThat(array.getInt(2)).isEqualTo(3);
+            }
+        }
+    }
+
+    @Test
+    void aRefusalNamesTheSpaceForIndexAndManifestWithoutWhichTheDataWouldFit() throws IOException {
+        Path source = ServedStore.writeInts(sources.resolve("a.npy"), 1, 2, 3);
+        try (TinyTmpfs tiny = TinyTmpfs.mount("size=16m");
+                ServedStore served = ServedStore.at(tiny.folder().resolve("store"))) {
+            served.startProcess(ANY_CAPACITY);
+            fill(tiny.folder().resolve("filler"), 2);
+
+            assertThatThrownBy(() -> served.load("d", source))
+                    .hasMessageContaining("needed=8192 free=8192 ")
+                    .hasMessageContainingAll(" reserved=0 capacity=" + ANY_CAPACITY, " metadata=");
+        }
+    }
+
+    private static Path useUpInodes(Path folder) throws IOException {
+        Path filler = Files.createDirectory(folder.resolve("filler"));
+        for (int i = 0; ; i++) {
+            try {
+                Files.createFile(filler.resolve(Integer.toString(i)));
+            } catch (FileSystemException full) {
+                return filler;
+            }
+        }
+    }
+
+    private static void build(ServedStore served, String name) {
+        try (Larder larder = Larder.connect(served.root());
+                DatasetBuilder builder = larder.create(name, Dtype.parse("|u1"), 5 << 20)) {
+            builder.publish();
         }
     }
 

@@ -47,7 +47,7 @@ class GoldenLoadTest {
                 assert a.tobytes("A") == m.tobytes("A"), source
                 assert int(offset) % 64 == 0, (source, offset)
                 if a.size and not packed:
-                    assert m.offset == int(offset) and m.offset % 4096 == 0, (source, m.offset)
+                    assert m.offset == int(offset) and m.offset % 4096 == 192, (source, m.offset)
                     assert not m.flags.writeable, source
             print(len(lines))
             """;

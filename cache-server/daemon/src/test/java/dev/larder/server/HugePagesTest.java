@@ -12,6 +12,7 @@ import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.RegionDescriptor;
+import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.BulkIo;
 import dev.larder.internal.posix.HugePages;
 import dev.larder.internal.posix.PageSize;
@@ -54,7 +55,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class HugePagesTest {
     private static final int SEED = 20_260_101;
     private static final int MIB = 1 << 20;
-    private static final int HEAD_BYTES = 4096;
+    private static final int HEAD_BYTES = StoreLayout.DATA_START;
 
     @TempDir
     Path sources;
@@ -74,7 +75,7 @@ class HugePagesTest {
             assertHasDataOf(large, 13 * MIB + 7, served.layout().version("d", 1).resolve("large.npy"));
             assertHasDataOf(small, 12, served.layout().version("d", 1).resolve("small.npy"));
             int manifestBytes = huge.equals("always") ? 4 * MIB : 0; // index and manifest take a huge page each
-            assertThat(served.control().status().usedBytes()).isEqualTo(13 * MIB + 4 * HEAD_BYTES + manifestBytes);
+            assertThat(served.control().status().usedBytes()).isEqualTo(13 * MIB + 4 * PageSize.BYTES + manifestBytes);
         }
     }
 
@@ -360,7 +361,7 @@ class HugePagesTest {
                     }))
                     .isInstanceOfSatisfying(
                             LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NO_SPACE))
-                    .hasMessageContaining("needed=" + (48 * MIB + 4096))
+                    .hasMessageContaining("needed=" + (48 * MIB + HEAD_BYTES))
                     .hasMessageContaining("free=");
 
             assertNothingIsLeft(served);

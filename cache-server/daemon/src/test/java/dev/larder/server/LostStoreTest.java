@@ -1,6 +1,7 @@
 package dev.larder.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
@@ -15,6 +16,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalLong;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -64,12 +66,27 @@ class LostStoreTest {
 
         Files.delete(stranger);
 
-        // takes some 9 s: where the daemon cannot restore its store, it tries again after 10 s
+        // takes some seconds: the daemon tries again after 2 s, then 4 s, at most 10 s
         Awaitility.await().until(() -> Files.exists(served.layout().socket()));
         assertThat(served.control().errors())
                 .anySatisfy(error -> assertThat(error.message()).contains("folder is neither empty nor a store"));
         load(2);
         assertThat(states()).containsExactly("a/a 2 resident");
+    }
+
+    @Test
+    void aDaemonWhoseLockWasRemovedIsNotDisplacedAndStopsForGood() throws IOException {
+        load(1);
+        Files.delete(served.layout().lock());
+
+        assertThatThrownBy(() -> Daemon.start(new DaemonConfig(served.root(), OptionalLong.empty(), 1)))
+                .hasMessageContaining("another daemon owns the store");
+
+        Awaitility.await().until(() -> Files.exists(served.layout().lock()));
+        assertThat(states()).containsExactly("a/a 1 resident");
+        served.control().stop(false, progress -> {});
+        assertThat(served.root()).doesNotExist();
+        assertThat(served.isStopped()).isTrue();
     }
 
     @Test

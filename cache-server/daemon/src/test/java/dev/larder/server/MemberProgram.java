@@ -158,7 +158,7 @@ final class MemberProgram {
             builder.array("x", Dtype.parse("|u1"), 2 << 20);
             try (FileChannel channel = FileChannel.open(builder.folder().resolve("x.npy"), StandardOpenOption.WRITE)) {
                 builder.publish();
-                channel.write(ByteBuffer.wrap(new byte[] {77}), StoreLayout.DATA_ALIGNMENT);
+                channel.write(ByteBuffer.wrap(new byte[] {77}), StoreLayout.DATA_START);
                 return "published";
             }
         }

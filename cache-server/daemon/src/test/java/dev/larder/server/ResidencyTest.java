@@ -8,6 +8,7 @@ import dev.larder.client.Larder;
 import dev.larder.client.OwnedArrayView;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.protocol.ArrayRow;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadRequest;
@@ -50,7 +51,7 @@ class ResidencyTest {
     }
 
     private Path source(String name, int mebibytes) {
-        return ServedStore.writeBytes(sources.resolve(name + ".npy"), mebibytes * MIB - 4096);
+        return ServedStore.writeBytes(sources.resolve(name + ".npy"), mebibytes * MIB - StoreLayout.DATA_START);
     }
 
     private void load(String name, int mebibytes) {
@@ -70,7 +71,7 @@ class ResidencyTest {
 
     private void build(String name, int mebibytes) {
         try (Larder larder = Larder.connect(served.root());
-                var array = larder.create(name, Dtype.parse("|u1"), (long) mebibytes * MIB - 4096)) {
+                var array = larder.create(name, Dtype.parse("|u1"), (long) mebibytes * MIB - StoreLayout.DATA_START)) {
             array.publish();
         }
     }
@@ -218,7 +219,7 @@ class ResidencyTest {
         try (Larder larder = Larder.connect(served.root());
                 Dataset made = larder.getOrCreate("made", build -> {
                     for (int i = 0; i < 4; i++) {
-                        build.array("part" + i, Dtype.parse("|u1"), 2L * MIB - 4096);
+                        build.array("part" + i, Dtype.parse("|u1"), 2L * MIB - StoreLayout.DATA_START);
                     }
                 })) {
             assertThat(made.arrayNames()).hasSize(4);
@@ -303,7 +304,7 @@ class ResidencyTest {
 
         try (Larder larder = Larder.connect(served.root());
                 OwnedArrayView a = larder.open("a")) {
-            assertThat(a.shape()).containsExactly(2 * MIB - 4096L);
+            assertThat(a.shape()).containsExactly(2L * MIB - StoreLayout.DATA_START);
         }
         assertThat(Files.exists(served.layout().registered("a"))).isFalse();
     }
@@ -329,7 +330,7 @@ class ResidencyTest {
         LoadRequest inPlace = new LoadRequest(
                 ServedStore.request("b", packed).sources(), LoadOptions.none().withInPlace(true), 0);
 
-        assertThatThrownBy(() -> register(ServedStore.request("a", text))).hasMessageContaining("has no known suffix");
+        assertThatThrownBy(() -> register(ServedStore.request("a", text))).hasMessageContaining("load it --as strings");
         assertThatThrownBy(() -> register(inPlace)).hasMessageContaining("cannot be mapped in place");
         assertThat(states()).isEmpty();
     }

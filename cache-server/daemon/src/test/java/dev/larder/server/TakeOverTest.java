@@ -275,7 +275,7 @@ class TakeOverTest {
     private static void spoil(Path file) throws IOException {
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
-            channel.write(ByteBuffer.wrap(new byte[] {77}), 4096);
+            channel.write(ByteBuffer.wrap(new byte[] {77}), StoreLayout.DATA_START);
         }
     }
 

@@ -14,6 +14,7 @@ import dev.larder.column.StringsBuilder;
 import dev.larder.column.TextIndexBuilder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.layout.StoreLayout;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
@@ -252,7 +253,7 @@ class UploadTest {
             Path file = builder.folder().resolve("large.npy");
             try (FileChannel writer = FileChannel.open(file, StandardOpenOption.WRITE)) {
                 builder.publish();
-                writer.write(ByteBuffer.wrap(new byte[] {77}), 4096);
+                writer.write(ByteBuffer.wrap(new byte[] {77}), StoreLayout.DATA_START);
             }
         }
 

@@ -124,7 +124,7 @@ final class Door implements AutoCloseable {
             member = greet(socket);
             events.add(new Event(member, null, null));
             if (closed) {
-                member.hangUp(); // nobody hears of it any more
+                member.hangUp(); // its event has no listener left
             }
             listen(member);
             gone = "it hung up";

@@ -49,6 +49,7 @@ final class Leader implements AutoCloseable {
     private @Nullable StopKind stop;
     private String stoppedBy = "";
     private String lastLoss = "";
+    private @Nullable Verdict end;
     private List<Member> group = List.of();
     private @Nullable String listing;
     private @Nullable String wholes;
@@ -116,7 +117,7 @@ final class Leader implements AutoCloseable {
         }
     }
 
-    /** How a run ends. */
+    /** The end of a run. */
     private record Verdict(int exitCode, String message) {}
 
     private Verdict lead() throws InterruptedException {
@@ -334,6 +335,7 @@ final class Leader implements AutoCloseable {
                 + options.maxNodes() + " start " + chosen.size() * ranksHere + " ranks: "
                 + chosen.stream().map(Member::text).collect(Collectors.joining(", ")));
         for (Member member : chosen) {
+            member.takePart();
             member.tell(Message.of(Message.Kind.START)
                     .with("node", member.node())
                     .with("nodes", chosen.size())
@@ -410,7 +412,8 @@ final class Leader implements AutoCloseable {
         String what = over == null ? "" : over.text("what") + " node=" + failed.text();
         failures++;
         String attempt = " attempt=" + failures + "/" + (options.plan().maxRestarts() + 1);
-        if (over != null && failures > options.plan().maxRestarts()) {
+        boolean isFinal = over != null && over.number("isFinal") == 1; // its program could not be started
+        if (over != null && (isFinal || failures > options.plan().maxRestarts())) {
             String tail = over.text("lines");
             String advice = tail.isEmpty() ? "; it printed nothing" : "; its last lines:\n" + tail;
             return new Verdict(over.integer("exitCode"), "a rank failed: " + what + attempt + advice);
@@ -449,13 +452,17 @@ final class Leader implements AutoCloseable {
     }
 
     private void seat(Member caller) {
+        if (end != null) {
+            caller.tell(farewell(caller, end));
+            return;
+        }
         boolean isOwn = caller.hello().text("token").equals(token);
         Member leader = isOwn ? caller : own;
         if (leader == null) {
             early.add(caller); // the leader's own node calls at once, and is the measure of all others
             return;
         }
-        Objection objection = isOwn ? null : Objections.to(caller, leader.hello(), members);
+        Objection objection = isOwn ? null : objectionTo(caller);
         if (objection != null && objection.rival() != null && objection.rival() != leader) {
             returning.add(caller);
             return;
@@ -480,7 +487,8 @@ final class Leader implements AutoCloseable {
 
     private @Nullable Objection objectionTo(Member caller) {
         Member leader = own;
-        return leader == null ? null : Objections.to(caller, leader.hello(), members);
+        int places = options.minNodes() == options.maxNodes() ? options.maxNodes() : Integer.MAX_VALUE; // or spares
+        return leader == null ? null : Objections.to(caller, leader.hello(), members, places);
     }
 
     private void refuse(Member caller, String objection) {
@@ -510,22 +518,13 @@ final class Leader implements AutoCloseable {
     /** Stops the run for a node that takes part, or leads; one that only waits leaves alone. */
     private void askStop(Member member, StopKind kind, boolean takesPart) {
         if (!takesPart && member != own) {
-            member.tell(farewell(new Verdict(kind.exitCode(), "stopped before it took part")));
+            member.tell(farewell(member, new Verdict(kind.exitCode(), "stopped before it took part")));
             return;
         }
         if (stop == null || kind.compareTo(stop) > 0) {
             stop = kind;
-            stoppedBy = stoppedBy.isEmpty() ? "SIG" + signal(kind) + " at " + member.text() : stoppedBy;
+            stoppedBy = stoppedBy.isEmpty() ? "SIG" + kind.signal() + " at " + member.text() : stoppedBy;
         }
-    }
-
-    private static String signal(StopKind kind) {
-        return switch (kind) {
-            case INTERRUPT -> "INT";
-            case HANG_UP -> "HUP";
-            case TERMINATE -> "TERM";
-            case KILL -> "KILL";
-        };
     }
 
     private void lose(Member member, String cause) {
@@ -546,17 +545,27 @@ final class Leader implements AutoCloseable {
         }
     }
 
+    /** Returns the last message to a node. A launcher that never ran a rank must not report the success of the others. */
+    private Message farewell(Member member, Verdict verdict) {
+        if (verdict.exitCode() == 0 && !member.hasTakenPart()) {
+            String reason = Objections.unused(options.minNodes() + ":" + options.maxNodes(), options.runName());
+            return farewell(new Verdict(ErrorCode.REFUSED.number(), reason));
+        }
+        return farewell(verdict);
+    }
+
     private static Message farewell(Verdict verdict) {
         return Message.of(Message.Kind.FINAL)
                 .with("exitCode", verdict.exitCode())
                 .with("message", verdict.message());
     }
 
-    /** Tells all how the run ended, and stays until they have heard it. */
+    /** Sends the end of the run to all nodes, and waits until they hang up. */
     private void sayFarewell(Verdict verdict) throws InterruptedException {
         lines.drain(FAREWELL);
+        end = verdict;
         group = List.of(); // who goes now is no loss
-        members.forEach(member -> member.tell(farewell(verdict)));
+        members.forEach(member -> member.tell(farewell(member, verdict)));
         Deadline patience = Deadline.after(FAREWELL);
         while (!members.isEmpty() && !patience.isOver()) {
             handle(next(patience));

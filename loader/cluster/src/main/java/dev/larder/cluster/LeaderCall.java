@@ -19,22 +19,20 @@ final class LeaderCall {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
     private static final int CONNECT_MILLIS = 3000;
+    private static final String REMEDY = "start the node whose address this is, and let others reach its port";
 
     private final NodeOptions options;
-    private final String token;
-    private String state = "nobody listens there";
+    private volatile String state = "no answer yet";
 
-    /** {@code token} is what the leader knows its own node by; empty for another. */
-    LeaderCall(NodeOptions options, String token) {
+    LeaderCall(NodeOptions options) {
         this.options = options;
-        this.token = token;
     }
 
-    /** Returns the link once the leader has heard who this is. */
-    NodeLink connect(Deadline deadline) throws InterruptedException {
+    /** Returns the link once this node has said who it is; {@code token} names the leader's own node, and is empty for another. */
+    NodeLink connect(String token, Deadline deadline) throws InterruptedException {
         Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
         while (true) {
-            @Nullable NodeLink link = tryOnce();
+            @Nullable NodeLink link = tryOnce(token);
             if (link != null) {
                 return link;
             }
@@ -43,7 +41,7 @@ final class LeaderCall {
                         .with("endpoint", options.endpoint().text())
                         .with("state", state)
                         .with("waited", deadline.timeout().toSeconds() + "s")
-                        .remedy("start the node whose address this is, and let others reach its port");
+                        .remedy(REMEDY);
             }
             if (!backoff.pause(deadline)) {
                 throw new InterruptedException();
@@ -51,8 +49,14 @@ final class LeaderCall {
         }
     }
 
+    /** Describes the wait for the leader. */
+    String waiting() {
+        return "waiting for the leader of the run: endpoint=" + options.endpoint().text() + " state=" + state
+                + " atMost=" + options.times().meeting().toSeconds() + "s; " + REMEDY;
+    }
+
     /** Calls once; null where nobody answers yet. */
-    private @Nullable NodeLink tryOnce() {
+    private @Nullable NodeLink tryOnce(String token) {
         Socket socket = new Socket();
         boolean isConnected = false;
         try {
@@ -62,7 +66,7 @@ final class LeaderCall {
             }
             NodeLink link =
                     NodeLink.toLeader(socket, options.secret(), options.times().silence());
-            link.send(hello());
+            link.send(hello(token));
             isConnected = true;
             return link;
         } catch (NodeLink.StrangerException e) {
@@ -93,7 +97,7 @@ final class LeaderCall {
         }
     }
 
-    private Message hello() {
+    private Message hello(String token) {
         LaunchPlan plan = options.plan();
         NodeData data = options.data();
         NodeIdentity identity = NodeIdentity.of(options.store());

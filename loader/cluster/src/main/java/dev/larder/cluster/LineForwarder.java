@@ -24,7 +24,7 @@ final class LineForwarder implements AutoCloseable {
                     .with("rank", rank)
                     .with("error", line.isError() ? 1 : 0)
                     .with("overwritten", line.isOverwritten() ? 1 : 0)
-                    .with("text", line.text());
+                    .with("raw", line.raw());
         }
 
         static RankLine of(String node, Message message) {
@@ -32,11 +32,11 @@ final class LineForwarder implements AutoCloseable {
                     node,
                     message.integer("rank"),
                     new OutputLine(
-                            message.text("text"), message.number("error") == 1, message.number("overwritten") == 1));
+                            message.text("raw"), message.number("error") == 1, message.number("overwritten") == 1));
         }
 
         private int size() {
-            return 64 + line.text().length();
+            return 64 + line.raw().length();
         }
     }
 
@@ -70,7 +70,7 @@ final class LineForwarder implements AutoCloseable {
             return;
         }
         if (lost > 0) {
-            add(new RankLine(line.node(), line.rank(), new OutputLine(leftOut.apply(lost), true, false)));
+            add(new RankLine(line.node(), line.rank(), OutputLine.of(leftOut.apply(lost), true, false)));
             lost = 0;
         }
         add(line);

@@ -14,6 +14,7 @@ final class Member {
     private final int number = COUNT.incrementAndGet();
     private volatile int node = -1;
     private volatile @Nullable Outbox outbox;
+    private boolean hasTakenPart;
     private volatile long heardNanos = System.nanoTime();
     private @Nullable Message data;
     private @Nullable Message loaded;
@@ -59,6 +60,16 @@ final class Member {
 
     void node(int place) {
         node = place;
+    }
+
+    /** Records that its ranks have been started. */
+    void takePart() {
+        hasTakenPart = true;
+    }
+
+    /** Returns whether its ranks have ever been started. */
+    boolean hasTakenPart() {
+        return hasTakenPart;
     }
 
     boolean isSeated() {

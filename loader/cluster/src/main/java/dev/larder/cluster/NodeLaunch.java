@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class NodeLaunch implements RunningRanks, AutoCloseable {
     private static final Duration CLOSING = Duration.ofSeconds(30);
+    private static final Duration NOTICE = Duration.ofSeconds(3);
 
     private final NodeOptions options;
     private final NodeListener listener;
@@ -94,6 +95,11 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
     }
 
     @Override
+    public void signal(String name) {
+        ranks.signal(name);
+    }
+
+    @Override
     public void kill() {
         ask(StopKind.KILL);
     }
@@ -122,14 +128,20 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
     }
 
     private NodeResult takePart() {
-        Leader leader = lead();
+        LeaderCall call = new LeaderCall(options);
+        Thread notice = new Thread(() -> sayIfWaiting(call), "larder-node-notice");
+        notice.setDaemon(true);
+        notice.start();
+        Leader leader = null;
         try {
-            NodeResult end = takePart(leader);
+            leader = lead();
+            NodeResult end = takePart(leader, call, notice);
             if (leader != null) {
                 leader.join();
             }
             return end;
         } finally {
+            notice.interrupt();
             ranks.close();
             if (leader != null) {
                 leader.close();
@@ -137,7 +149,7 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
         }
     }
 
-    /** Leads where the endpoint is of this machine and nobody else does yet; null where another node leads. */
+    /** Leads if the endpoint is of this machine and has no leader yet; null if another node leads. */
     private @Nullable Leader lead() {
         boolean isHere = options.endpoint().isHere();
         if (options.nodeRank() == 0 && !isHere) {
@@ -146,9 +158,20 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
         return isHere && options.nodeRank() <= 0 ? Leader.start(options, listener) : null;
     }
 
-    private NodeResult takePart(@Nullable Leader leader) {
-        LeaderCall call = new LeaderCall(options, leader == null ? "" : leader.token());
-        try (NodeLink connected = call.connect(Deadline.after(options.times().meeting()))) {
+    /** Reports after a while that the launcher waits, and why: in a thread of its own, as the lookup of a name may block. */
+    private void sayIfWaiting(LeaderCall call) {
+        try {
+            Thread.sleep(NOTICE.toMillis());
+            listener.said(call.waiting());
+        } catch (InterruptedException e) {
+            return; // the leader has answered, or the launch is over
+        }
+    }
+
+    private NodeResult takePart(@Nullable Leader leader, LeaderCall call, Thread notice) {
+        String token = leader == null ? "" : leader.token();
+        try (NodeLink connected = call.connect(token, Deadline.after(options.times().meeting()))) {
+            notice.interrupt();
             link = connected;
             if (stop != null) {
                 throw stoppedEarly();

@@ -37,7 +37,7 @@ import javax.crypto.spec.SecretKeySpec;
  */
 final class NodeLink implements AutoCloseable {
     /** Changes with what messages mean. */
-    static final int VERSION = 3;
+    static final int VERSION = 4;
 
     private static final String NAME = "larder nodes";
     private static final byte[] MAGIC = "LARDRDZV".getBytes(StandardCharsets.US_ASCII);

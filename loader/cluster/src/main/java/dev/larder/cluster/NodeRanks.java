@@ -116,11 +116,12 @@ final class NodeRanks implements AutoCloseable {
         }
 
         @Override
-        public void line(int rank, OutputLine line) {
+        public void lines(int rank, List<OutputLine> lines) {
             if (forwarder != null) {
-                forwarder.offer(new LineForwarder.RankLine("", place.firstRank() + rank, line));
+                lines.forEach(line ->
+                        forwarder.offer(new LineForwarder.RankLine("", place.firstRank() + rank, line)));
             }
-            shown.line(rank, line);
+            shown.lines(rank, lines);
         }
 
         @Override
@@ -182,6 +183,7 @@ final class NodeRanks implements AutoCloseable {
         String rank = Integer.toString(place.firstRank() + first.rank());
         over.with("outcome", "failure")
                 .with("exitCode", first.cause().exitCode())
+                .with("isFinal", result.last().isWorthARestart() ? 0 : 1)
                 .with("ageNanos", System.nanoTime() - result.last().firstFailureNanos())
                 .with(
                         "what",
@@ -220,6 +222,13 @@ final class NodeRanks implements AutoCloseable {
         stop = kind;
         if (launcher != null) {
             kind.ask(launcher);
+        }
+    }
+
+    /** Sends the ranks of this node a signal. */
+    synchronized void signal(String name) {
+        if (launcher != null) {
+            launcher.signal(name);
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.larder.cluster;
 
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -9,21 +10,35 @@ final class Objections {
     /** What all nodes must have in common: the name in a hello, and that for people. */
     private static final List<String> COMMON = List.of("nnodes", "ranks", "maxRestarts", "command", "data");
 
+    private static final String OWN_RUN = "give another run its own --rdzv-id and --rdzv-endpoint";
+
     private Objections() {}
 
     /**
      * What speaks against a node.
      *
-     * @param rival who has its place already; null where it does not belong to the run
+     * @param rival the node that has its place; null if it does not belong to the run
+     * @param isReplacement whether it is the rival's machine again, so that a silent rival has been replaced
      */
-    record Objection(String text, @Nullable Member rival) {
+    record Objection(String text, @Nullable Member rival, boolean isReplacement) {
         private static Objection of(String text) {
-            return new Objection(text, null);
+            return new Objection(text, null, false);
+        }
+
+        /** Returns whether the rival was silent for so long that its machine, which came again, has its place. */
+        boolean isReplacedAfter(long patienceNanos) {
+            return rival != null && isReplacement && System.nanoTime() - rival.heardNanos() > patienceNanos;
         }
     }
 
-    /** Returns what speaks against a node; null where nothing does. */
-    static @Nullable Objection to(Member caller, Message leader, Collection<Member> members) {
+    /** Returns the reason of a launcher that came, and whose ranks never ran in a run that ended well. */
+    static String unused(String nnodes, String runName) {
+        return "this launcher ran no rank, as other nodes had all places until the run ended: nnodes=" + nnodes
+                + " rdzvId=" + runName + "; " + OWN_RUN;
+    }
+
+    /** Returns the objection to a node in a run of so many places; null if there is none. */
+    static @Nullable Objection to(Member caller, Message leader, Collection<Member> members, int places) {
         Message hello = caller.hello();
         if (!hello.text("runName").equals(leader.text("runName"))) {
             return Objection.of(
@@ -42,16 +57,30 @@ final class Objections {
                 return new Objection(
                         "this node rank is taken: nodeRank=" + caller.nodeRank() + " by=" + member.text()
                                 + "; give every node its own --node-rank, and every run its own --rdzv-id",
-                        member);
+                        member,
+                        true);
             }
             if (isOneStore(hello, member.hello())) {
                 return new Objection(
                         "two nodes share one store: store=" + hello.text("storePath") + " with=" + member.text()
                                 + "; start one node a machine, or give each its own --store",
-                        member);
+                        member,
+                        true);
             }
         }
-        return null;
+        return members.size() < places ? null : full(leader, members);
+    }
+
+    /** The rival is the node that was silent for longest: once it is heard, all are there, and no place becomes free. */
+    private static Objection full(Message leader, Collection<Member> members) {
+        long now = System.nanoTime();
+        Member quietest = members.stream()
+                .filter(member -> !member.hello().equals(leader))
+                .max(Comparator.comparingLong(member -> now - member.heardNanos()))
+                .orElse(null);
+        String text = "the run has all its nodes: nnodes=" + leader.text("nnodes") + " rdzvId="
+                + leader.text("runName") + " leader=" + leader.text("host") + "; " + OWN_RUN;
+        return new Objection(text, quietest, false);
     }
 
     /** Tells whether two have one store, which a daemon may have made since the first of them came. */

@@ -9,9 +9,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Nodes that came although somebody has their place: the same machine again, whose connection broke without a word, or a second
- * launcher where there may be one only. Who is there says so within a few signs of life, and who is not has been replaced: nobody waits until it
- * counts as lost. For the leader's thread.
+ * Nodes that came although other nodes have their places: the same machine again, whose connection broke without a word, or a launcher
+ * more than the run has nodes. A node that is alive sends a sign of life soon, and the caller is refused. A silent one is replaced by its
+ * own machine after a few signs of life; any other caller waits until the node counts as lost. For the leader's thread.
  */
 final class Returning {
     /** So many signs of life may be late. */
@@ -62,7 +62,7 @@ final class Returning {
         for (Caller caller : List.copyOf(callers)) {
             Objection objection = objections.to(caller.member);
             Member rival = objection == null ? null : objection.rival();
-            if (rival != null && System.nanoTime() - rival.heardNanos() > patienceNanos) {
+            if (objection != null && rival != null && objection.isReplacedAfter(patienceNanos)) {
                 isSettled = true;
                 lose.accept(rival); // and another look, as it may have had another rival too
             } else if (objection == null) {

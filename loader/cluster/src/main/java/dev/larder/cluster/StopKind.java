@@ -4,40 +4,47 @@ import dev.larder.launch.process.RunningRanks;
 
 /** How ranks are asked to end, from politely to at once. */
 enum StopKind {
-    INTERRUPT(130) {
+    INTERRUPT("INT", 130) {
         @Override
         void ask(RunningRanks ranks) {
             ranks.interrupt();
         }
     },
-    HANG_UP(129) {
+    HANG_UP("HUP", 129) {
         @Override
         void ask(RunningRanks ranks) {
             ranks.hangUp();
         }
     },
-    TERMINATE(143) {
+    TERMINATE("TERM", 143) {
         @Override
         void ask(RunningRanks ranks) {
             ranks.terminate();
         }
     },
-    KILL(137) {
+    KILL("KILL", 137) {
         @Override
         void ask(RunningRanks ranks) {
             ranks.kill();
         }
     };
 
+    private final String signal;
     private final int exitCode;
 
-    StopKind(int exitCode) {
+    StopKind(String signal, int exitCode) {
+        this.signal = signal;
         this.exitCode = exitCode;
     }
 
     /** Tells whether ranks that end already have been asked as much. */
     boolean isAskedByFailure() {
         return this == TERMINATE || this == HANG_UP;
+    }
+
+    /** Returns the name of its signal, without SIG. */
+    String signal() {
+        return signal;
     }
 
     /** Returns the exit code of a run that somebody stopped so. */

@@ -293,7 +293,7 @@ class NodeDataTest {
                 .lostAfter(Duration.ofSeconds(3)); // in which it pings often, on a busy machine too
         Node leader = nodes.with(one).start(0);
         NodeOptions deaf = nodes.with(two).options(1);
-        try (NodeLink link = new LeaderCall(deaf, "").connect(Deadline.after(Nodes.PATIENCE));
+        try (NodeLink link = new LeaderCall(deaf).connect("", Deadline.after(Nodes.PATIENCE));
                 Outbox alive = new Outbox(Duration.ofMillis(200), link)) {
             alive.send(Message.of(Message.Kind.PING));
             Node other = nodes.start(2);

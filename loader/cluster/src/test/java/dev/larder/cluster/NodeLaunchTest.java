@@ -318,6 +318,70 @@ class NodeLaunchTest {
     }
 
     @Test
+    void aLateNodeWhoseRanksNeverRanDoesNotReportSuccess() {
+        String go = folder.resolve("go").toString();
+        nodes.of("1:2", 1, "echo up; while [ ! -e " + go + " ]; do sleep 0.02; done");
+        Node leader = nodes.start(0);
+        awaitLines(leader, 1, "up");
+        Node late = nodes.start(1);
+        awaitSaid(late, "it runs already");
+
+        assertThat(Path.of(go).toFile().mkdir()).isTrue();
+
+        assertThat(leader.join()).isEqualTo(new NodeResult(0, ""));
+        assertThat(late.join().exitCode()).isEqualTo(ErrorCode.REFUSED.number());
+        assertThat(late.join().message())
+                .contains("this launcher ran no rank", "nnodes=1:2 rdzvId=run; give another run its own --rdzv-id");
+        assertThat(late.lines()).isEmpty();
+    }
+
+    @Test
+    void oneLauncherMoreThanARunHasNodesIsRefused() {
+        nodes.of("2:2", 1, SLEEPS);
+        Node leader = nodes.start(0);
+        Node other = nodes.start(1);
+        awaitLines(other, 1, "up");
+
+        refusalOf(nodes.start(extra())).hasMessageContaining("the run has all its nodes: nnodes=2:2 rdzvId=run leader=");
+
+        other.launch().terminate();
+        assertThat(leader.join().exitCode()).isEqualTo(143);
+        assertThatNothingRuns(leader, other);
+    }
+
+    private NodeOptions extra() {
+        NodeOptions any = unnumbered(nodes.options(1));
+        return Nodes.with(any, "run", any.endpoint(), Nodes.SECRET, folder.resolve("extra"));
+    }
+
+    @Test
+    void aLauncherMoreTakesThePlaceOfANodeThatTurnsOutToBeLost() throws IOException {
+        nodes.of("2:2", 1, SLEEPS).lostAfter(Duration.ofSeconds(3));
+        try (Wire wire = new Wire(nodes.port())) {
+            Node leader = nodes.start(0);
+            Node other = nodes.start(unnumbered(Nodes.by(wire.port(), nodes.options(1))));
+            awaitLines(other, 1, "up 1 2 0");
+            wire.silence();
+
+            Node extra = nodes.start(extra());
+
+            awaitLines(extra, 1, "up 1 2 0");
+            assertThat(leader.said()).anyMatch(text -> text.contains("cause=silent for 3 s"));
+            extra.launch().interrupt();
+            assertThat(leader.join().exitCode()).isEqualTo(130);
+        }
+    }
+
+    @Test
+    void aNameThatDoesNotResolveIsNamedWhileTheNodeWaits() {
+        NodeOptions any = nodes.of("2:2", 1, "echo up").options(1);
+        Node lost = nodes.start(Nodes.with(
+                any, "run", new Endpoint("no-such-host.invalid", nodes.port()), Nodes.SECRET, any.store()));
+
+        awaitSaid(lost, "endpoint=no-such-host.invalid:" + nodes.port() + " state=no such host atMost=10s");
+    }
+
+    @Test
     void ctrlCAtAnyNodeEndsTheRanksOfAll() {
         nodes.of("2:2", 1, SLEEPS);
         Node leader = nodes.start(0);
@@ -332,6 +396,51 @@ class NodeLaunchTest {
                 .satisfies(end -> assertThat(end.message()).contains("by=SIGTERM at node 1"));
         assertThat(other.join().exitCode()).isEqualTo(143);
         assertThatNothingRuns(leader, other);
+    }
+
+    @Test
+    void aSignalThatEndsNothingReachesTheRanksOfItsNodeOnly() {
+        String go = folder.resolve("go").toString();
+        nodes.of("2:2", 1, "trap 'echo saved; mkdir " + go + "' USR1; echo up; until [ -e " + go + " ]; do sleep 0.02 || :; done");
+        Node leader = nodes.start(0);
+        Node other = nodes.start(1);
+        awaitLines(other, 1, "up");
+        awaitLines(leader, 1, "up");
+
+        other.launch().signal("USR1");
+
+        assertThat(leader.join().exitCode()).isZero();
+        assertThat(other.join().exitCode()).isZero();
+        assertThat(other.lines()).contains("saved");
+        assertThat(leader.lines()).containsExactly("up");
+    }
+
+    @Test
+    void aProgramThatDoesNotExistIsNotStartedAgainOnAnyNode() {
+        nodes.of("2:2", 1, "echo up");
+        Node leader = nodes.start(running("no-such-program", nodes.options(0)));
+        Node other = nodes.start(running("no-such-program", nodes.options(1)));
+
+        assertThat(List.of(leader.join(), other.join())).allSatisfy(end -> {
+            assertThat(end.exitCode()).isEqualTo(127);
+            assertThat(end.message()).contains("no such program: command=no-such-program", "attempt=1/4");
+        });
+    }
+
+    private static NodeOptions running(String program, NodeOptions of) {
+        LaunchPlan plan = LaunchPlan.of(1, List.of(program)).withMaxRestarts(3);
+        return new NodeOptions(
+                of.runName(),
+                of.endpoint(),
+                of.nodeRank(),
+                of.minNodes(),
+                of.maxNodes(),
+                of.secret(),
+                of.store(),
+                plan,
+                of.times(),
+                of.forwards(),
+                of.data());
     }
 
     @Test

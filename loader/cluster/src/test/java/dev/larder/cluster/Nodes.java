@@ -172,8 +172,8 @@ final class Nodes implements AutoCloseable {
         public LaunchListener ranks() {
             return new LaunchListener() {
                 @Override
-                public void line(int rank, OutputLine line) {
-                    lines.add(line.text());
+                public void lines(int rank, List<OutputLine> read) {
+                    read.forEach(line -> lines.add(line.text()));
                 }
             };
         }

@@ -90,7 +90,7 @@ public final class Field {
     /**
      * Takes encoded images of a column of files: JPEG, PNG and what else the JDK's ImageIO reads. {@link #transform}
      * says what becomes of them; {@link Transform#decode(dev.larder.loader.transform.Colours)} as RGB is its first step
-     * where it does not begin with that. Images are not turned as their EXIF data may ask for. One that cannot be
+     * where it does not begin with that. EXIF rotation is ignored. An image that cannot be
      * decoded fails its batch, or is left out: {@link FailurePolicy}.
      */
     public static Field images(String column) {

@@ -319,7 +319,8 @@ public final class Loader implements AutoCloseable {
     }
 
     /**
-     * Closes every batch and waits for the threads to end, which they do when they have copied what they have in hand. One that
+     * Closes every batch and waits for the threads to end, which they do after the rows in hand. Samplers, transforms and other
+     * code of yours are not called again, even if the call in hand ignores its interrupt. A thread that
      * is held up in a sampler or transform for longer than 0.4 s, or works for longer than 2 s, fails the call with
      * {@code DEADLINE}; it ends by itself later. With a device it first waits for the device's work and for the consumer's on
      * its queue, for at most 5 s, then gives everything back; what a device may still use after that is left as it is, and the

@@ -261,7 +261,7 @@ class DeviceFaultsTest {
                 .deviceSlots(2)
                 .build()) {
             assertThatThrownBy(() -> loader.epoch(0).forEach(Batch::keep))
-                    .hasMessageContaining("no batch within the timeout")
+                    .hasMessageContaining("no slot for the next batch, since all batches are open")
                     .hasMessageContaining("stage=slot")
                     .hasMessageContaining("openBatches=2");
         }

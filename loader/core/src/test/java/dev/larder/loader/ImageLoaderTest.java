@@ -9,6 +9,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.loader.device.fake.FakeDevice;
 import dev.larder.loader.transform.Colours;
+import dev.larder.loader.transform.DecodeSize;
 import dev.larder.loader.transform.JpegDecoder;
 import dev.larder.loader.transform.Resampling;
 import dev.larder.loader.transform.Step;
@@ -129,6 +130,50 @@ class ImageLoaderTest {
     }
 
     @Test
+    void aLargeJpegBecomesTheBytesOfPillowUnlessItMayBeDecodedAtASmallerSize() {
+        reopen(List.of("large.jpg"));
+        try (Loader loader = Loader.over(images.dataset)
+                .fields(
+                        Field.images("image")
+                                .transform(Transforms.resize(120, 160))
+                                .as("half"),
+                        Field.images("image")
+                                .transform(Transforms.resize(28, 36, Resampling.BICUBIC))
+                                .as("eighth"),
+                        Field.images("image")
+                                .transform(Transforms.decode(Colours.RGB, DecodeSize.SCALED)
+                                        .resize(120, 160))
+                                .as("scaled"))
+                .batch(1)
+                .build()) {
+            Batch batch = only(loader);
+            byte[] pillow = Images.resource("large.jpg.120x160.bilinear");
+            assumeThat(batch.stateAfter().decoder()).startsWith("libturbojpeg");
+
+            assertThat(bytes(batch, "half")).isEqualTo(pillow);
+            assertThat(bytes(batch, "eighth")).isEqualTo(Images.resource("large.jpg.28x36.bicubic"));
+            assertThat(bytes(batch, "scaled")).hasSameSizeAs(pillow).isNotEqualTo(pillow);
+        }
+    }
+
+    @Test
+    void aStateOfImagesDecodedAtAnotherSizeIsRefused() {
+        LoaderState state;
+        try (Loader loader = augmented().build()) {
+            state = only(loader).stateAfter();
+        }
+        assumeThat(state.decoder()).startsWith("libturbojpeg");
+        Transform scaled = Transforms.decode(Colours.RGB, DecodeSize.SCALED).then(AUGMENTED);
+        try (Loader loader = Loader.over(images.dataset)
+                .fields(Field.images("image").transform(scaled))
+                .shuffle(3)
+                .batch(4)
+                .build()) {
+            assertThatThrownBy(() -> loader.resume(state)).hasMessageContaining("another decoder");
+        }
+    }
+
+    @Test
     void anImageAndItsMaskAreCutAlikeWhereTheyAreDeclaredToDrawTogether() {
         Transform cut = Transforms.randomResizedCrop(20, 20).randomFlip(0.5f);
         try (Loader loader = Loader.over(images.dataset)
@@ -208,6 +253,8 @@ class ImageLoaderTest {
                     .hasMessageContaining("array=image")
                     .hasMessageContaining("sample=1")
                     .hasMessageContaining("file=truncated.jpg")
+                    .hasMessageContaining("--max-skipped")
+                    .hasMessageNotContainingAny("remove")
                     .hasMessageContaining("cannot decode image");
         }
     }

@@ -7,6 +7,10 @@ import static org.awaitility.Awaitility.await;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.loader.internal.ring.Deliveries;
+import dev.larder.loader.sample.SampleOrder;
+import dev.larder.loader.sample.Sampler;
+import dev.larder.loader.transform.RowFunction;
+import dev.larder.npy.Dtype;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
@@ -19,7 +23,9 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -218,8 +224,19 @@ class LoaderEndingsTest {
                     .isInstanceOfSatisfying(
                             LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.DEADLINE))
                     .hasMessageContaining(
-                            "no batch within the timeout: dataset=shelf version=1 stage=slot epoch=4 batch=2")
-                    .hasMessageContaining("slots=2 openBatches=2");
+                            "no slot for the next batch, since all batches are open: dataset=shelf version=1 stage=slot epoch=4 batch=2")
+                    .hasMessageContaining("slots=2 openBatches=2")
+                    .hasMessageEndingWith("close batches that you keep, or raise prefetch(…)");
+        }
+    }
+
+    @Test
+    void consumerThatKeepsAllBatchesIsNotLeftWaitingForALongTimeout() {
+        try (Loader loader = builder().prefetch(1).timeout(Duration.ofDays(1)).build()) {
+            Iterator<Batch> batches = loader.epoch(0).iterator();
+            batches.next().keep();
+
+            assertThatThrownBy(batches::next).hasMessageContaining("no slot for the next batch");
         }
     }
 
@@ -279,6 +296,87 @@ class LoaderEndingsTest {
             kept.close();
             assertThat(waiting.join().number()).isEqualTo(1);
         }
+    }
+
+    /** Counts its calls, and waits in each until it is interrupted, which it forgets. */
+    private static final class Waiting {
+        final AtomicInteger calls = new AtomicInteger();
+        private final CountDownLatch never = new CountDownLatch(1);
+
+        boolean isInterrupted() {
+            calls.incrementAndGet();
+            try {
+                never.await();
+                return false;
+            } catch (InterruptedException forgotten) {
+                return true;
+            }
+        }
+
+        void requireOneCallWhenClosed(Loader loader) {
+            loader.epoch(0);
+            await().until(() -> calls.get() == 1);
+
+            loader.close();
+
+            assertThat(Shelf.gatherThreads()).isZero();
+            assertThat(calls).hasValue(1);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void closingCallsNoFunctionAgainWhateverItMakesOfTheInterrupt(boolean fails) {
+        Waiting waiting = new Waiting();
+        RowFunction function = (row, result) -> {
+            if (waiting.isInterrupted() && fails) {
+                throw new IllegalStateException("interrupted");
+            }
+        };
+        Field field = Field.rows("labels").map(Dtype.parse("<i4"), new long[] {1}, function);
+
+        waiting.requireOneCallWhenClosed(Loader.over(shelf.dataset)
+                .fields(field)
+                .onFailure(FailurePolicy.retry(3).thenSkip(1000))
+                .batch(500)
+                .threads(1)
+                .build());
+    }
+
+    @Test
+    void closingCallsNoSamplerAgainThatForgetsTheInterrupt() {
+        Waiting waiting = new Waiting();
+        Sampler sampler = (rows, epoch) -> new SampleOrder() {
+            @Override
+            public long length() {
+                return rows;
+            }
+
+            @Override
+            public long row(long position) {
+                return waiting.isInterrupted() ? position : 0;
+            }
+        };
+
+        waiting.requireOneCallWhenClosed(builder().sampler(sampler).threads(1).build());
+    }
+
+    @Test
+    void aSampleThatFailsEndsItsBatch() {
+        AtomicInteger calls = new AtomicInteger();
+        Field field = Field.rows("labels").map(Dtype.parse("<i4"), new long[] {1}, (row, result) -> {
+            calls.incrementAndGet();
+            throw new IllegalStateException("bad");
+        });
+        try (Loader loader = Loader.over(shelf.dataset)
+                .fields(field)
+                .batch(500)
+                .threads(1)
+                .prefetch(1)
+                .build()) {
+            assertThatThrownBy(() -> loader.epoch(0).iterator().next()).hasMessageContaining("sample=0");
+        }
+        assertThat(calls).hasValue(1);
     }
 
     @Test

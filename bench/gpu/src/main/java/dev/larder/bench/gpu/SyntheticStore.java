@@ -58,7 +58,7 @@ final class SyntheticStore implements AutoCloseable {
         Path folder = layout.version(dataset, 1);
         String file = StoreLayout.arrayFile(ARRAY);
         Files.createDirectories(folder);
-        ByteBuffer head = header.encode(StoreLayout.DATA_ALIGNMENT);
+        ByteBuffer head = StoreLayout.header(header);
         int offset = head.remaining();
         CRC32C crc = new CRC32C();
         try (FileChannel out =

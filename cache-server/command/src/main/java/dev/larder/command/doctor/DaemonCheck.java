@@ -19,13 +19,13 @@ final class DaemonCheck implements Check {
                 Finding.problem(
                         name(),
                         "it holds the lock but does not answer: reason=" + answer.version(),
-                        "larder stop, or kill it and start larder serve again");
+                        "larder stop --keep, or kill -9 its process and run larder serve, which takes its data over");
             case HANGING ->
                 Finding.problem(
                         name(),
                         "it takes connections but does not answer requests: " + answer.version(),
-                        "if a stack trace waits for a file system, repair that; else kill the daemon and start larder serve"
-                                + " again, which takes over the published data");
+                        "if a stack trace waits for a file system, repair that; else kill -9 its process and run larder serve,"
+                                + " which takes its data over");
             case RUNNING ->
                 answer.version().equals(ReleaseVersion.text())
                         ? Finding.ok(name(), "version=" + answer.version())

@@ -4,6 +4,7 @@ import dev.larder.server.store.StoreReport;
 import dev.larder.server.store.StoreReport.State;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Whether dead daemons left stores. */
 final class LeftoversCheck implements Check {
@@ -15,7 +16,7 @@ final class LeftoversCheck implements Check {
     @Override
     public Finding look(Machine machine) {
         List<StoreReport> dead = machine.probes().leftovers(machine.store()).stream()
-                .filter(report -> report.state() == State.DEAD)
+                .filter(StoreReport::isOrphaned)
                 .toList();
         if (dead.isEmpty()) {
             return Finding.ok(name(), "none");
@@ -26,8 +27,22 @@ final class LeftoversCheck implements Check {
                 name(), "stores of dead daemons: bytes=" + bytes + " stores=" + stores, command(machine, dead));
     }
 
-    /** Without it gc would not look at a store of another name. */
+    /** Names the daemon that takes computed data over first: nothing else brings that data back. */
     private static String command(Machine machine, List<StoreReport> dead) {
+        Stream<String> takeOvers = dead.stream()
+                .filter(report -> report.state() == State.COMPUTED)
+                .map(report ->
+                        "larder serve --store " + report.store() + " (takes over computed data, which has no source)");
+        return Stream.concat(
+                        takeOvers,
+                        dead.stream().anyMatch(report -> report.state() == State.DEAD)
+                                ? Stream.of(removal(machine, dead))
+                                : Stream.of())
+                .collect(Collectors.joining("; "));
+    }
+
+    /** Names the store of this machine's user, as gc would not look at a store of another name. */
+    private static String removal(Machine machine, List<StoreReport> dead) {
         boolean isNamed = dead.stream()
                 .anyMatch(report -> report.store().equals(machine.store().toAbsolutePath()));
         return isNamed ? "larder gc --store " + machine.store() : "larder gc";

@@ -3,6 +3,7 @@ package dev.larder.command.doctor;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.control.ControlClient;
+import dev.larder.internal.layout.StoreLocation;
 import dev.larder.internal.protocol.ErrorRow;
 import dev.larder.internal.posix.FileSystemSpace;
 import dev.larder.internal.posix.HugePages;
@@ -19,7 +20,6 @@ import java.util.stream.Stream;
 
 /** Asks the machine that this runs on. */
 public final class LiveProbes implements Probes {
-    private static final Path SHARED_MEMORY = Path.of("/dev/shm");
     private static final Duration PATIENCE = Duration.ofSeconds(3);
 
     @Override
@@ -59,7 +59,8 @@ public final class LiveProbes implements Probes {
 
     @Override
     public List<StoreReport> leftovers(Path store) {
-        return Stream.concat(Leftovers.candidates(SHARED_MEMORY).stream(), Stream.of(store.toAbsolutePath()))
+        Stream<Path> found = StoreLocation.PLACES.stream().flatMap(place -> Leftovers.candidates(place).stream());
+        return Stream.concat(found, Stream.of(store.toAbsolutePath()))
                 .distinct()
                 .map(Leftovers::look)
                 .flatMap(Optional::stream)

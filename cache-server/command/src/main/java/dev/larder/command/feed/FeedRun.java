@@ -9,6 +9,7 @@ import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.Posix;
 import dev.larder.loader.Epoch;
 import dev.larder.loader.Loader;
+import dev.larder.loader.LoaderStats;
 import dev.larder.loader.fanout.BatchPublisher;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -105,7 +106,7 @@ public final class FeedRun {
         batchesBefore = publisher.published();
         publisher.publish(next);
         epochs++;
-        rows += next.samples();
+        rows = loader.stats().samples();
         epoch = null;
     }
 
@@ -113,9 +114,11 @@ public final class FeedRun {
     public FeedSummary summary() {
         long batches = publisher.published();
         Epoch broken = epoch;
-        long rowsOfBroken = broken == null ? 0 : Math.min(broken.samples(), (batches - batchesBefore) * batchSize);
+        LoaderStats stats = loader.stats();
+        long rowsOfBroken =
+                broken == null ? 0 : Math.min(stats.samples() - rows, (batches - batchesBefore) * batchSize);
         Duration time = Duration.ofNanos(System.nanoTime() - firstBatchNanos);
-        return new FeedSummary(epochs, batches, rows + rowsOfBroken, time);
+        return new FeedSummary(epochs, batches, rows + rowsOfBroken, stats.skippedSamples(), time);
     }
 
     private void watch(@Nullable PrintWriter err) {

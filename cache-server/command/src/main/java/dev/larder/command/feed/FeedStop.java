@@ -4,11 +4,9 @@ import dev.larder.command.signal.Signals;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
-import dev.larder.internal.posix.Posix;
 import dev.larder.loader.fanout.BatchPublisher;
 import java.io.IOException;
 import java.io.InputStream;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,9 +28,8 @@ public final class FeedStop {
     /** Takes the signals over. */
     public static FeedStop install(BatchPublisher publisher) {
         FeedStop stop = new FeedStop(publisher);
-        Posix.system().acceptInterrupts();
-        List.of(Signals.INTERRUPT, Signals.TERMINATE, Signals.HANG_UP)
-                .forEach(name -> Signals.handle(name, stop::handle));
+        Signals.handleStops(stop::handle);
+        Signals.ignoreNotices();
         return stop;
     }
 

@@ -8,9 +8,10 @@ import java.util.Locale;
  * What a feed has published.
  *
  * @param epochs those that are complete
+ * @param skipped rows that were left out because they could not be read or transformed
  * @param time since the first batch
  */
-public record FeedSummary(long epochs, long batches, long rows, Duration time) {
+public record FeedSummary(long epochs, long batches, long rows, long skipped, Duration time) {
     private double perSecond() {
         return batches / Math.max(time.toNanos() / 1e9, 1e-9);
     }
@@ -18,7 +19,13 @@ public record FeedSummary(long epochs, long batches, long rows, Duration time) {
     /** Returns it in one line. */
     public String inWords() {
         return String.format(
-                Locale.ROOT, "epochs=%d batches=%d rows=%d (%.1f batches/s)", epochs, batches, rows, perSecond());
+                Locale.ROOT,
+                "epochs=%d batches=%d rows=%d%s (%.1f batches/s)",
+                epochs,
+                batches,
+                rows,
+                skipped == 0 ? "" : " skipped=" + skipped,
+                perSecond());
     }
 
     /** Adds it to a JSON object. */
@@ -26,6 +33,7 @@ public record FeedSummary(long epochs, long batches, long rows, Duration time) {
         return fields.with("epochs", epochs)
                 .with("batches", batches)
                 .with("rows", rows)
+                .with("skipped", skipped)
                 .with("seconds", time.toMillis() / 1000.0)
                 .with("batchesPerSecond", Math.round(perSecond() * 10) / 10.0);
     }

@@ -5,7 +5,10 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.NearNames;
 import dev.larder.loader.transform.Colours;
+import dev.larder.loader.transform.DecodeSize;
+import dev.larder.loader.transform.JpegDecoder;
 import dev.larder.loader.transform.Resampling;
+import dev.larder.loader.transform.Step;
 import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
 import java.util.ArrayList;
@@ -37,7 +40,7 @@ public final class TransformText {
         add("flip", (begun, step) -> begun.flip());
         add("channelsFirst", (begun, step) -> begun.channelsFirst());
         add("oneHot", (begun, step) -> begun.oneHot(step.whole(0)), "classes");
-        add("decode", (begun, step) -> begun.decode(step.oneOf(0, Colours.values())), "colours=rgb");
+        add("decode", TransformText::decode, "colours=rgb", "size=full", "maxPixels=" + Step.Decode.MAX_PIXELS);
         add("resize", TransformText::resize, "height", "width", "filter=bilinear");
         add("resizeShorter", TransformText::resizeShorter, "side", "filter=bilinear");
         add("randomResizedCrop", TransformText::part, "height", "width", "minArea=0.08", "maxArea=1");
@@ -73,6 +76,11 @@ public final class TransformText {
 
     private static Transform randomCrop(Transform begun, Written step) {
         return begun.randomCrop(step.whole(0), step.whole(1), step.whole(2));
+    }
+
+    private static Transform decode(Transform begun, Written step) {
+        return begun.decode(new Step.Decode(
+                step.oneOf(0, Colours.values()), step.oneOf(1, DecodeSize.values()), step.whole(2), JpegDecoder.AUTO));
     }
 
     private static Transform resize(Transform begun, Written step) {

@@ -9,13 +9,19 @@ import dev.larder.launch.process.ExitCause;
 import dev.larder.launch.process.OutputLine;
 import dev.larder.launch.process.PoolSlot;
 import dev.larder.launch.process.ProcessResult;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Clock;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Writes down what becomes of jobs before anything else happens, and shows it. */
 public final class GridFollower implements GridListener {
+    private static final String RESULT = ".result";
+
     private final GridJournal journal;
     private final GridDisplay display;
     private final Clock clock;
@@ -27,10 +33,11 @@ public final class GridFollower implements GridListener {
         this.clock = clock;
     }
 
-    /** Returns the files of an attempt of a job: the first one's bear its number, later ones' also theirs. */
+    /** Returns the files of an attempt of a job: the first log is named by the job, all others by job and attempt. */
     public static GridRun.Files files(Path folder, GridJob job, int attempt) {
-        String name = job.fileName() + (attempt <= 1 ? "" : "." + attempt);
-        return new GridRun.Files(folder.resolve(name + ".log"), folder.resolve(name + ".result"));
+        String name = job.fileName() + "." + Math.max(1, attempt);
+        String log = attempt <= 1 ? job.fileName() : name;
+        return new GridRun.Files(folder.resolve(log + ".log"), folder.resolve(name + RESULT));
     }
 
     @Override
@@ -40,10 +47,14 @@ public final class GridFollower implements GridListener {
     }
 
     @Override
-    public void line(GridJob job, OutputLine line) {
-        if (!line.text().isBlank()) {
-            lastLines.put(job.number(), line.text());
-            display.line(job, line.text());
+    public void lines(GridJob job, List<OutputLine> lines) {
+        for (int i = lines.size() - 1; i >= 0; i--) {
+            String text = lines.get(i).text();
+            if (!text.isBlank()) {
+                lastLines.put(job.number(), text);
+                display.line(job, text);
+                return; // the last one is the one that counts, and that is seen
+            }
         }
     }
 
@@ -53,12 +64,28 @@ public final class GridFollower implements GridListener {
         Path file = files(journal.folder(), job, started.attempts()).result();
         JsonElement result = JobResult.read(file, lastLines.getOrDefault(job.number(), ""));
         ExitCause cause = ending.cause();
+        if (cause.isSuccess()) {
+            keep(file, journal.folder().resolve(job.fileName() + RESULT));
+        }
         JobRecord end = new JobRecord(
                 state(cause), started.attempts(), started.slot(), cause.exitCode(), cause.text(), ending.ran(), result);
         journal.ended(job.number(), end);
         display.ended(job, end);
         if (ending.outputTrouble() != null) {
             display.note("not all output of job " + job.number() + " was kept: " + ending.outputTrouble());
+        }
+    }
+
+    /** Gives the result of an attempt that is done the name of its job. The journal comes after it: a done job has its file. */
+    private void keep(Path file, Path kept) {
+        try {
+            if (Files.exists(file)) {
+                Files.move(file, kept, StandardCopyOption.ATOMIC_MOVE);
+            } else {
+                Files.deleteIfExists(kept); // of an attempt that was interrupted, by an earlier release
+            }
+        } catch (IOException e) {
+            display.note("cannot keep a result: file=" + kept + " reason=" + e);
         }
     }
 

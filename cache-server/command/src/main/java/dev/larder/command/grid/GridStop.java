@@ -3,9 +3,7 @@ package dev.larder.command.grid;
 import dev.larder.command.signal.Notice;
 import dev.larder.command.signal.Signals;
 import dev.larder.command.signal.StopCount;
-import dev.larder.internal.posix.Posix;
 import dev.larder.launch.grid.GridRun;
-import java.util.List;
 
 /**
  * Stops a grid on Ctrl-C, SIGTERM, or when the terminal goes away: politely the first time, by force when asked again; a third
@@ -26,9 +24,8 @@ public final class GridStop {
     /** Takes the signals over. */
     public static GridStop install(GridRun run, GridDisplay display) {
         GridStop stop = new GridStop(run, display);
-        Posix.system().acceptInterrupts();
-        List.of(Signals.INTERRUPT, Signals.TERMINATE, Signals.HANG_UP)
-                .forEach(name -> Signals.handle(name, stop::handle));
+        Signals.handleStops(stop::handle);
+        Signals.handleNotices(run::signal);
         return stop;
     }
 

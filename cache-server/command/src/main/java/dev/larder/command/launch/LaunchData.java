@@ -224,7 +224,24 @@ public final class LaunchData implements NodeData {
                 "--detach",
                 "--until-idle",
                 idle.toMillis() + "ms");
-        awaitDaemon(client, start(words));
+        Deadline deadline = Deadline.after(START_PATIENCE);
+        Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
+        do { // another launch may have started one before, and may stop it before this one is connected
+            String output = start(words);
+            if (isThere(client)) {
+                return;
+            }
+            if (deadline.isOver()) {
+                throw Failure.of(ErrorCode.NO_DAEMON, "no daemon answers at the store, where one was starting")
+                        .with("store", store)
+                        .with("waited", START_PATIENCE)
+                        .with("reason", output.strip())
+                        .remedy("larder doctor");
+            }
+            if (!backoff.pause(deadline)) {
+                throw interrupted();
+            }
+        } while (!isThere(client));
     }
 
     private static boolean isThere(ControlClient client) {
@@ -249,24 +266,6 @@ public final class LaunchData implements NodeData {
             said.accept("data: started a daemon: store=" + store + " untilIdle=" + idle.toSeconds() + "s");
         }
         return output;
-    }
-
-    /** Waits for one that somebody else began to start before. */
-    private void awaitDaemon(ControlClient client, String output) {
-        Deadline deadline = Deadline.after(START_PATIENCE);
-        Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
-        while (!isThere(client)) {
-            if (deadline.isOver()) {
-                throw Failure.of(ErrorCode.NO_DAEMON, "no daemon answers at the store, where one was starting")
-                        .with("store", store)
-                        .with("waited", START_PATIENCE)
-                        .with("reason", output.strip())
-                        .remedy("larder doctor");
-            }
-            if (!backoff.pause(deadline)) {
-                throw interrupted();
-            }
-        }
     }
 
     /** Returns the script that this command was started by, or that its caller means. */

@@ -3,17 +3,16 @@ package dev.larder.command.launch;
 import dev.larder.command.signal.Notice;
 import dev.larder.command.signal.Signals;
 import dev.larder.command.signal.StopCount;
-import dev.larder.internal.posix.Posix;
 import dev.larder.launch.process.RunningRanks;
 import java.io.PrintWriter;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Ends a launch on Ctrl-C, SIGTERM, when the terminal goes away, or when nobody reads what the ranks say any more. Ranks have
  * sessions of their own, so that the terminal's Ctrl-C reaches this process alone. Once asks the ranks to end, twice kills them,
- * three times ends this process whatever it waits for; {@link StopCount} says what counts as again.
+ * three times ends this process whatever it waits for; {@link StopCount} says what counts as again. The other signals of schedulers
+ * are passed on to the ranks.
  */
 public final class LaunchSignals {
     private static final int INTERRUPTED = 130;
@@ -34,9 +33,8 @@ public final class LaunchSignals {
     /** Takes the signals over; one that arrives before there is a launch stops it as soon as there is. */
     public static LaunchSignals install(PrintWriter err) {
         LaunchSignals signals = new LaunchSignals(err);
-        Posix.system().acceptInterrupts();
-        List.of(Signals.INTERRUPT, Signals.TERMINATE, Signals.HANG_UP)
-                .forEach(name -> Signals.handle(name, signals::handle));
+        Signals.handleStops(signals::handle);
+        Signals.handleNotices(signals::pass);
         return signals;
     }
 
@@ -78,6 +76,13 @@ public final class LaunchSignals {
         return exitCode.get();
     }
 
+    private void pass(String name) {
+        RunningRanks running = ranks;
+        if (running != null) {
+            running.signal(name);
+        }
+    }
+
     private void handle(String name) {
         exitCode.compareAndSet(
                 0,
@@ -86,12 +91,12 @@ public final class LaunchSignals {
         if (asked > 2) {
             Runtime.getRuntime().halt(exitCode.get()); // standard output may be stuck; guardians see to the ranks
         }
-        ask(asked);
         if (asked == 1) {
             say("SIG" + name + ": asking the ranks to end; again to kill them");
         } else if (asked == 2) {
             say("SIG" + name + ": killing the ranks");
         }
+        ask(asked); // after the notice, as this process may end soon
     }
 
     private void say(String text) {

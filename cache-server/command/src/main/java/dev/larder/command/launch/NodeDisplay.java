@@ -5,6 +5,7 @@ import dev.larder.launch.process.LaunchListener;
 import dev.larder.launch.process.NodePlace;
 import dev.larder.launch.process.OutputLine;
 import dev.larder.launch.process.RankResult;
+import java.util.List;
 
 /** Shows how a run on several machines goes, and what ranks say, those of other machines with its name. */
 public final class NodeDisplay implements NodeListener {
@@ -36,7 +37,7 @@ public final class NodeDisplay implements NodeListener {
 
     @Override
     public void lineOf(String node, int rank, OutputLine line) {
-        display.show(rank % ranksPerNode, rank + "@" + node, line);
+        display.show(rank % ranksPerNode, rank + "@" + node, List.of(line));
     }
 
     @Override
@@ -48,8 +49,8 @@ public final class NodeDisplay implements NodeListener {
             }
 
             @Override
-            public void line(int rank, OutputLine line) {
-                display.line(rank, line);
+            public void lines(int rank, List<OutputLine> lines) {
+                display.lines(rank, lines);
             }
 
             @Override

@@ -1,17 +1,21 @@
 package dev.larder.command.launch;
 
+import dev.larder.command.output.ByteWriter;
 import dev.larder.command.output.Units;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.launch.process.AttemptResult;
+import dev.larder.launch.process.ExitCause.NotStarted;
 import dev.larder.launch.process.LaunchListener;
 import dev.larder.launch.process.LaunchPlan;
 import dev.larder.launch.process.LaunchResult;
 import dev.larder.launch.process.Launcher;
 import dev.larder.launch.process.OutputLine;
 import dev.larder.launch.process.RankResult;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -20,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 /** Shows what ranks say, each line with its rank, and on standard error how the launch goes. */
 public final class RankDisplay implements LaunchListener {
     private static final int LAST_LINES = 5;
+    private static final int LINES_LENGTH = 4 << 10;
 
     private final PrintWriter out;
     private final PrintWriter err;
@@ -80,7 +85,8 @@ public final class RankDisplay implements LaunchListener {
         }
         return new RankLogs(
                 choice.kept().has(rank, false) ? folder.resolve("stdout.log") : null,
-                choice.kept().has(rank, true) ? folder.resolve("stderr.log") : null);
+                choice.kept().has(rank, true) ? folder.resolve("stderr.log") : null,
+                folder.resolve("error.json").toAbsolutePath());
     }
 
     boolean isQuiet() {
@@ -93,20 +99,31 @@ public final class RankDisplay implements LaunchListener {
     }
 
     @Override
-    public void line(int rank, OutputLine line) {
-        show(rank, Integer.toString(firstRank + rank), line);
+    public void lines(int rank, List<OutputLine> lines) {
+        show(rank, Integer.toString(firstRank + rank), lines);
     }
 
-    /** Shows a line by the name of a rank, unless what its number on its machine says is hidden. */
-    void show(int localRank, String name, OutputLine line) {
-        if (choice.hidden().has(localRank, line.isError())) {
+    /** Shows lines of one stream by the name of a rank, unless its number on its machine says that they are hidden. */
+    void show(int localRank, String name, List<OutputLine> lines) {
+        boolean isError = lines.get(0).isError();
+        if (choice.hidden().has(localRank, isError)) {
             return;
         }
-        PrintWriter stream = line.isError() ? err : out;
-        String text =
-                (choice.hasPrefix() ? "[" + name + "] " : "") + line.text() + (line.isOverwritten() ? "\r" : "\n");
+        write(choice.hasPrefix() ? "[" + name + "] " : "", lines, isError ? err : out, out, signals);
+    }
+
+    /** Writes lines of one stream by one call, so that they stay whole and cost little. */
+    static void write(
+            String prefix, List<OutputLine> lines, PrintWriter stream, PrintWriter out, LaunchSignals signals) {
+        byte[] start = prefix.getBytes(StandardCharsets.UTF_8);
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream(2 * LINES_LENGTH);
+        for (OutputLine line : lines) {
+            bytes.writeBytes(start);
+            bytes.writeBytes(line.bytes());
+            bytes.write(line.isOverwritten() ? '\r' : '\n');
+        }
         synchronized (stream) {
-            stream.print(text);
+            ByteWriter.write(stream, bytes);
             if (stream.checkError() && stream == out) { // it writes first
                 signals.pipeIsBroken();
             }
@@ -123,7 +140,7 @@ public final class RankDisplay implements LaunchListener {
     @Override
     public void attemptEnded(AttemptResult end) {
         RankResult first = end.firstFailure();
-        boolean startsAgain = first != null && end.attempt() < plan.maxRestarts() && signals.exitCode() == 0;
+        boolean startsAgain = end.isWorthARestart() && end.attempt() < plan.maxRestarts() && signals.exitCode() == 0;
         if (first != null && startsAgain && !choice.isQuiet()) {
             say("attempt " + (end.attempt() + 1) + " of " + (plan.maxRestarts() + 1) + " failed after "
                     + Units.duration(end.ran()) + ": " + describe(first) + "; restarting all ranks");
@@ -166,11 +183,10 @@ public final class RankDisplay implements LaunchListener {
     }
 
     private String advice(RankResult first) {
-        if (first.cause().exitCode() >= 126
-                && first.pid() < 0
-                && plan.words().get(0).endsWith(".py")) {
-            return "; a Python script needs its interpreter: -- python3 "
-                    + plan.words().get(0);
+        if (first.cause() instanceof NotStarted) {
+            String program = plan.words().get(0);
+            boolean isScript = program.endsWith(".py") && Files.exists(Path.of(program));
+            return isScript ? "; a Python script needs its interpreter: -- python3 " + program : "";
         }
         return first.lastLines().isEmpty() ? "; it printed nothing" : "; its last lines:";
     }

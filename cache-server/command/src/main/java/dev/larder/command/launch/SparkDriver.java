@@ -208,7 +208,7 @@ public final class SparkDriver implements RunningRanks {
     /** Runs it, shows what it says, and returns its exit code. */
     public int run(PrintWriter out, PrintWriter err, LaunchSignals signals) {
         ProcessSpec spec = ProcessSpec.of(
-                        words, OutputRedirect.apart(null, null, line -> show(line, out, err, signals)))
+                        words, OutputRedirect.apart(null, null, lines -> show(lines, out, err, signals)))
                 .withEnvironment(environment);
         try (ChildProcess started = start(spec)) {
             signals.stop(this);
@@ -237,14 +237,8 @@ public final class SparkDriver implements RunningRanks {
         return started;
     }
 
-    private static void show(OutputLine line, PrintWriter out, PrintWriter err, LaunchSignals signals) {
-        PrintWriter stream = line.isError() ? err : out;
-        synchronized (stream) {
-            stream.print(line.text() + (line.isOverwritten() ? "\r" : "\n"));
-            if (stream.checkError() && stream == out) {
-                signals.pipeIsBroken();
-            }
-        }
+    private static void show(List<OutputLine> lines, PrintWriter out, PrintWriter err, LaunchSignals signals) {
+        RankDisplay.write("", lines, lines.get(0).isError() ? err : out, out, signals);
     }
 
     /** What is left there is nobody's any more, and what cannot be removed is only a file. */

@@ -2,8 +2,8 @@ package dev.larder.command.options;
 
 import dev.larder.internal.protocol.LoadOptions;
 import java.util.Arrays;
+import java.util.Iterator;
 import java.util.Locale;
-import java.util.stream.Collectors;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
@@ -16,9 +16,16 @@ final class AsConverter implements ITypeConverter<LoadOptions.As> {
                 return as;
             }
         }
-        String words =
-                Arrays.stream(LoadOptions.As.values()).map(AsConverter::word).collect(Collectors.joining(", "));
+        String words = String.join(", ", new Words());
         throw new TypeConversionException("not a kind: '" + text + "' (kinds are " + words + ")");
+    }
+
+    /** The kinds, for completion. */
+    static final class Words implements Iterable<String> {
+        @Override
+        public Iterator<String> iterator() {
+            return Arrays.stream(LoadOptions.As.values()).map(AsConverter::word).iterator();
+        }
     }
 
     private static String word(LoadOptions.As as) {

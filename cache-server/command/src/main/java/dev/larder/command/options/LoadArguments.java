@@ -46,6 +46,7 @@ public final class LoadArguments {
             paramLabel = "KIND",
             defaultValue = "arrays",
             converter = AsConverter.class,
+            completionCandidates = AsConverter.Words.class,
             description = {
                 "How files are loaded: arrays (the default);",
                 "ragged: .npy files SCENE_KEY are the rows of one column for each KEY of --columns, else all of one column;",
@@ -58,7 +59,7 @@ public final class LoadArguments {
 
     @Option(
             names = "--strict",
-            description = "Compare every byte of the sources to find changes, not only size, time, inode and samples.")
+            description = "Compare every byte of the sources to find changes, not only size, times, inode and samples.")
     boolean strict;
 
     @Option(

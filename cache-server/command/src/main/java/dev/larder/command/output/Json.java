@@ -118,7 +118,7 @@ public final class Json {
                 .toList());
     }
 
-    /** Returns {@code live}, {@code dead}, {@code kept}, {@code removed}, {@code foreign} or {@code noStore}. */
+    /** Returns {@code live}, {@code dead}, {@code computed}, {@code kept}, {@code removed}, {@code foreign} or {@code noStore}. */
     private static String state(StoreReport report) {
         return report.state() == StoreReport.State.NO_STORE
                 ? "noStore"

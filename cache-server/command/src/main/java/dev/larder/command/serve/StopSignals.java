@@ -1,9 +1,7 @@
 package dev.larder.command.serve;
 
 import dev.larder.command.signal.Signals;
-import dev.larder.internal.posix.Posix;
 import dev.larder.server.Daemon;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,7 +9,6 @@ import org.jspecify.annotations.Nullable;
  * that a second Ctrl-C is heard while the first still cleans up.
  */
 public final class StopSignals {
-    private static final List<String> NAMES = List.of(Signals.INTERRUPT, Signals.TERMINATE, Signals.HANG_UP);
     private static final int FORCED_EXIT_CODE = 130;
 
     private final boolean keep;
@@ -25,8 +22,8 @@ public final class StopSignals {
     /** Takes the signals over; one that arrives before there is a daemon stops it as soon as there is. */
     public static StopSignals install(boolean keep) {
         StopSignals signals = new StopSignals(keep);
-        Posix.system().acceptInterrupts();
-        NAMES.forEach(name -> Signals.handle(name, signals::handle));
+        Signals.handleStops(signals::handle);
+        Signals.ignoreNotices();
         return signals;
     }
 

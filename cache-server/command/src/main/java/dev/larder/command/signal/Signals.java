@@ -1,13 +1,15 @@
 package dev.larder.command.signal;
 
+import dev.larder.internal.posix.Posix;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
+import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Hears signals of the operating system, by their names without SIG. The JDK runs each handler in a thread of its own.
+ * Handles signals of the operating system, by their names without SIG. The JDK runs each handler in a thread of its own.
  *
- * <p>Only {@code sun.misc.Signal} hears SIGINT and leaves the exit code to us. It is reached by name, as the compiler warns of
+ * <p>Only {@code sun.misc.Signal} handles SIGINT and leaves the exit code to us. It is reached by name, as the compiler warns of
  * any mention and takes no advice.
  */
 public final class Signals {
@@ -20,23 +22,68 @@ public final class Signals {
     /** The terminal is gone. */
     public static final String HANG_UP = "HUP";
 
+    /** Signals by which schedulers have a job save its state, or go on. They end no program that handles them. */
+    private static final List<String> NOTICES = List.of("USR1", "USR2", "XCPU", "CONT");
+
+    /** The JVM suspends threads by the signal of this number, which is SIGUSR2 unless {@code ops/launcher} has set another. */
+    private static final String JVM_SIGNAL = "_JAVA_SR_SIGNUM";
+
+    private static final String JVM_SIGNAL_OF_LAUNCHER = "16";
+
     private Signals() {}
+
+    /** Calls the handler on Ctrl-C, SIGTERM, and when the terminal goes away, instead of ending the process. */
+    public static void handleStops(Consumer<String> handler) {
+        Posix.system().acceptInterrupts();
+        List.of(INTERRUPT, TERMINATE, HANG_UP).forEach(name -> handle(name, handler));
+    }
+
+    /** Calls the handler for notices of schedulers: SIGUSR1, SIGUSR2, SIGXCPU and SIGCONT. */
+    public static void handleNotices(Consumer<String> handler) {
+        notices().forEach(name -> handle(name, handler));
+    }
+
+    /** Ignores notices of schedulers, here and in programs that are started from now on. */
+    public static void ignoreNotices() {
+        try {
+            Object ignore = Class.forName("sun.misc.SignalHandler").getField("SIG_IGN").get(null);
+            notices().forEach(name -> install(name, ignore));
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException("cannot ignore signals", e);
+        }
+    }
+
+    private static List<String> notices() {
+        boolean isJvms = !JVM_SIGNAL_OF_LAUNCHER.equals(System.getenv(JVM_SIGNAL));
+        return NOTICES.stream()
+                .filter(name -> !(isJvms && name.equals("USR2")))
+                .toList();
+    }
 
     /** Calls the handler with the name, from now on, instead of ending the process. */
     public static void handle(String name, Consumer<String> handler) {
+        InvocationHandler calls = (proxy, method, arguments) -> {
+            if (method.getName().equals("handle")) {
+                handler.accept(name);
+                return null;
+            }
+            return method.invoke(handler, arguments);
+        };
+        try {
+            Class<?>[] types = {Class.forName("sun.misc.SignalHandler")};
+            install(name, Proxy.newProxyInstance(Signals.class.getClassLoader(), types, calls));
+        } catch (ClassNotFoundException e) {
+            throw new IllegalStateException("cannot handle signal " + name, e);
+        }
+    }
+
+    private static void install(String name, Object handler) {
         try {
             Class<?> signalType = Class.forName("sun.misc.Signal");
-            Class<?> handlerType = Class.forName("sun.misc.SignalHandler");
-            InvocationHandler calls = (proxy, method, arguments) -> {
-                if (method.getName().equals("handle")) {
-                    handler.accept(name);
-                    return null;
-                }
-                return method.invoke(handler, arguments);
-            };
-            Object proxy = Proxy.newProxyInstance(Signals.class.getClassLoader(), new Class<?>[] {handlerType}, calls);
             Object signal = signalType.getConstructor(String.class).newInstance(name);
-            signalType.getMethod("handle", signalType, handlerType).invoke(null, signal, proxy);
+            signalType
+                    .getMethod("handle", signalType, Class.forName("sun.misc.SignalHandler"))
+                    .invoke(null, signal, handler);
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException("cannot handle signal " + name, e);
         }

@@ -234,7 +234,7 @@ class ExaminationTest {
     @CsvSource({
         "NONE, , INFO, none at the store, larder serve",
         "SILENT, deadline passed, PROBLEM, deadline passed, larder stop",
-        "HANGING, at Files.exists, PROBLEM, at Files.exists, kill the daemon",
+        "HANGING, at Files.exists, PROBLEM, at Files.exists, kill -9",
         "RUNNING, 0.0.1, WARNING, version=0.0.1, larder stop --keep"
     })
     void aDaemonThatIsAbsentSilentOrOfAnotherReleaseIsTold(
@@ -252,6 +252,15 @@ class ExaminationTest {
                 new StoreReport(Path.of("/live"), StoreReport.State.LIVE, "", 0, 0, 0, List.of(), List.of()));
 
         requireFound("leftovers", Severity.WARNING, "bytes=4096 stores=/dev/shm/larder-dead", "larder gc");
+    }
+
+    @Test
+    void computedDataOfADeadDaemonIsTakenOverBeforeAnythingIsRemoved() {
+        Path computed = Path.of("/dev/shm/larder-made");
+        fake.leftovers =
+                List.of(new StoreReport(computed, StoreReport.State.COMPUTED, "", 3, 4096, 0, List.of(), List.of()));
+
+        requireFound("leftovers", Severity.WARNING, "stores=" + computed, "larder serve --store " + computed);
     }
 
     @ParameterizedTest

@@ -1,22 +1,36 @@
 package dev.larder.server.catalog;
 
+import dev.larder.error.LarderException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
- * The daemon's index of versions: one entry each, kept over a restart. Only the holder of the store's lock opens it. Any
- * thread may use it.
+ * The daemon's index of versions: one entry each, kept over a restart if there is room for its file. Only the holder of the store's
+ * lock opens it. Any thread may use it.
  */
 public interface Catalog extends AutoCloseable {
 
     /**
-     * Opens the catalog of a store. After an unclean stop, or if the file does not open, it is deleted and created anew.
+     * Opens the catalog of a store. After an unclean stop, or if the file does not open, it is deleted and created again. If that
+     * fails, as on a full mount, the catalog is in memory: a store without it loses no data, only times of last use.
      *
      * @param cleanStop whether the last daemon closed its catalog
+     * @param onFailure receives the reason if the catalog is in memory
      */
-    static Catalog open(Path file, boolean cleanStop) {
-        return ChronicleCatalog.open(file, cleanStop);
+    static Catalog open(Path file, boolean cleanStop, Consumer<Throwable> onFailure) {
+        try {
+            return ChronicleCatalog.open(file, cleanStop);
+        } catch (LarderException e) {
+            onFailure.accept(e);
+            return inMemory();
+        }
+    }
+
+    /** Returns an empty catalog that has no file. */
+    static Catalog inMemory() {
+        return new InMemoryCatalog();
     }
 
     /** Loads the code that the first catalog of a JVM would wait for. */

@@ -77,7 +77,8 @@ final class ChronicleCatalog implements Catalog {
             ChronicleCatalog created = new ChronicleCatalog(file, map(file));
             created.reserve();
             return created;
-        } catch (IOException failure) {
+        } catch (IOException | RuntimeException failure) {
+            removeQuietly(file, failure);
             long freeBytes = Posix.system().space(file.resolveSibling("")).freeBytes();
             throw Failure.of(
                             freeBytes < FILE_BYTES ? ErrorCode.NO_SPACE : ErrorCode.UNEXPECTED,
@@ -87,6 +88,15 @@ final class ChronicleCatalog implements Catalog {
                     .with("reason", failure)
                     .cause(failure)
                     .remedy("check space and permissions of the store");
+        }
+    }
+
+    /** An unfinished file would look like a catalog at the next start, and takes space. */
+    private static void removeQuietly(Path file, Exception failure) {
+        try {
+            Files.deleteIfExists(file);
+        } catch (IOException e) {
+            failure.addSuppressed(e);
         }
     }
 

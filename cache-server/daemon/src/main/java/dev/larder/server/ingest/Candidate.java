@@ -90,6 +90,7 @@ record Candidate(String dataset, List<SourceArray> arrays, Provenance provenance
                         file.file().toString(),
                         file.byteSize(),
                         tooYoung ? TOO_YOUNG : file.modifiedNanos(),
+                        file.changedNanos(),
                         file.inode(),
                         samples.getOrDefault(file.file(), "")));
             }
@@ -102,6 +103,7 @@ record Candidate(String dataset, List<SourceArray> arrays, Provenance provenance
     private static SourceRecord condensed(SourceArray array, long foundEpochNanos) {
         LookHash names = new LookHash();
         LookHash looks = new LookHash();
+        LookHash changes = new LookHash();
         long byteSize = 0;
         long newestNanos = Long.MIN_VALUE;
         @Nullable Path folder = null;
@@ -112,6 +114,7 @@ record Candidate(String dataset, List<SourceArray> arrays, Provenance provenance
             String name = file.file().toString();
             names.add(name).add(file.byteSize());
             looks.add(name).add(file.byteSize()).add(file.modifiedNanos()).add(file.inode());
+            changes.add(file.changedNanos());
         }
         boolean tooYoung = newestNanos > foundEpochNanos - CLOCK_STEP_NANOS;
         return new SourceRecord(
@@ -119,6 +122,7 @@ record Candidate(String dataset, List<SourceArray> arrays, Provenance provenance
                 String.valueOf(folder),
                 byteSize,
                 tooYoung ? TOO_YOUNG : newestNanos,
+                changes.value(),
                 looks.value(),
                 String.format("%016x", names.value()));
     }

@@ -67,7 +67,7 @@ record Delivery(LoadPlan copied, List<SourceArray> moved) {
             return array;
         }
         SourceIdentity file = data.deliver(bytes -> {}, progress::addBytes);
-        long offset = array.header().encode(StoreLayout.DATA_ALIGNMENT).remaining();
+        long offset = StoreLayout.header(array.header()).remaining();
         FileData written = new FileData(new FileRegion(file.file(), offset, array.byteSize()), false);
         return new SourceArray(array.name(), array.header(), written, List.of(file), array.part());
     }

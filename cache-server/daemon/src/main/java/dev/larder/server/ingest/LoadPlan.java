@@ -68,7 +68,7 @@ record LoadPlan(List<Segment> segments) {
     }
 
     private static Segment alone(SourceArray array) {
-        long dataOffset = array.header().encode(StoreLayout.DATA_ALIGNMENT).remaining();
+        long dataOffset = StoreLayout.header(array.header()).remaining();
         String file = StoreLayout.arrayFile(array.name().array());
         return new Segment(
                 file, ByteSums.add(dataOffset, array.byteSize()), List.of(new Placement(array, 0, dataOffset, null)));

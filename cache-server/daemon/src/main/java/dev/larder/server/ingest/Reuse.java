@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiPredicate;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -52,8 +53,8 @@ final class Reuse {
         boolean isIdentical = isIdentical(candidate, version);
         if (isIdentical && !options.strict() && !options.evenIfUnchanged()) {
             return Optional.of(words(version, "its sources look unchanged"));
-        } else if (!looksAlike(candidate, version) || (version.isInPlace() && !isIdentical)) {
-            return Optional.empty(); // readers of files in place go by what these looked like
+        } else if (!eachIs(candidate, version, version.isInPlace() ? Reuse::isStamped : SourceRecord::looksLike)) {
+            return Optional.empty(); // readers of files in place go by the stamps of these
         }
         return holdsTheSame(candidate, version) ? Optional.of(keep(candidate, version)) : Optional.empty();
     }
@@ -94,18 +95,23 @@ final class Reuse {
     private static boolean isIdentical(Candidate candidate, PublishedVersion version) {
         List<SourceRecord> sources = candidate.provenance().sources();
         return candidate.provenance().origins().equals(version.origins())
-                && sources.equals(version.sources())
+                && eachIs(candidate, version, SourceRecord::isUnchangedFrom)
                 && sources.stream().allMatch(Candidate::isTrusted);
     }
 
-    private static boolean looksAlike(Candidate candidate, PublishedVersion version) {
+    private static boolean isStamped(SourceRecord now, SourceRecord then) {
+        return now.looksLike(then) && now.stamp().equals(then.stamp());
+    }
+
+    private static boolean eachIs(
+            Candidate candidate, PublishedVersion version, BiPredicate<SourceRecord, SourceRecord> relation) {
         List<SourceRecord> now = candidate.provenance().sources();
         List<SourceRecord> then = version.sources();
         if (now.size() != then.size()) {
             return false;
         }
         for (int i = 0; i < now.size(); i++) {
-            if (!now.get(i).looksLike(then.get(i))) {
+            if (!relation.test(now.get(i), then.get(i))) {
                 return false;
             }
         }

@@ -27,7 +27,7 @@ final class StoredAsIs {
         List<FileRegion> regions = array.data().regions();
         return array.byteSize() >= SMALLEST_BYTES
                 && regions.size() == 1
-                && regions.get(0).offset() % StoreLayout.DATA_ALIGNMENT == 0
+                && StoreLayout.isDataStart(regions.get(0).offset())
                 && array.file().getFileName().toString().endsWith(".npy")
                 && isOwn(array.file(), folder);
     }

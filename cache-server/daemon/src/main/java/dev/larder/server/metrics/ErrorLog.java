@@ -18,7 +18,8 @@ import org.slf4j.LoggerFactory;
  * The errors that the daemon has met: each kind once, with how often and when. Bounded: the kind that was seen longest ago
  * makes room. Any thread may record.
  *
- * <p>Two errors are of one kind if they are of one class and come from the same place; messages differ in their values. This
+ * <p>Two errors are of one kind if they have the same subject, are of one class and come from the same place; messages differ in
+ * their values. This
  * is not Agrona's {@code DistinctErrorLog}, which never forgets: when its buffer is full, what is new is lost, and the new is
  * what one looks for.
  */
@@ -43,15 +44,24 @@ public final class ErrorLog {
 
     /** Notes an error; the first of its kind also goes to the daemon's log with its stack trace. */
     public void record(Throwable error) {
-        if (note(error) == 1) {
+        record("", error);
+    }
+
+    private void record(String what, Throwable error) {
+        if (note(what, error) == 1) {
             LOG.error("error noted: {}", String.valueOf(error.getMessage()), error);
         }
     }
 
     /** Notes an error that no client is told of, and says in the daemon's log what it kept from being done. */
     public void report(String what, Throwable error) {
-        record(error);
+        record(what, error);
         LOG.warn("{}: {}", what, error.getMessage());
+    }
+
+    /** Notes an error that the caller reports itself, for each {@code subject} apart. */
+    public void recordQuietly(String subject, Throwable error) {
+        note(subject, error);
     }
 
     /**
@@ -62,7 +72,7 @@ public final class ErrorLog {
         if (!(error instanceof LarderException known) || known.code() == ErrorCode.UNEXPECTED) {
             record(error);
         } else if (known.code() != ErrorCode.INTERRUPTED && known.code() != ErrorCode.NO_DAEMON) {
-            note(error);
+            note("", error);
         }
     }
 
@@ -71,9 +81,9 @@ public final class ErrorLog {
         return new ArrayList<>(entries.values());
     }
 
-    private synchronized long note(Throwable error) {
+    private synchronized long note(String what, Throwable error) {
         Instant now = clock.instant();
-        Kind kind = Kind.of(error);
+        Kind kind = Kind.of(what, error);
         Entry before = entries.remove(kind);
         Entry after = before == null
                 ? new Entry(1, now, now, String.valueOf(error), stackTrace(error))
@@ -96,14 +106,17 @@ public final class ErrorLog {
     /** One kind of error: how often, when, its newest message and the stack trace of the first. */
     public record Entry(long count, Instant first, Instant last, String message, String stackTrace) {}
 
-    private record Kind(Class<?> type, int code, List<StackTraceElement> place) {
+    private record Kind(String subject, Class<?> type, int code, List<StackTraceElement> place) {
         private static final int FRAMES = 8;
 
-        static Kind of(Throwable error) {
+        static Kind of(String subject, Throwable error) {
             StackTraceElement[] frames = error.getStackTrace();
             int code = error instanceof LarderException known ? known.rawCode() : 0;
             return new Kind(
-                    error.getClass(), code, Arrays.asList(Arrays.copyOf(frames, Math.min(FRAMES, frames.length))));
+                    subject,
+                    error.getClass(),
+                    code,
+                    Arrays.asList(Arrays.copyOf(frames, Math.min(FRAMES, frames.length))));
         }
     }
 }

@@ -32,7 +32,7 @@ record ReaderData(ReaderSource source, int index) implements DeliveredData {
     public ReadableByteChannel open() {
         Path file = source.deliver(index, source.settings().scratch()::setAside, bytes -> {});
         NpyHeader header = source.header(index);
-        long offset = header.encode(StoreLayout.DATA_ALIGNMENT).remaining();
+        long offset = StoreLayout.header(header).remaining();
         return new FileData(new FileRegion(file, offset, header.byteSize()), false).open();
     }
 

@@ -62,7 +62,7 @@ final class ReaderFolder implements AutoCloseable {
 
     /** Makes the file of an array: its header, and room for its data. */
     Target newTarget(int offer, NpyHeader header) {
-        ByteBuffer head = header.encode(StoreLayout.DATA_ALIGNMENT);
+        ByteBuffer head = StoreLayout.header(header);
         int headBytes = head.remaining();
         long byteSize = ByteSums.add(headBytes, header.byteSize());
         Posix posix = Posix.system();

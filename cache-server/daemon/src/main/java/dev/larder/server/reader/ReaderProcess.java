@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
@@ -34,6 +35,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class ReaderProcess implements AutoCloseable {
     private static final String USUAL_PATH = "/usr/bin:/bin";
+
+    /** The time zone, and the variable that keeps SIGUSR2, which schedulers send, from crashing a JVM. */
+    private static final Set<String> KEPT = Set.of("TZ", "_JAVA_SR_SIGNUM");
     private static final int QUOTED_BYTES = 1_500;
     private static final int MOST_CRASH_BYTES = 8 << 10;
     private static final String CRASH = "A fatal error has been detected by the Java Runtime Environment";
@@ -159,7 +163,7 @@ final class ReaderProcess implements AutoCloseable {
         try {
             ProcessBuilder builder = new ProcessBuilder(words).directory(folder.toFile());
             Map<String, String> environment = builder.environment();
-            environment.keySet().removeIf(name -> !spec.environment().contains(name) && !name.equals("TZ"));
+            environment.keySet().removeIf(name -> !spec.environment().contains(name) && !KEPT.contains(name));
             environment.put("PATH", USUAL_PATH);
             environment.put("LC_ALL", "C.UTF-8"); // Java reads names of files in the locale's encoding
             environment.put(ReaderFamily.VARIABLE, token);

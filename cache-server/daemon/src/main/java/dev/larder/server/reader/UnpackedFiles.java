@@ -88,7 +88,7 @@ public final class UnpackedFiles implements AutoCloseable {
     /** Returns where in that file it is. */
     public FileRegion region(int index) {
         NpyHeader header = source.header(index);
-        long offset = header.encode(StoreLayout.DATA_ALIGNMENT).remaining();
+        long offset = StoreLayout.header(header).remaining();
         return new FileRegion(unpacked.get(index).file(), offset, header.byteSize());
     }
 

@@ -21,7 +21,7 @@ final class NpyAlignment {
     private static final int USUAL_HEADER_BYTES = 128;
 
     /** How far behind the start the file is written. */
-    static final int SHIFT = StoreLayout.DATA_ALIGNMENT - USUAL_HEADER_BYTES;
+    static final int SHIFT = StoreLayout.DATA_START - USUAL_HEADER_BYTES;
 
     private static final int LENGTH_OFFSET = 8;
     private static final int SHORT_START = LENGTH_OFFSET + Short.BYTES;

@@ -13,7 +13,7 @@ import java.nio.file.StandardOpenOption;
 /** Tells by the header of a {@code .npy} object which of its bytes are the rows of a shard. */
 final class NpyRows {
     /** How much is fetched of an object to see its header. */
-    static final int HEAD_BYTES = 4096;
+    static final int HEAD_BYTES = 8192;
 
     private NpyRows() {}
 

@@ -315,7 +315,7 @@ public final class StagedSources implements AutoCloseable {
     public SourceArray movable(SourceArray array) {
         boolean isMovable = array.data() instanceof FileData data
                 && !data.isGzip()
-                && data.region().offset() == StoreLayout.DATA_ALIGNMENT
+                && StoreLayout.isDataStart(data.region().offset())
                 && array.byteSize() >= SMALLEST_MOVED_BYTES
                 && placeOf(array.file())
                         .filter(place -> place.shifted().contains(array.file()))
@@ -339,6 +339,7 @@ public final class StagedSources implements AutoCloseable {
                     place.visible(record.path()),
                     object == null ? record.bytes() : object.listed().byteSize(),
                     object == null ? 0 : object.listed().modifiedNanos(),
+                    0,
                     object == null ? 0 : PlaceLook.number(object.listed()),
                     looks.getOrDefault(dataset, ""));
         }

@@ -87,10 +87,10 @@ final class Admission {
     Reservation reserveWithoutEvicting() {
         return store.newReservation((growing, moreBytes) -> {
             if (!store.tryGrow(growing, moreBytes, residency::usedBytes)) {
-                throw Failure.of(ErrorCode.NO_SPACE, "not enough space")
-                        .with("needed", moreBytes)
-                        .with("free", store.freeBytes(residency::usedBytes))
-                        .remedy("evict datasets with larder evict, or raise --capacity");
+                throw withSums(notEnough(moreBytes), growing)
+                        .remedy(
+                                "evict datasets that you no longer need with larder evict (computed ones do not come back),"
+                                        + " or raise --capacity");
             }
         });
     }
@@ -122,7 +122,7 @@ final class Admission {
             } else if (missing <= survey.evictableBytes() + Residency.storedBytes(survey.awaited) + departing) {
                 return false;
             } else {
-                throw notEnough(moreBytes, survey);
+                throw notEnough(reservation, moreBytes, survey);
             }
         }
         return true;
@@ -212,19 +212,28 @@ final class Admission {
         }
     }
 
-    private LarderException notEnough(long neededBytes, Survey survey) {
+    private Failure notEnough(long neededBytes) {
+        return Failure.of(ErrorCode.NO_SPACE, "not enough space")
+                .with("needed", neededBytes)
+                .with("free", store.freeBytes(residency::usedBytes));
+    }
+
+    /** Adds what indices and manifests need on the mount: without it the numbers would contradict each other. */
+    private Failure withSums(Failure failure, Reservation reservation) {
+        return failure.with("reserved", store.reservedBytes())
+                .with("capacity", store.capacityBytes())
+                .with("metadata", reservation.metadataBytes());
+    }
+
+    private LarderException notEnough(Reservation reservation, long neededBytes, Survey survey) {
         String remedy = neededBytes > store.capacityBytes()
                 ? "it is larger than the capacity: raise --capacity"
                 : "evict or unpin datasets, end their readers, raise --capacity";
-        return Failure.of(ErrorCode.NO_SPACE, "not enough space")
-                .with("needed", neededBytes)
-                .with("free", store.freeBytes(residency::usedBytes))
+        Failure failure = notEnough(neededBytes)
                 .with("evictable", survey.evictableBytes() + Residency.storedBytes(survey.awaited))
                 .with("leased", Residency.storedBytes(survey.leased) + survey.heldRowBytes)
                 .with("pinned", Residency.storedBytes(survey.pinned))
-                .with("unsourced", Residency.storedBytes(survey.unsourced))
-                .with("reserved", store.reservedBytes())
-                .with("capacity", store.capacityBytes())
-                .remedy(remedy + ", or use a larger mount");
+                .with("unsourced", Residency.storedBytes(survey.unsourced));
+        return withSums(failure, reservation).remedy(remedy + ", or use a larger mount");
     }
 }

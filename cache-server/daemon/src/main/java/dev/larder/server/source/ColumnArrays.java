@@ -5,17 +5,13 @@ import dev.larder.column.ColumnBuilder;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.Names;
+import dev.larder.reader.WantedColumns;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 
 /** The arrays of a column that a load computes. */
 public final class ColumnArrays {
-    private static final Pattern NOT_ALLOWED = Pattern.compile("[^\\p{L}\\p{Nd}+._=-]+");
-
     private ColumnArrays() {}
 
     /** Returns the arrays of a column that was built; they own the memory of the builder from now on. */
@@ -33,19 +29,11 @@ public final class ColumnArrays {
         return arrays;
     }
 
-    /** Returns what a column is called: its name with _ in place of what no name may have, or another where nothing is left. */
+    /** Returns the stored name of a column, without levels; {@code ifEmpty} if none of its characters is allowed. */
     public static String cleanName(String column, String ifEmpty) {
-        String name = NOT_ALLOWED.matcher(column).replaceAll("_").replaceAll("^_+|_+$", "");
-        return name.isEmpty() || name.equals(".") || name.equals("..") ? ifEmpty : name;
-    }
-
-    /** Returns what an array with a name of its own is called: the name, else its levels with _ in place of what no name may have. */
-    public static String levelledName(String name) {
-        return Names.arrayObjection(name) == null
-                ? name
-                : Arrays.stream(name.split("/", -1))
-                        .map(level -> cleanName(level, level))
-                        .collect(Collectors.joining("/"));
+        String name = WantedColumns.storedName(column).replace('/', '_');
+        boolean isEmpty = name.chars().allMatch(c -> c == '_') && column.chars().noneMatch(c -> c == '_');
+        return isEmpty || name.equals(".") || name.equals("..") ? ifEmpty : name;
     }
 
     /** Refuses a name that no column can have. */

@@ -1,5 +1,6 @@
 package dev.larder.server.source;
 
+import dev.larder.reader.WantedColumns;
 import java.nio.file.Path;
 import java.util.Locale;
 
@@ -15,15 +16,23 @@ public record DiscoveredFile(Path path, SourceKind kind, String arrayName, boole
     /** Deflate cannot pack tighter; so a small file cannot make us reserve terabytes. */
     private static final long TIGHTEST_PACKING = 1032;
 
+    /** Replaces bytes of a name that are no text. */
+    public static final char REPLACEMENT = '\uFFFD';
+
     /** Describes a file in a folder. */
     public static DiscoveredFile below(String folder, Path path, SourceKind kind, SourceOptions options) {
-        return new DiscoveredFile(path, kind, folder + kind.stem(fileName(path)), kind.hasMembers(options));
+        return new DiscoveredFile(path, kind, stored(folder + kind.stem(fileName(path))), kind.hasMembers(options));
     }
 
     /** Describes a file that is a source by itself: the names of its members stand alone. */
     public static DiscoveredFile alone(Path path, SourceKind kind, SourceOptions options) {
         boolean hasMembers = kind.hasMembers(options);
-        return new DiscoveredFile(path, kind, hasMembers ? "" : kind.stem(fileName(path)), hasMembers);
+        return new DiscoveredFile(path, kind, hasMembers ? "" : stored(kind.stem(fileName(path))), hasMembers);
+    }
+
+    /** Returns the name in the store. A name that is no text is kept, and refused later: other bytes may have the same name. */
+    private static String stored(String name) {
+        return name.indexOf(REPLACEMENT) < 0 ? WantedColumns.storedName(name) : name;
     }
 
     /** Returns whether the file is a gzip of what the rest of its name says. */

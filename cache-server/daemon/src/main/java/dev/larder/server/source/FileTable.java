@@ -31,6 +31,7 @@ public final class FileTable extends AbstractList<SourceIdentity> implements Ran
     private long[] places = new long[FIRST_LENGTH + 1];
     private long[] byteSizes = new long[FIRST_LENGTH];
     private long[] modifiedNanos = new long[FIRST_LENGTH];
+    private long[] changedNanos = new long[FIRST_LENGTH];
     private long[] inodes = new long[FIRST_LENGTH];
     private int[] folderOf = new int[FIRST_LENGTH];
     private int count;
@@ -51,16 +52,17 @@ public final class FileTable extends AbstractList<SourceIdentity> implements Ran
      * @param folder the path of its folder below the root, with a slash at its end; empty for a file of the root, or alone
      * @param name its own name
      */
-    public void add(String folder, String name, long byteSize, long modified, long inode) {
-        add(folder, name.getBytes(StandardCharsets.UTF_8), byteSize, modified, inode);
+    public void add(String folder, String name, long byteSize, long modified, long changed, long inode) {
+        add(folder, name.getBytes(StandardCharsets.UTF_8), byteSize, modified, changed, inode);
     }
 
-    private void add(String folder, byte[] name, long byteSize, long modified, long inode) {
+    private void add(String folder, byte[] name, long byteSize, long modified, long changed, long inode) {
         if (count == byteSizes.length) {
             grow();
         }
         byteSizes[count] = byteSize;
         modifiedNanos[count] = modified;
+        changedNanos[count] = changed;
         inodes[count] = inode;
         folderOf[count] = number(folder);
         count++;
@@ -93,6 +95,7 @@ public final class FileTable extends AbstractList<SourceIdentity> implements Ran
                 other.nameBytes(index),
                 other.byteSizes[index],
                 other.modifiedNanos[index],
+                other.changedNanos[index],
                 other.inodes[index]);
     }
 
@@ -120,6 +123,7 @@ public final class FileTable extends AbstractList<SourceIdentity> implements Ran
         places = Arrays.copyOf(places, length + 1);
         byteSizes = Arrays.copyOf(byteSizes, length);
         modifiedNanos = Arrays.copyOf(modifiedNanos, length);
+        changedNanos = Arrays.copyOf(changedNanos, length);
         inodes = Arrays.copyOf(inodes, length);
         folderOf = Arrays.copyOf(folderOf, length);
     }
@@ -167,7 +171,12 @@ public final class FileTable extends AbstractList<SourceIdentity> implements Ran
 
     @Override
     public SourceIdentity get(int index) {
-        return new SourceIdentity(path(index).toAbsolutePath(), byteSizes[index], modifiedNanos[index], inodes[index]);
+        return new SourceIdentity(
+                path(index).toAbsolutePath(),
+                byteSizes[index],
+                modifiedNanos[index],
+                changedNanos[index],
+                inodes[index]);
     }
 
     @Override

@@ -41,6 +41,11 @@ public final class Refusal {
         return start(file, reason).remedy(remedy);
     }
 
+    /** Returns the refusal of a CSV or TSV file that its parser cannot read; the parser names the line. */
+    public static LarderException badTable(Path file, RuntimeException cause) {
+        return unfit(file, "it is not a valid table (" + deepest(cause) + ")", REPAIR);
+    }
+
     /** Says which of the columns that were asked for a source has not. */
     public static LarderException noColumns(Path source, Collection<String> missing) {
         return unfit(source, "it has no columns " + missing, NAME_COLUMNS);
@@ -120,7 +125,18 @@ public final class Refusal {
         if (first instanceof Error error) { // such as a full heap, which is no fault of the file
             throw error;
         }
-        return String.valueOf(first.getMessage());
+        return words(first);
+    }
+
+    /** Returns the message of a failure, or words for its class if it has none. */
+    public static String words(Throwable failure) {
+        String message = failure.getMessage();
+        if (message != null && !message.isBlank()) {
+            return message;
+        }
+        return failure instanceof EOFException
+                ? "it ends too early"
+                : failure.getClass().getSimpleName();
     }
 
     private static Failure start(Path file, String reason) {
@@ -150,10 +166,10 @@ public final class Refusal {
         } else if (cause instanceof EOFException) {
             return "it ends too early";
         } else if (cause instanceof ZipException) {
-            return "its compressed data is corrupt (" + cause.getMessage() + ")";
+            return "its compressed data is corrupt (" + words(cause) + ")";
         } else if (cause instanceof FileSystemException failure && failure.getReason() != null) {
             return failure.getReason();
         }
-        return String.valueOf(cause.getMessage());
+        return words(cause);
     }
 }

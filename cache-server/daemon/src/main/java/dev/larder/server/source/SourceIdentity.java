@@ -13,15 +13,16 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells whether a file is still the one that was read: equal if nothing changed as far as the file system says.
+ * What a file looked like: equal if nothing changed as far as its file system reports.
  *
  * @param file where it lies, absolute
  * @param byteSize its length
  * @param modifiedNanos when it was last written, in nanoseconds since the epoch
+ * @param changedNanos when the kernel last changed its inode: later than {@code modifiedNanos} if a program has set that time
  * @param inode its number in its file system
  */
-public record SourceIdentity(Path file, long byteSize, long modifiedNanos, long inode) {
-    private static final String ATTRIBUTES = "unix:size,lastModifiedTime,ino,isRegularFile,isDirectory";
+public record SourceIdentity(Path file, long byteSize, long modifiedNanos, long changedNanos, long inode) {
+    private static final String ATTRIBUTES = "unix:size,lastModifiedTime,ctime,ino,isRegularFile,isDirectory";
 
     /**
      * Looks at a file, through links, without opening it. Fails with {@link dev.larder.error.ErrorCode#BAD_INPUT} if it
@@ -32,11 +33,16 @@ public record SourceIdentity(Path file, long byteSize, long modifiedNanos, long 
         if (status.isFolder()) {
             throw irregular(file, true);
         }
-        return new SourceIdentity(file.toAbsolutePath(), status.byteSize(), status.modifiedNanos(), status.inode());
+        return new SourceIdentity(
+                file.toAbsolutePath(),
+                status.byteSize(),
+                status.modifiedNanos(),
+                status.changedNanos(),
+                status.inode());
     }
 
     /** What the file system says of a regular file or of a folder. */
-    public record Status(boolean isFolder, long byteSize, long modifiedNanos, long inode) {
+    public record Status(boolean isFolder, long byteSize, long modifiedNanos, long changedNanos, long inode) {
         /** Looks through links. Fails with a refusal where nothing is there, or neither of the two. */
         public static Status of(Path path) {
             FileStatus status;
@@ -48,7 +54,12 @@ public record SourceIdentity(Path file, long byteSize, long modifiedNanos, long 
             if (!status.isFolder() && !status.isRegular()) {
                 throw irregular(path, false);
             }
-            return new Status(status.isFolder(), status.byteSize(), status.modifiedNanos(), status.inode());
+            return new Status(
+                    status.isFolder(),
+                    status.byteSize(),
+                    status.modifiedNanos(),
+                    status.changedNanos(),
+                    status.inode());
         }
 
         /** The JDK has the words for what is wrong, and knows the bytes of names that are no text. */
@@ -67,6 +78,7 @@ public record SourceIdentity(Path file, long byteSize, long modifiedNanos, long 
                     isFolder,
                     number(attributes.get("size")),
                     number(attributes.get("lastModifiedTime")),
+                    number(attributes.get("ctime")),
                     number(attributes.get("ino")));
         }
     }
@@ -76,7 +88,12 @@ public record SourceIdentity(Path file, long byteSize, long modifiedNanos, long 
         if (!status.isRegular()) {
             throw irregular(file, status.isFolder());
         }
-        return new SourceIdentity(file.toAbsolutePath(), status.byteSize(), status.modifiedNanos(), status.inode());
+        return new SourceIdentity(
+                file.toAbsolutePath(),
+                status.byteSize(),
+                status.modifiedNanos(),
+                status.changedNanos(),
+                status.inode());
     }
 
     /** Returns what the file looked like then. */
@@ -98,9 +115,12 @@ public record SourceIdentity(Path file, long byteSize, long modifiedNanos, long 
         return attribute instanceof Number number ? number.longValue() : 0;
     }
 
-    /** Fails with {@link dev.larder.error.ErrorCode#BAD_INPUT} if the file was changed or replaced since. */
+    /**
+     * Fails with {@link dev.larder.error.ErrorCode#BAD_INPUT} if the file was changed or replaced since. A new name or new permissions
+     * fail no load: the next one compares the content.
+     */
     public void requireUnchanged() {
-        if (!equals(of(file))) {
+        if (!stamp().equals(of(file).stamp())) {
             throw Refusal.changed(file);
         }
     }

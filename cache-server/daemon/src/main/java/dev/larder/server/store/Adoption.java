@@ -46,7 +46,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads back what an earlier daemon published in a store. */
 final class Adoption {
-    private static final String DAMAGED = ".damaged";
+    static final String DAMAGED = ".damaged";
     private static final String UNVERIFIED = ".unverified";
     private static final int MOST_NAMED = 100;
 

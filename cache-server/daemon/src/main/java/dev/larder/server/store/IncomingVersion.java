@@ -51,6 +51,7 @@ public final class IncomingVersion implements AutoCloseable {
     private final Path folder;
     private final int fileMode;
     private final WriteStrategy strategy;
+    private final boolean writersShow;
     private final AtomicBoolean cancelled = new AtomicBoolean();
     private final AtomicInteger refusedHugePages = new AtomicInteger();
     private final List<ArrayEntry> arrays = new ArrayList<>();
@@ -59,13 +60,20 @@ public final class IncomingVersion implements AutoCloseable {
     private boolean pinned;
 
     IncomingVersion(
-            Posix posix, String dataset, Provenance provenance, Path folder, int fileMode, WriteStrategy strategy) {
+            Posix posix,
+            String dataset,
+            Provenance provenance,
+            Path folder,
+            int fileMode,
+            WriteStrategy strategy,
+            boolean writersShow) {
         this.posix = posix;
         this.dataset = dataset;
         this.provenance = provenance;
         this.folder = folder;
         this.fileMode = fileMode;
         this.strategy = strategy;
+        this.writersShow = writersShow;
     }
 
     /** Returns the dataset that this will be a version of. */
@@ -191,9 +199,12 @@ public final class IncomingVersion implements AutoCloseable {
      *
      * @param offset where its data starts
      * @param length how long its data is
-     * @return the CRC32C of the data; empty, with the file where it was, where somebody can still write to it: it has to be copied
+     * @return the CRC32C of the data; empty, with the file in its old place, if a process may still write to it: copy it then
      */
     public OptionalInt moveIn(Path written, String file, long offset, long length, LongConsumer onBytes) {
+        if (!writersShow) {
+            return OptionalInt.empty();
+        }
         Path path = folder.resolve(file);
         try {
             makeFolders(folder.relativize(path));

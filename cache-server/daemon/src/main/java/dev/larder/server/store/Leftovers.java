@@ -55,18 +55,21 @@ public final class Leftovers {
         return examine(store, folder -> folder.look());
     }
 
-    /** Removes a store whose daemon died, and with {@code evenIfKept} one that was left on purpose; tells what it did. */
+    /**
+     * Removes a store whose daemon died. With {@code evenIfKept} also one that was left on purpose, or that holds data without a source.
+     * Reports what it did.
+     */
     public static Optional<StoreReport> remove(Path store, boolean evenIfKept) {
         return examine(store, folder -> folder.remove(evenIfKept));
     }
 
-    /** Finds stores of dead daemons beside a store that this user may remove, such as a start should tell of. */
+    /** Finds stores of dead daemons next to a store, for the note at the start of a daemon. */
     public static List<StoreReport> beside(Path store) {
         Path folder = store.toAbsolutePath().getParent();
         List<StoreReport> dead = new ArrayList<>();
         for (Path candidate : folder == null ? List.<Path>of() : candidates(folder)) {
             if (!candidate.equals(store.toAbsolutePath()) && isSettled(candidate)) {
-                look(candidate).filter(report -> report.state() == State.DEAD).ifPresent(dead::add);
+                look(candidate).filter(StoreReport::isOrphaned).ifPresent(dead::add);
             }
         }
         return dead;

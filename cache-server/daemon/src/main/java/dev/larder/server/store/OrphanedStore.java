@@ -17,7 +17,9 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.TreeSet;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
@@ -25,6 +27,7 @@ import java.util.stream.Stream;
 /** A folder, held by a descriptor, that may be a store which nobody serves any more. The caller closes the descriptor. */
 final class OrphanedStore {
     private static final int ATTEMPTS = 10;
+    private static final int MOST_NAMED = 10;
     private static final long PAUSE_NS = 20_000_000;
 
     private final Posix posix;
@@ -44,14 +47,15 @@ final class OrphanedStore {
 
     /** Tells what it is. Holds the lock for a moment, shared: a daemon that starts just then tries again. */
     StoreReport look() throws IOException {
-        return measuredIfLeft(withLock(lock -> posix.tryLockShared(lock), (lock, record) -> left(record)));
+        StoreReport found = withLock(lock -> posix.tryLockShared(lock), (lock, record) -> left(record));
+        return measuredIfLeft(distinguished(found));
     }
 
     /** Unlinks the store's own files, unless somebody lives there. */
     StoreReport remove(boolean evenIfKept) throws IOException {
         return measuredIfLeft(withLock(this::lockForRemoval, (lock, record) -> {
-            StoreReport found = left(record);
-            return found.state() == State.KEPT && !evenIfKept ? found : remove(found, lock);
+            StoreReport found = distinguished(left(record));
+            return found.state() == State.DEAD || evenIfKept ? remove(found, lock) : found;
         }));
     }
 
@@ -121,9 +125,30 @@ final class OrphanedStore {
                 : StoreReport.leftAlone(store, State.DEAD, "its daemon died: pid=" + record.pid());
     }
 
+    /** A dead store that holds data without a source is left for a daemon to take over: to remove it would lose the data. */
+    private StoreReport distinguished(StoreReport found) throws IOException {
+        if (found.state() != State.DEAD) {
+            return found;
+        }
+        List<String> computed = versions().stream()
+                .filter(version -> SourcelessVersion.is(posix, version))
+                .map(version -> String.valueOf(
+                        Objects.requireNonNull(version.getParent()).getFileName()))
+                .distinct()
+                .toList();
+        return computed.isEmpty()
+                ? found
+                : StoreReport.leftAlone(
+                        store,
+                        State.COMPUTED,
+                        found.detail() + "; its computed data has no source: datasets="
+                                + computed.subList(0, Math.min(MOST_NAMED, computed.size())) + "; larder serve --store "
+                                + store + " takes it over, larder gc --kept removes it");
+    }
+
     /** Looking at every file takes time: no lock is held that a daemon may need to start. */
     private StoreReport measuredIfLeft(StoreReport found) throws IOException {
-        return found.state() == State.KEPT || found.state() == State.DEAD ? measured(found) : found;
+        return EnumSet.of(State.KEPT, State.DEAD, State.COMPUTED).contains(found.state()) ? measured(found) : found;
     }
 
     private StoreReport measured(StoreReport found) throws IOException {

@@ -55,6 +55,7 @@ public final class Store implements AutoCloseable {
     private final Space space;
     private final LeaseProbe leases;
     private final WriteStrategy strategy;
+    private final boolean writersShow;
     private final Rings rings;
     private final RegionFiles regions;
 
@@ -77,6 +78,7 @@ public final class Store implements AutoCloseable {
         this.space = space;
         this.leases = new LeaseProbe(posix);
         this.strategy = WriteStrategy.of(layout.root(), BulkIo.system());
+        this.writersShow = WriterProbe.showsMappings(posix, BulkIo.system(), newPlace("probe"));
         this.names = new VersionNames(layout, () -> newPlace("name"));
         this.rings = new Rings(posix, layout);
         this.regions = new RegionFiles(posix, layout, System::nanoTime);
@@ -95,6 +97,7 @@ public final class Store implements AutoCloseable {
             if (group.isPresent()) {
                 Modes.requireGroup(group.get());
             }
+            TakeOver.requireNoDaemon(layout);
             StoreLock lock = TakeOver.takeLock(posix, layout);
             try {
                 long heldBytes = TakeOver.prepare(posix, layout, lock.contents(), group);
@@ -278,10 +281,15 @@ public final class Store implements AutoCloseable {
         Path folder = newPlace(dataset);
         try {
             Modes.makePrivateFolder(folder);
-            return new IncomingVersion(posix, dataset, provenance, folder, Modes.fileMode(layout.root()), strategy);
+            return newIncoming(dataset, provenance, folder);
         } catch (IOException e) {
             throw Space.failed("cannot start a version", folder, e);
         }
+    }
+
+    private IncomingVersion newIncoming(String dataset, Provenance provenance, Path folder) throws IOException {
+        int fileMode = Modes.fileMode(layout.root());
+        return new IncomingVersion(posix, dataset, provenance, folder, fileMode, strategy, writersShow);
     }
 
     /** Starts a version for a member of the group to write files of: its folder has a name that nobody can guess. */
@@ -291,7 +299,7 @@ public final class Store implements AutoCloseable {
         Path folder = newPlace(HexFormat.of().formatHex(secret));
         try {
             Modes.makePassage(folder);
-            return new IncomingVersion(posix, dataset, provenance, folder, Modes.fileMode(layout.root()), strategy);
+            return newIncoming(dataset, provenance, folder);
         } catch (IOException e) {
             throw Space.failed("cannot start an upload", folder, e);
         }

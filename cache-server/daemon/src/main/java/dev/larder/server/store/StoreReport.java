@@ -30,6 +30,8 @@ public record StoreReport(
         LIVE,
         /** A store whose daemon died. */
         DEAD,
+        /** The daemon died and left data without a source. */
+        COMPUTED,
         /** A store whose daemon left it for the next start. */
         KEPT,
         /** A store that was removed just now. */
@@ -43,6 +45,11 @@ public record StoreReport(
     public StoreReport {
         leased = List.copyOf(leased);
         holders = List.copyOf(holders);
+    }
+
+    /** Returns whether its daemon died. */
+    public boolean isOrphaned() {
+        return state == State.DEAD || state == State.COMPUTED;
     }
 
     static StoreReport leftAlone(Path store, State state, String detail) {

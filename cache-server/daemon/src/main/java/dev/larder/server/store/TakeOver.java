@@ -45,6 +45,16 @@ final class TakeOver {
         }
     }
 
+    /** Refuses the store of a live daemon from which another process has removed the lock: that daemon is about to restore it. */
+    static void requireNoDaemon(StoreLayout layout) {
+        if (!Files.exists(layout.lock()) && StoreLocation.hasDaemon(layout.root())) {
+            throw Failure.of(ErrorCode.REFUSED, "another daemon owns the store")
+                    .with("store", layout.root())
+                    .with("reason", "its lock was removed, but its socket accepts connections")
+                    .remedy("use that daemon, stop it with larder stop, or name another store with --store");
+        }
+    }
+
     /** Removes all but what was published, and returns how many bytes remain. */
     static long prepare(Posix posix, StoreLayout layout, LockRecord.Contents contents, Optional<String> group)
             throws IOException {

@@ -173,15 +173,26 @@ final class VersionNames {
         return true;
     }
 
-    /** Notes where a version can be loaded from. Its own manifest stays, so that the version is whole until it is moved away. */
+    /**
+     * Notes where a version can be loaded from. Its own manifest stays, so that the version is whole until it is moved away, unless the
+     * file system has no space or no inode left for the note: then the manifest becomes the note. A version without a manifest is one
+     * whose eviction has begun.
+     */
     private void keepSource(PublishedVersion version) throws IOException {
         Path manifest = version.folder().resolve(StoreLayout.MANIFEST);
+        Path note = layout.registered(version.dataset());
+        if (linkTo(manifest, note)) {
+            return;
+        }
         try {
-            if (!linkTo(manifest, layout.registered(version.dataset()))) {
-                writeRegistration(Registration.of(version));
+            writeRegistration(Registration.of(version));
+        } catch (LarderException full) {
+            try {
+                Files.move(manifest, note, StandardCopyOption.ATOMIC_MOVE);
+            } catch (IOException e) {
+                full.addSuppressed(e);
+                throw full;
             }
-        } catch (LarderException e) {
-            LOG.warn("the sources of a dataset are known only until the next start: {}", e.getMessage());
         }
     }
 

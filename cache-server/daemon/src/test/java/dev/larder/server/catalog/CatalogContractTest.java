@@ -17,7 +17,7 @@ class CatalogContractTest {
     private static int number;
 
     static Stream<Supplier<Catalog>> catalogs() {
-        return Stream.of(InMemoryCatalog::new, () -> Catalog.open(folder.resolve("catalog" + number++), false));
+        return Stream.of(Catalog::inMemory, () -> ChronicleCatalog.open(folder.resolve("catalog" + number++), false));
     }
 
     static CatalogEntry entry(String dataset, long version) {

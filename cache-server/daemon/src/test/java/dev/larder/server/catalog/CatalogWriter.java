@@ -27,7 +27,7 @@ final class CatalogWriter {
     }
 
     public static void main(String[] args) {
-        Catalog catalog = Catalog.open(Path.of(args[0]), false);
+        Catalog catalog = ChronicleCatalog.open(Path.of(args[0]), false);
         for (long version = 0; ; version++) {
             catalog.put(CatalogContractTest.entry("dataset" + version % 100, version % 1_000));
             catalog.remove("dataset" + version % 100, version % 1_000 - 500);

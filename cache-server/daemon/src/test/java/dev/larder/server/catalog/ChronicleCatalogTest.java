@@ -37,22 +37,22 @@ class ChronicleCatalogTest {
 
     @Test
     void entriesAreThereAfterACleanStop() {
-        try (Catalog catalog = Catalog.open(file, false)) {
+        try (Catalog catalog = ChronicleCatalog.open(file, false)) {
             catalog.put(entry("mnist", 1));
         }
 
-        try (Catalog again = Catalog.open(file, true)) {
+        try (Catalog again = ChronicleCatalog.open(file, true)) {
             assertThat(again.entries()).containsExactly(entry("mnist", 1));
         }
     }
 
     @Test
     void afterAnUncleanStopItIsEmpty() {
-        try (Catalog catalog = Catalog.open(file, false)) {
+        try (Catalog catalog = ChronicleCatalog.open(file, false)) {
             catalog.put(entry("mnist", 1));
         }
 
-        try (Catalog again = Catalog.open(file, false)) {
+        try (Catalog again = ChronicleCatalog.open(file, false)) {
             assertThat(again.entries()).isEmpty();
         }
     }
@@ -63,7 +63,7 @@ class ChronicleCatalogTest {
                 new byte[0], new byte[100_000], "no catalog".getBytes(StandardCharsets.UTF_8), new byte[] {1, 2, 3})) {
             Files.write(file, content);
 
-            try (Catalog catalog = Catalog.open(file, true)) {
+            try (Catalog catalog = ChronicleCatalog.open(file, true)) {
                 assertThat(catalog.entries()).isEmpty();
                 catalog.put(entry("mnist", 1));
                 assertThat(catalog.entries()).hasSize(1);
@@ -73,23 +73,23 @@ class ChronicleCatalogTest {
 
     @Test
     void aFileDamagedBehindItsHeaderIsReplacedAtOnce() throws IOException {
-        Catalog.open(file, false).close();
+        ChronicleCatalog.open(file, false).close();
         byte[] whole = Files.readAllBytes(file);
 
         Files.write(file, Arrays.copyOf(whole, 3_000));
-        try (Catalog catalog = Catalog.open(file, true)) {
+        try (Catalog catalog = ChronicleCatalog.open(file, true)) {
             assertThat(catalog.entries()).isEmpty();
         }
         Arrays.fill(whole, 100, 1_000, (byte) 'x');
         Files.write(file, whole);
-        try (Catalog catalog = Catalog.open(file, true)) {
+        try (Catalog catalog = ChronicleCatalog.open(file, true)) {
             assertThat(catalog.entries()).isEmpty();
         }
     }
 
     @Test
     void onlyTheOwnerCanReadTheFileAndItTakesLittleSpace() throws IOException {
-        try (Catalog catalog = Catalog.open(file, false)) {
+        try (Catalog catalog = ChronicleCatalog.open(file, false)) {
             catalog.put(entry("mnist", 1));
         }
 
@@ -100,7 +100,7 @@ class ChronicleCatalogTest {
 
     @Test
     void aCatalogFullOfTheLongestNamesFitsAndOneMoreIsRefused() {
-        try (Catalog catalog = Catalog.open(file, false)) {
+        try (Catalog catalog = ChronicleCatalog.open(file, false)) {
             for (int version = 0; version < FULL; version++) {
                 catalog.put(entry("d".repeat(255), version));
             }
@@ -123,7 +123,7 @@ class ChronicleCatalogTest {
             earlier.put("mnist/1", new byte[100]);
         }
 
-        try (Catalog catalog = Catalog.open(file, true)) {
+        try (Catalog catalog = ChronicleCatalog.open(file, true)) {
             assertThat(catalog.entries()).isEmpty();
             catalog.put(entry("mnist", 1));
             assertThat(catalog.entries()).hasSize(1);
@@ -132,7 +132,7 @@ class ChronicleCatalogTest {
 
     @Test
     void thousandsOfVersionsFit() {
-        try (Catalog catalog = Catalog.open(file, false)) {
+        try (Catalog catalog = ChronicleCatalog.open(file, false)) {
             for (int version = 1; version <= 5_000; version++) {
                 catalog.put(entry("dataset", version));
             }
@@ -144,7 +144,7 @@ class ChronicleCatalogTest {
 
     @Test
     void nothingIsCompiledWhenACatalogIsOpened() throws ReflectiveOperationException {
-        Catalog.open(file, false).close();
+        ChronicleCatalog.open(file, false).close();
 
         Class<?> generated = Class.forName("net.openhft.chronicle.hash.VanillaGlobalMutableState$$Native");
         assertThat(generated.getProtectionDomain().getCodeSource().getLocation())
@@ -161,7 +161,7 @@ class ChronicleCatalogTest {
             assertThat(writer.waitFor(60, TimeUnit.SECONDS)).isTrue();
             long start = System.nanoTime();
 
-            try (Catalog catalog = Catalog.open(file, false)) {
+            try (Catalog catalog = ChronicleCatalog.open(file, false)) {
                 assertThat(catalog.entries()).isEmpty();
                 catalog.put(entry("mnist", 1));
                 assertThat(catalog.entries()).hasSize(1);

@@ -142,7 +142,7 @@ class CopyingTest {
         copy(3, ScriptedData.regions("joined", regions));
 
         byte[] stored = Files.readAllBytes(version.folder().resolve("joined.npy"));
-        assertThat(ByteBuffer.wrap(stored, 4096, data.length)).isEqualTo(ByteBuffer.wrap(data));
+        assertThat(ByteBuffer.wrap(stored, StoreLayout.DATA_START, data.length)).isEqualTo(ByteBuffer.wrap(data));
     }
 
     private interface Change {
@@ -175,7 +175,7 @@ class CopyingTest {
         for (int i = 0; i < 3; i++) {
             Path small = Files.write(sources.resolve("small" + i), new byte[100]);
             SourceIdentity seen = SourceIdentity.of(small);
-            files.add("", "small" + i, 100, seen.modifiedNanos(), seen.inode());
+            files.add("", "small" + i, 100, seen.modifiedNanos(), seen.changedNanos(), seen.inode());
         }
         change.of(sources.resolve("small1"));
         SourceArray array = new SourceArray(

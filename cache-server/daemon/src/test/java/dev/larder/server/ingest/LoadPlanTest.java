@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
@@ -72,7 +73,7 @@ class LoadPlanTest {
         LoadPlan plan = LoadPlan.of(arrays, USUAL);
 
         assertThat(plan.segments()).extracting(Segment::file).containsExactly("large.npy", "pack-0000");
-        assertThat(plan.segments().get(0).placements().get(0).dataOffset()).isEqualTo(4096);
+        assertThat(plan.segments().get(0).placements().get(0).dataOffset()).isEqualTo(StoreLayout.DATA_START);
     }
 
     @ParameterizedTest
@@ -169,7 +170,7 @@ class LoadPlanTest {
                 throw new UnsupportedOperationException("a plan reads nothing");
             }
         };
-        SourceIdentity identity = new SourceIdentity(file, 128 + header.byteSize(), 0, 0);
+        SourceIdentity identity = new SourceIdentity(file, 128 + header.byteSize(), 0, 0, 0);
         return new SourceArray(new ArrayName("set", name), header, data, List.of(identity), ColumnPart.NONE);
     }
 }

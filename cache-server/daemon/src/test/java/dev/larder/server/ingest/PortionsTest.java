@@ -3,6 +3,7 @@ package dev.larder.server.ingest;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.larder.internal.layout.StoreLayout;
 import dev.larder.server.ingest.Portions.Portion;
 import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.SourceArray;
@@ -80,7 +81,7 @@ class PortionsTest {
         assertThat(batches(regions("empty", 0, 0, 0)))
                 .hasSize(1)
                 .allSatisfy(batch -> assertThat(batch).hasSize(1));
-        List<List<Portion>> batches = batches(regions("ends", 0, 8 * MIB - 4096, 0, 0));
+        List<List<Portion>> batches = batches(regions("ends", 0, 8 * MIB - StoreLayout.DATA_START, 0, 0));
         assertThat(batches).hasSize(1);
         assertThat(batches.get(0)).hasSize(1);
     }

@@ -42,7 +42,7 @@ class SegmentGroupTest {
     private static final int SEED = 20_261_125;
     private static final int MANY_ROWS = 900_000;
     private static final int[] WIDTHS = {8, 8, 4, 8, 2, 1};
-    private static final int HEAD_BYTES = 4096;
+    private static final int HEAD_BYTES = StoreLayout.DATA_START;
 
     @TempDir
     Path sources;

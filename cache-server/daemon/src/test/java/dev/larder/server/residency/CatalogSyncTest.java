@@ -36,7 +36,7 @@ class CatalogSyncTest {
     void manyLongOriginsAreNoMatterForTheCatalog() {
         PublishedVersion wide = made.publish("wide", fromFiles(3_000));
         PublishedVersion plain = made.publish("plain", fromFiles(1));
-        try (Catalog catalog = Catalog.open(folder.resolve("catalog.chm"), false)) {
+        try (Catalog catalog = Catalog.open(folder.resolve("catalog.chm"), false, errors::add)) {
             CatalogSync sync = new CatalogSync(catalog, errors::add);
 
             sync.add(wide, 1);
@@ -52,7 +52,7 @@ class CatalogSyncTest {
     void aFullCatalogKeepsWhatItHas() {
         PublishedVersion known = made.publish("known", fromFiles(1));
         PublishedVersion late = made.publish("late", fromFiles(1));
-        try (Catalog catalog = Catalog.open(folder.resolve("catalog.chm"), false)) {
+        try (Catalog catalog = Catalog.open(folder.resolve("catalog.chm"), false, errors::add)) {
             CatalogSync sync = new CatalogSync(catalog, errors::add);
             sync.add(known, 1);
             IntStream.range(1, TOO_MANY).forEach(i -> catalog.put(new CatalogEntry("x" + i, 1, 0)));
@@ -69,7 +69,7 @@ class CatalogSyncTest {
     @Test
     void aLastUseInTheFutureCountsAsNow() {
         PublishedVersion version = made.publish("known", fromFiles(1));
-        try (Catalog catalog = Catalog.open(folder.resolve("catalog.chm"), false)) {
+        try (Catalog catalog = Catalog.open(folder.resolve("catalog.chm"), false, errors::add)) {
             CatalogSync sync = new CatalogSync(catalog, errors::add);
             sync.add(version, 9_000);
             Usage usage = new Usage();

@@ -7,7 +7,6 @@ import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
 import dev.larder.server.catalog.Catalog;
-import dev.larder.server.catalog.InMemoryCatalog;
 import dev.larder.server.store.IncomingSegment;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.SegmentWriter;
@@ -36,7 +35,7 @@ public final class PublishedStore implements AutoCloseable {
 
     private final StoreLayout layout;
     private final Store store;
-    private final Catalog catalog = new InMemoryCatalog();
+    private final Catalog catalog = Catalog.inMemory();
     private final List<Throwable> catalogErrors = new ArrayList<>();
     private final Residency residency;
     private volatile long nowMs = 1_000_000;
@@ -55,7 +54,7 @@ public final class PublishedStore implements AutoCloseable {
 
     /** Returns another one over the same store, as a daemon has that starts after an unclean stop. */
     public Residency adoptAnew() {
-        Residency again = residency(new InMemoryCatalog());
+        Residency again = residency(Catalog.inMemory());
         try {
             again.adopt(() -> false, (folder, reason) -> {});
         } catch (IOException e) {
@@ -122,17 +121,16 @@ public final class PublishedStore implements AutoCloseable {
 
     /** Publishes a version of one array by way of what {@link #adoptAnew} returned. */
     public PublishedVersion publish(Residency by, String dataset, Provenance provenance) {
-        int length = (int) VERSION_BYTES - StoreLayout.DATA_ALIGNMENT;
+        int length = (int) VERSION_BYTES - StoreLayout.DATA_START;
         NpyHeader header = NpyHeader.of(Dtype.parse("|u1"), Order.C, length);
         ByteBuffer data = ByteBuffer.allocateDirect(length);
         CRC32C crc = new CRC32C();
         crc.update(data.duplicate());
         try (Reservation reservation = by.reserve(0, () -> true);
                 IncomingVersion version = store.newIncoming(dataset, provenance)) {
-            write(version, header.encode(StoreLayout.DATA_ALIGNMENT), data);
-            version.add(
-                    new ArrayEntry("a", "|u1", 'C', new long[] {length}, FILE, StoreLayout.DATA_ALIGNMENT, length, (int)
-                            crc.getValue()));
+            write(version, StoreLayout.header(header), data);
+            version.add(new ArrayEntry(
+                    "a", "|u1", 'C', new long[] {length}, FILE, StoreLayout.DATA_START, length, (int) crc.getValue()));
             return by.publish(List.of(version), reservation).get(0);
         }
     }

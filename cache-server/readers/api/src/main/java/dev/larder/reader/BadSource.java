@@ -1,5 +1,6 @@
 package dev.larder.reader;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
@@ -16,9 +17,8 @@ public final class BadSource extends IOException {
     public static final String REPAIR = "repair, replace or remove the file";
 
     /** What is advised where a file may be whole, but uses what the library of a reader does not know. */
-    private static final String WRITE_OTHERWISE =
-            "write it again without that (for HDF5: without libver=\"latest\"), or leave it out with --columns or --exclude;"
-                    + " if its writer knows nothing of it, the file is damaged";
+    private static final String WRITE_OTHERWISE = "write it again without that (for HDF5: without libver=\"latest\");"
+            + " if its writer does not use that, the file is damaged";
 
     /** What is advised as the daemon does for the files that it reads itself. */
     private static final String CHECK = "check that the file is there and readable";
@@ -104,7 +104,11 @@ public final class BadSource extends IOException {
         return first;
     }
 
-    private static String words(@Nullable Throwable first) {
+    /** Returns the message of a failure, or words for its class if it has none. */
+    public static String words(@Nullable Throwable first) {
+        if (first instanceof EOFException) {
+            return "it ends too early";
+        }
         return first == null
                 ? "unknown"
                 : first.getMessage() == null ? first.getClass().getSimpleName() : first.getMessage();

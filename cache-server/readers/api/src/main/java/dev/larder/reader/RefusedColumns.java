@@ -15,15 +15,20 @@ public final class RefusedColumns {
     private static final int MOST_REASON_CHARS = 200;
     private static final int MOST_NAMES_CHARS = 1000;
 
-    private final String withoutOthers;
     private final Map<String, BadSource> refused = new LinkedHashMap<>();
+    private boolean hasUnwanted;
 
-    /** Starts without any; {@code withoutOthers} is what to do where all that is wanted is refused. */
-    public RefusedColumns(String withoutOthers) {
-        this.withoutOthers = withoutOthers;
+    /** Notes that the files have a column that the request does not name. */
+    public synchronized void unwanted() {
+        hasUnwanted = true;
     }
 
-    /** Adds a column; what it advises stands beside the advice to load the others. */
+    /** Returns whether any column was added. */
+    public synchronized boolean hasAny() {
+        return !refused.isEmpty();
+    }
+
+    /** Adds a column; its remedy follows the advice to load the others. */
     public synchronized void add(BadSource column) {
         refused.putIfAbsent(column.column(), column);
     }
@@ -73,12 +78,19 @@ public final class RefusedColumns {
     private String remedy(Collection<String> others) {
         String names = names(others);
         Set<String> remedies = new LinkedHashSet<>();
-        remedies.add(names.isEmpty() ? withoutOthers : "load others with --columns " + names);
+        if (!names.isEmpty()) {
+            remedies.add("load others with --columns " + names);
+        } else if (hasUnwanted) {
+            remedies.add("name other columns with --columns");
+        }
         refused.values().stream()
                 .map(BadSource::remedy)
                 .filter(advice -> !advice.isEmpty())
                 .limit(MOST_SHOWN)
                 .forEach(remedies::add);
+        if (remedies.isEmpty()) {
+            remedies.add("leave the file out with --exclude");
+        }
         return String.join(", or ", remedies);
     }
 

@@ -31,7 +31,7 @@ class BadSourceTest {
 
     @Test
     void columnsThatCanBeLoadedAreNamedAsTheCommandTakesThem() {
-        RefusedColumns refused = new RefusedColumns("name other columns");
+        RefusedColumns refused = new RefusedColumns();
         refused.add(0, "a/bad", "it is so");
 
         assertThatThrownBy(() -> refused.requireNone(List.of("good", "bad", "a/b c", "x,y")))
@@ -39,14 +39,25 @@ class BadSourceTest {
                         BadSource.class,
                         e -> assertThat(e.remedy()).isEqualTo("load others with --columns good,a/b_c,x_y"))
                 .hasMessage("it is so");
+    }
+
+    @Test
+    void otherColumnsAreAdvisedOnlyIfThereAreAny() {
+        RefusedColumns refused = new RefusedColumns();
+        refused.add(0, "bad", "it is so");
+
         assertThatThrownBy(() -> refused.requireNone(List.of()))
                 .isInstanceOfSatisfying(
-                        BadSource.class, e -> assertThat(e.remedy()).isEqualTo("name other columns"));
+                        BadSource.class, e -> assertThat(e.remedy()).isEqualTo("leave the file out with --exclude"));
+        refused.unwanted();
+        assertThatThrownBy(() -> refused.requireNone(List.of()))
+                .isInstanceOfSatisfying(
+                        BadSource.class, e -> assertThat(e.remedy()).isEqualTo("name other columns with --columns"));
     }
 
     @Test
     void veryManyRefusedColumnsAreToldInFewWords() {
-        RefusedColumns refused = new RefusedColumns("name other columns");
+        RefusedColumns refused = new RefusedColumns();
         for (int i = 0; i < 10_000; i++) {
             refused.add(0, "bad" + i, "because ".repeat(1000));
         }

@@ -8,7 +8,7 @@ import java.util.List;
  *
  * <p>The kernel is {@code void larder_samples(uint samples, global const int *control, global uchar *target, global const uchar
  * *source0, …)} with one work item for each of {@link #itemsPerSample} parts of a sample in dimension 0 and the samples in
- * dimension 1; items beyond either do nothing. All memory begins on a multiple of 128 bytes.
+ * dimension 1; items beyond either do nothing. All memory begins on a multiple of 128 bytes, and rows in it on one of 64.
  *
  * <p>Immutable, for any number of threads.
  */
@@ -17,31 +17,41 @@ public interface KernelSource {
     String FUNCTION = "larder_samples";
 
     /**
-     * Where the stored rows of samples lie.
+     * The places of the stored rows of samples.
      *
-     * @param located whether the control says which row a sample is; else the rows lie in the order of the samples
-     * @param rowsPerShard how many rows each source has, but for the last
-     * @param shards how many sources there are, 1 to {@value #MAX_SHARDS}
+     * @param located whether the control has the row of each sample; else the rows are in the order of the samples
+     * @param start the offset of the first row in each source, in bytes: a multiple of {@value #START_ALIGNMENT}
+     * @param rowsPerShard the number of rows of each source, except the last
+     * @param shards the number of sources, 1 to {@value #MAX_SHARDS}
      */
-    record Rows(boolean located, long rowsPerShard, int shards) {
+    record Rows(boolean located, int start, long rowsPerShard, int shards) {
         /** How many sources a kernel takes at most. */
         public static final int MAX_SHARDS = 64;
 
-        /** Checks the counts. */
+        /** The unit of {@link #start}: vectors that kernels read are shorter. */
+        public static final int START_ALIGNMENT = 64;
+
+        /** Checks the numbers. */
         public Rows {
-            if (shards < 1 || shards > MAX_SHARDS || rowsPerShard < 1) {
-                throw new IllegalArgumentException("shards=" + shards + " rowsPerShard=" + rowsPerShard);
+            if (shards < 1 || shards > MAX_SHARDS || rowsPerShard < 1 || start < 0 || start % START_ALIGNMENT != 0) {
+                throw new IllegalArgumentException(
+                        "shards=" + shards + " rowsPerShard=" + rowsPerShard + " start=" + start);
             }
         }
 
         /** Rows of one batch, in the order of its samples. */
         public static Rows staged() {
-            return new Rows(false, Long.MAX_VALUE, 1);
+            return new Rows(false, 0, Long.MAX_VALUE, 1);
         }
 
         /** All rows of an array, in one or several pieces. */
         public static Rows resident(long rowsPerShard, int shards) {
-            return new Rows(true, rowsPerShard, shards);
+            return new Rows(true, 0, rowsPerShard, shards);
+        }
+
+        /** The same rows, if they start at another offset in each source. */
+        public Rows startingAt(int offset) {
+            return new Rows(located, offset, rowsPerShard, shards);
         }
     }
 

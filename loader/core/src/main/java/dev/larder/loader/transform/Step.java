@@ -225,7 +225,7 @@ public sealed interface Step {
     }
 
     /** Decodes an encoded image of at most so many pixels into bytes, height × width × channels. */
-    record Decode(Colours colours, long maxPixels, JpegDecoder jpegDecoder) implements Step {
+    record Decode(Colours colours, DecodeSize size, long maxPixels, JpegDecoder jpegDecoder) implements Step {
         /** How many pixels an image may have where nothing else is said: 2²⁶. */
         public static final long MAX_PIXELS = 1 << 26;
 
@@ -238,7 +238,7 @@ public sealed interface Step {
 
         @Override
         public String toString() {
-            return "decode(" + colours + ", " + maxPixels + ", " + jpegDecoder + ")";
+            return "decode(" + colours + ", " + size + ", " + maxPixels + ", " + jpegDecoder + ")";
         }
     }
 

@@ -156,12 +156,17 @@ public record Transform(List<Step> steps) {
 
     /**
      * Adds {@link Step.Decode}: makes an encoded image {@code |u1}, height × width × channels, three or, for grey, one.
-     * It is not turned as its EXIF data may ask for. The next step says what all images have in common: {@link
+     * EXIF rotation is ignored. The next step says what all images have in common: {@link
      * #resize(int, int)}, {@link #resizeShorter} with {@link #centerCrop}, {@link #randomResizedCrop(int, int)} or
      * {@link #centerCrop}.
      */
     public Transform decode(Colours colours) {
         return decode(colours, Step.Decode.MAX_PIXELS);
+    }
+
+    /** Adds {@link Step.Decode} at a size of choice; without it, images are decoded at {@link DecodeSize#FULL}. */
+    public Transform decode(Colours colours, DecodeSize size) {
+        return decode(new Step.Decode(colours, size, Step.Decode.MAX_PIXELS, JpegDecoder.AUTO));
     }
 
     /** Adds {@link Step.Decode} that fails for images of more pixels, before it takes memory for them. */
@@ -171,7 +176,12 @@ public record Transform(List<Step> steps) {
 
     /** Adds {@link Step.Decode} with a decoder of choice. */
     public Transform decode(Colours colours, long maxPixels, JpegDecoder jpegDecoder) {
-        return with(new Step.Decode(colours, maxPixels, jpegDecoder));
+        return decode(new Step.Decode(colours, DecodeSize.FULL, maxPixels, jpegDecoder));
+    }
+
+    /** Adds a {@link Step.Decode} with a size, a limit and a decoder of choice. */
+    public Transform decode(Step.Decode decode) {
+        return with(decode);
     }
 
     /** Adds {@link Step.Resize} with {@link Resampling#BILINEAR}. */
@@ -189,14 +199,15 @@ public record Transform(List<Step> steps) {
         return resizeShorter(side, Resampling.BILINEAR);
     }
 
-    /** Adds {@link Step.ResizeShorter}; {@link #centerCrop} follows. */
+    /** Adds {@link Step.ResizeShorter}, right behind {@link #decode(Colours)}; {@link #centerCrop} follows. */
     public Transform resizeShorter(int side, Resampling filter) {
         return with(new Step.ResizeShorter(side, filter));
     }
 
     /**
      * Adds {@link Step.RandomResizedCrop} as torchvision has it: 8 to 100 % of the area, 3:4 to 4:3, {@link
-     * Resampling#BILINEAR}.
+     * Resampling#BILINEAR}. It follows {@link #decode(Colours)}: images that are stored as pixels take {@link #resize(int,
+     * int)}, {@link #randomCrop} and {@link #centerCrop}.
      */
     public Transform randomResizedCrop(int height, int width) {
         return randomResizedCrop(height, width, 0.08f, 1);

@@ -124,6 +124,11 @@ public final class Transforms {
         return none().decode(colours);
     }
 
+    /** Begins with {@link Transform#decode(Colours, DecodeSize)}. */
+    public static Transform decode(Colours colours, DecodeSize size) {
+        return none().decode(colours, size);
+    }
+
     /** Begins with {@link Transform#decode(Colours, long)}. */
     public static Transform decode(Colours colours, long maxPixels) {
         return none().decode(colours, maxPixels);
@@ -132,6 +137,11 @@ public final class Transforms {
     /** Begins with {@link Transform#decode(Colours, long, JpegDecoder)}. */
     public static Transform decode(Colours colours, long maxPixels, JpegDecoder jpegDecoder) {
         return none().decode(colours, maxPixels, jpegDecoder);
+    }
+
+    /** Begins with {@link Transform#decode(Step.Decode)}. */
+    public static Transform decode(Step.Decode decode) {
+        return none().decode(decode);
     }
 
     /** Begins with {@link Transform#resize(int, int)}. */

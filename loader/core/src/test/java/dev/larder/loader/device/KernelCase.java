@@ -88,7 +88,10 @@ public final class KernelCase {
         int shardBytes = Math.toIntExact(rows.rowsPerShard() * rowBytes);
         for (int i = 0; i < rows.shards(); i++) {
             int end = Math.min(array.length, (i + 1) * shardBytes);
-            sources.add(Arrays.copyOfRange(array, i * shardBytes, end));
+            byte[] source = new byte[rows.start() + end - i * shardBytes];
+            Arrays.fill(source, 0, rows.start(), (byte) 0x5a); // of a page that the array shares
+            System.arraycopy(array, i * shardBytes, source, rows.start(), end - i * shardBytes);
+            sources.add(source);
         }
         return sources;
     }

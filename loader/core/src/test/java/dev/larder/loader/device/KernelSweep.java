@@ -54,7 +54,8 @@ public final class KernelSweep {
             return KernelSource.Rows.staged();
         }
         int rowsPerShard = 1 + Math.max(rows / 6, random.nextInt(rows));
-        return KernelSource.Rows.resident(rowsPerShard, (rows + rowsPerShard - 1) / rowsPerShard);
+        return KernelSource.Rows.resident(rowsPerShard, (rows + rowsPerShard - 1) / rowsPerShard)
+                .startingAt(KernelSource.Rows.START_ALIGNMENT * random.nextInt(4));
     }
 
     private byte[] classes(Dtype stored, int count) {

@@ -27,7 +27,7 @@ class StepTest {
             new Step.MapFloats((values, shape, random) -> {}),
             new Step.MapBytes(BYTE, List.of(), (row, result, random) -> {}),
             new Step.MapRow(BYTE, List.of(), false, false, (row, result, random) -> 0),
-            new Step.Decode(Colours.RGB, 1, JpegDecoder.AUTO),
+            new Step.Decode(Colours.RGB, DecodeSize.SCALED, 1, JpegDecoder.AUTO),
             new Step.Resize(1, 1, Resampling.BOX),
             new Step.ResizeShorter(1, Resampling.BOX));
 

@@ -85,7 +85,8 @@ public record Endpoint(String host, int port) {
 
     /** Refuses an address that stands for all addresses of a machine, so that others cannot reach it. */
     public void requireReachable() {
-        if (is(InetAddress::isAnyLocalAddress)) {
+        boolean isName = !host.contains(":") && !host.matches("[0-9.]+");
+        if (!isName && is(InetAddress::isAnyLocalAddress)) {
             throw Failure.of(ErrorCode.USAGE, "nobody can reach this rendezvous endpoint")
                     .with("endpoint", text())
                     .remedy("name an address of one of the machines instead of " + host);

@@ -78,7 +78,7 @@ public final class GridRun {
         job.parameters().forEach((name, value) -> environment.put(new Axis(name, List.of()).variable(), value));
         environment.put("LARDER_JOB", Integer.toString(job.number()));
         environment.put("LARDER_RESULT", files.result().toString());
-        OutputRedirect output = OutputRedirect.merged(files.log(), line -> listener.line(job, line));
+        OutputRedirect output = OutputRedirect.merged(files.log(), lines -> listener.lines(job, lines));
         return ProcessSpec.of(job.words(), output)
                 .withEnvironment(environment)
                 .withPromptPython()
@@ -98,6 +98,11 @@ public final class GridRun {
         if (settings.stopsOnFailure() && !ending.cause().isSuccess()) {
             startNoMore();
         }
+    }
+
+    /** Sends the jobs that run a signal, named without SIG. */
+    public void signal(String name) {
+        pool.signal(name);
     }
 
     /** Starts no further jobs; those that run go on. */

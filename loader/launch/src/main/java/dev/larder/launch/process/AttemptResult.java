@@ -1,5 +1,6 @@
 package dev.larder.launch.process;
 
+import dev.larder.launch.process.ExitCause.NotStarted;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +20,11 @@ public record AttemptResult(
     /** Copies what it is given. */
     public AttemptResult {
         ranks = List.copyOf(ranks);
+    }
+
+    /** Returns whether a rank failed and may do better when all start again: a program that could not be started will not. */
+    public boolean isWorthARestart() {
+        return firstFailure != null && !(firstFailure.cause() instanceof NotStarted);
     }
 
     /** Tells whether every rank did what it should. */

@@ -246,10 +246,10 @@ public final class ChildProcess implements AutoCloseable {
     private void openLogs() throws IOException {
         OutputRedirect output = program.output();
         Object turn = new Object();
-        Consumer<OutputLine> oneAtATime = line -> {
+        Consumer<List<OutputLine>> oneAtATime = lines -> {
             synchronized (turn) {
-                firstLine = firstLine.isEmpty() ? line.text() : firstLine;
-                output.reader().accept(line);
+                firstLine = firstLine.isEmpty() ? lines.get(0).text() : firstLine;
+                output.reader().accept(lines);
             }
         };
         pumps.add(OutputPump.to(output.log(), false, oneAtATime));

@@ -1,6 +1,7 @@
 package dev.larder.launch.process;
 
 import java.nio.file.Path;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Hears how a launch goes, and says where output is kept. Lines of different ranks come from different threads; all else comes from one. */
@@ -8,8 +9,8 @@ public interface LaunchListener {
     /** An attempt begins, with this port as MASTER_PORT. */
     default void attemptStarts(int attempt, int masterPort) {}
 
-    /** A rank wrote a line. The rank is held up while this does not return. */
-    default void line(int rank, OutputLine line) {}
+    /** A rank wrote lines, one or several. The rank is held up while this does not return. */
+    default void lines(int rank, List<OutputLine> lines) {}
 
     /** A rank has ended, whether well or not, and nothing of it is left. */
     default void rankEnded(int attempt, RankResult end) {}
@@ -28,9 +29,10 @@ public interface LaunchListener {
         return RankLogs.NONE;
     }
 
-    /** The files that a rank's output goes to; null for none. */
-    record RankLogs(@Nullable Path out, @Nullable Path err) {
+    /** The files that a rank's output goes to, and the one that its error as JSON may go to; null for none. */
+    record RankLogs(
+            @Nullable Path out, @Nullable Path err, @Nullable Path error) {
         /** Keeps nothing. */
-        public static final RankLogs NONE = new RankLogs(null, null);
+        public static final RankLogs NONE = new RankLogs(null, null, null);
     }
 }

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param isInputForRankZero whether rank 0 reads what this process would; all others read nothing
  * @param grace how long ranks may take to end when they are asked to, before they are killed
  * @param node which of several machines this one is, for one attempt; null where there is but one machine
+ * @param earlierRestarts the number of times that an engine has started the whole launch again
  */
 public record LaunchPlan(
         List<String> words,
@@ -29,7 +30,8 @@ public record LaunchPlan(
         Map<String, @Nullable String> environment,
         boolean isInputForRankZero,
         Duration grace,
-        @Nullable NodePlace node) {
+        @Nullable NodePlace node,
+        int earlierRestarts) {
 
     /** More than any machine runs at a time. */
     public static final int MAX_WORLD_SIZE = 4096;
@@ -66,37 +68,43 @@ public record LaunchPlan(
 
     /** Plans ranks that are started once, with a free port and a grace of 10 s. */
     public static LaunchPlan of(int worldSize, List<String> words) {
-        return new LaunchPlan(words, worldSize, 0, 0, Map.of(), false, USUAL_GRACE, null);
+        return new LaunchPlan(words, worldSize, 0, 0, Map.of(), false, USUAL_GRACE, null, 0);
     }
 
     /** Changes how often all ranks are started again. */
     public LaunchPlan withMaxRestarts(int restarts) {
-        return new LaunchPlan(words, worldSize, restarts, masterPort, environment, isInputForRankZero, grace, node);
+        return new LaunchPlan(words, worldSize, restarts, masterPort, environment, isInputForRankZero, grace, node, earlierRestarts);
     }
 
     /** Changes what else differs from this process's environment. */
     public LaunchPlan withEnvironment(Map<String, @Nullable String> changes) {
-        return new LaunchPlan(words, worldSize, maxRestarts, masterPort, changes, isInputForRankZero, grace, node);
+        return new LaunchPlan(words, worldSize, maxRestarts, masterPort, changes, isInputForRankZero, grace, node, earlierRestarts);
     }
 
     /** Changes how long ranks may take to end. */
     public LaunchPlan withGrace(Duration newGrace) {
         return new LaunchPlan(
-                words, worldSize, maxRestarts, masterPort, environment, isInputForRankZero, newGrace, node);
+                words, worldSize, maxRestarts, masterPort, environment, isInputForRankZero, newGrace, node, earlierRestarts);
     }
 
     /** Changes the port. */
     public LaunchPlan withMasterPort(int port) {
-        return new LaunchPlan(words, worldSize, maxRestarts, port, environment, isInputForRankZero, grace, node);
+        return new LaunchPlan(words, worldSize, maxRestarts, port, environment, isInputForRankZero, grace, node, earlierRestarts);
     }
 
     /** Lets rank 0 read what this process would. */
     public LaunchPlan withInputForRankZero() {
-        return new LaunchPlan(words, worldSize, maxRestarts, masterPort, environment, true, grace, node);
+        return new LaunchPlan(words, worldSize, maxRestarts, masterPort, environment, true, grace, node, earlierRestarts);
     }
 
     /** Makes this machine one of several; all ranks then run once, as whoever counts attempts is elsewhere. */
     public LaunchPlan withNode(NodePlace place) {
-        return new LaunchPlan(words, worldSize, maxRestarts, masterPort, environment, isInputForRankZero, grace, place);
+        return new LaunchPlan(words, worldSize, maxRestarts, masterPort, environment, isInputForRankZero, grace, place, earlierRestarts);
+    }
+
+    /** Sets the number of restarts that ranks count before those of this launch. */
+    public LaunchPlan withEarlierRestarts(int restarts) {
+        return new LaunchPlan(
+                words, worldSize, maxRestarts, masterPort, environment, isInputForRankZero, grace, node, restarts);
     }
 }

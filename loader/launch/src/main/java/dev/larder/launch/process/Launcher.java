@@ -101,6 +101,11 @@ public final class Launcher implements RunningRanks, AutoCloseable {
     }
 
     @Override
+    public void signal(String name) {
+        stop.signal(name);
+    }
+
+    @Override
     public void kill() {
         stop.ask(StopRequest.Kind.KILL);
     }
@@ -136,7 +141,7 @@ public final class Launcher implements RunningRanks, AutoCloseable {
                 AttemptResult end = new RankProcesses(environment, listener, stop).run();
                 attempts.add(end);
                 listener.attemptEnded(end);
-                goesOn = end.firstFailure() != null && attempt < plan.maxRestarts() && !stop.isAsked();
+                goesOn = end.isWorthARestart() && attempt < plan.maxRestarts() && !stop.isAsked();
             }
         }
         return new LaunchResult(attempts, stop.isAsked());

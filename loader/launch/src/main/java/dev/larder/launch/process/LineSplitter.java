@@ -1,80 +1,110 @@
 package dev.larder.launch.process;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.Consumer;
 
-/** Cuts bytes into lines. A line beyond the limit comes in pieces: nothing is lost, and no line fills the memory. */
+/**
+ * Cuts bytes into lines, and gives those of one read together: a reader that shows them then writes once. A line beyond the limit comes in
+ * pieces: nothing is lost, and no line fills the memory.
+ */
 final class LineSplitter {
     static final int LIMIT = 64 << 10;
+
+    /** As much as a page of a pipe: a reader that is slow, but not stuck, takes so much within the patience of a pump. */
+    private static final int BATCH_LENGTH = 4 << 10;
 
     private static final int CONTINUATION_MASK = 0xc0;
     private static final int CONTINUATION = 0x80;
     private static final int LONGEST_CHARACTER = 4;
 
     private final boolean isError;
-    private final Consumer<OutputLine> reader;
+    private final Consumer<List<OutputLine>> reader;
     private byte[] line = new byte[256];
     private int length;
     private boolean afterReturn;
+    private List<OutputLine> batch = new ArrayList<>();
+    private int batchLength;
 
-    LineSplitter(boolean isError, Consumer<OutputLine> reader) {
+    LineSplitter(boolean isError, Consumer<List<OutputLine>> reader) {
         this.isError = isError;
         this.reader = reader;
     }
 
-    /** Takes the next bytes. */
+    /** Takes the next bytes, and gives the lines that they end. */
     void accept(byte[] bytes, int count) {
-        for (int i = 0; i < count; i++) {
-            accept(bytes[i]);
+        int begin = 0;
+        for (int at = 0; at < count; at++) {
+            byte next = bytes[at];
+            if (afterReturn && next != '\n') {
+                end(true);
+            }
+            if (next == '\n' || next == '\r') {
+                append(bytes, begin, at);
+                begin = at + 1;
+                afterReturn = next == '\r';
+                if (next == '\n') {
+                    end(false);
+                }
+            }
         }
-    }
-
-    private void accept(byte next) {
-        if (next == '\n') {
-            give(false);
-            return;
-        }
-        if (afterReturn) {
-            give(true);
-        }
-        if (next == '\r') {
-            afterReturn = true;
-            return;
-        }
-        if (length == LIMIT) {
-            cut();
-        }
-        if (length == line.length) {
-            line = Arrays.copyOf(line, Math.min(2 * length, LIMIT));
-        }
-        line[length++] = next;
+        append(bytes, begin, count);
+        give();
     }
 
     /** Gives what follows the last line's end, if anything does. */
     void end() {
         if (length > 0) {
-            give(false);
+            end(false);
+        }
+        give();
+    }
+
+    private void append(byte[] bytes, int begin, int end) {
+        for (int at = begin; at < end; ) {
+            if (length == LIMIT) {
+                cut();
+            }
+            int count = Math.min(end - at, LIMIT - length);
+            if (length + count > line.length) {
+                line = Arrays.copyOf(line, Math.min(Math.max(2 * line.length, length + count), LIMIT));
+            }
+            System.arraycopy(bytes, at, line, length, count);
+            length += count;
+            at += count;
         }
     }
 
-    private void give(boolean isOverwritten) {
-        String text = new String(line, 0, length, StandardCharsets.UTF_8);
+    private void end(boolean isOverwritten) {
+        batch.add(new OutputLine(new String(line, 0, length, StandardCharsets.ISO_8859_1), isError, isOverwritten));
+        batchLength += length + 1;
         length = 0;
         afterReturn = false;
-        reader.accept(new OutputLine(text, isError, isOverwritten));
+        if (batchLength >= BATCH_LENGTH) {
+            give();
+        }
     }
 
-    /** Gives a piece that ends with a whole character, and keeps the bytes of the next one. */
+    private void give() {
+        if (!batch.isEmpty()) {
+            List<OutputLine> given = batch;
+            batch = new ArrayList<>();
+            batchLength = 0;
+            reader.accept(given);
+        }
+    }
+
+    /** Ends a piece before the last character, which may not be whole, and begins the next piece with it. */
     private void cut() {
-        int end = length;
-        while (end > length - LONGEST_CHARACTER && isContinuation(line[end - 1])) {
+        int end = length - 1;
+        while (end > length - LONGEST_CHARACTER && isContinuation(line[end])) {
             end--;
         }
-        end--; // the character that may not be whole begins here
         byte[] rest = Arrays.copyOfRange(line, end, length);
         length = end;
-        give(false);
+        end(false);
         System.arraycopy(rest, 0, line, 0, rest.length);
         length = rest.length;
     }

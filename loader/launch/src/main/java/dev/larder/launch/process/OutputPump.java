@@ -6,6 +6,7 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -19,7 +20,7 @@ final class OutputPump implements Runnable, AutoCloseable {
     private static final int BUFFER_LENGTH = 16 << 10;
 
     private final @Nullable OutputStream log;
-    private final Consumer<OutputLine> reader;
+    private final Consumer<List<OutputLine>> reader;
     private final LineSplitter lines;
     private @Nullable InputStream source;
     private @Nullable Thread thread;
@@ -31,14 +32,14 @@ final class OutputPump implements Runnable, AutoCloseable {
     private volatile boolean isGiving;
     private volatile @Nullable String trouble;
 
-    private OutputPump(@Nullable OutputStream log, boolean isError, Consumer<OutputLine> reader) {
+    private OutputPump(@Nullable OutputStream log, boolean isError, Consumer<List<OutputLine>> reader) {
         this.log = log;
         this.reader = reader;
         this.lines = new LineSplitter(isError, this::give);
     }
 
     /** Opens the log; {@link #start} follows, or {@link #close}. */
-    static OutputPump to(@Nullable Path log, boolean isError, Consumer<OutputLine> reader) throws IOException {
+    static OutputPump to(@Nullable Path log, boolean isError, Consumer<List<OutputLine>> reader) throws IOException {
         OutputStream stream =
                 log == null ? null : Files.newOutputStream(log, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         return new OutputPump(stream, isError, reader);
@@ -111,13 +112,13 @@ final class OutputPump implements Runnable, AutoCloseable {
         }
     }
 
-    private void give(OutputLine line) {
+    private void give(List<OutputLine> batch) {
         if (readerFails) {
             return;
         }
         isGiving = true;
         try {
-            reader.accept(line);
+            reader.accept(batch);
             given.incrementAndGet();
         } catch (RuntimeException e) {
             readerFails = true;

@@ -62,6 +62,17 @@ public final class PooledJob {
         end(EndReason.CANCELLED, newGrace);
     }
 
+    /** Sends its process group a signal, named without SIG, if it runs. */
+    void signal(String name) {
+        ChildProcess running;
+        synchronized (this) {
+            running = child;
+        }
+        if (running != null) {
+            running.signal(name);
+        }
+    }
+
     /** Takes it back, unless it has a place already. Returns at once. */
     public void withdraw() {
         synchronized (this) {

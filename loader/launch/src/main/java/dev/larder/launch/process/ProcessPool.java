@@ -144,6 +144,11 @@ public final class ProcessPool {
         ending.forEach(job -> job.cancel(jobGrace));
     }
 
+    /** Sends the process groups of all running jobs a signal, named without SIG. */
+    public void signal(String name) {
+        unfinished().forEach(job -> job.signal(name));
+    }
+
     /**
      * Takes no new jobs, kills what runs, and waits until nothing is left, at most 15 s.
      *

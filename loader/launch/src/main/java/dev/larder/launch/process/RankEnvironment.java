@@ -1,5 +1,6 @@
 package dev.larder.launch.process;
 
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -12,6 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param place the place of this machine's ranks among all
  */
 record RankEnvironment(LaunchPlan plan, NodePlace place) {
+    private static final String ASYNC_ERRORS = "TORCH_NCCL_ASYNC_ERROR_HANDLING";
+
     static final String MASTER_ADDRESS = "127.0.0.1";
 
     /** Tells the ranks of an attempt on one machine. */
@@ -24,8 +27,12 @@ record RankEnvironment(LaunchPlan plan, NodePlace place) {
         return place.round();
     }
 
-    /** Returns what the environment of a rank of this machine has that this process's has not; null removes a variable. */
-    Map<String, @Nullable String> changes(int localRank) {
+    /**
+     * Returns the changes of this process's environment for a rank of this machine; null removes a variable.
+     *
+     * @param errorFile where PyTorch's {@code @record} may write an error
+     */
+    Map<String, @Nullable String> changes(int localRank, @Nullable Path errorFile) {
         Map<String, @Nullable String> changes = new HashMap<>(plan.environment());
         changes.putAll(CoreShare.among(plan.worldSize()).variables(withOwn(plan.environment())));
         String worldSize = Integer.toString(place.worldSize());
@@ -41,12 +48,15 @@ record RankEnvironment(LaunchPlan plan, NodePlace place) {
         changes.put("GROUP_WORLD_SIZE", Integer.toString(place.nodes()));
         changes.put("MASTER_ADDR", place.masterAddress());
         changes.put("MASTER_PORT", Integer.toString(place.masterPort()));
-        changes.put("TORCHELASTIC_RESTART_COUNT", Integer.toString(place.restarts()));
-        changes.put("TORCHELASTIC_MAX_RESTARTS", Integer.toString(plan.maxRestarts()));
+        changes.put("TORCHELASTIC_RESTART_COUNT", Integer.toString(plan.earlierRestarts() + place.restarts()));
+        changes.put("TORCHELASTIC_MAX_RESTARTS", Integer.toString(plan.earlierRestarts() + plan.maxRestarts()));
         changes.putIfAbsent("TORCHELASTIC_RUN_ID", "none");
-        // Nobody listens at the port until rank 0 does: no agent has a store there, and no file waits for an error.
+        // Rank 0 is the first that listens at the port: no agent has a store there.
         changes.put("TORCHELASTIC_USE_AGENT_STORE", "False");
-        changes.put("TORCHELASTIC_ERROR_FILE", null);
+        changes.put("TORCHELASTIC_ERROR_FILE", errorFile == null ? null : errorFile.toString());
+        changes.putIfAbsent("TORCHELASTIC_SIGNALS_TO_HANDLE", "SIGTERM,SIGINT,SIGHUP,SIGQUIT");
+        String errors = withOwn(plan.environment()).get(ASYNC_ERRORS);
+        changes.put(ASYNC_ERRORS, errors == null ? "1" : errors);
         changes.put("LARDER_RUN_ID", place.runId());
         changes.put("LARDER_ATTEMPT", Integer.toString(place.round()));
         return changes;

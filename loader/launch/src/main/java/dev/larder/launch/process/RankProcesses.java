@@ -37,7 +37,7 @@ final class RankProcesses {
     /** One rank, and what is known of it. */
     private static final class Rank {
         private final int number;
-        private final Deque<String> lastLines = new ArrayDeque<>();
+        private final Deque<OutputLine> lastLines = new ArrayDeque<>();
         private @Nullable ChildProcess process;
         private volatile long diedNanos;
         private volatile boolean isDead;
@@ -51,15 +51,15 @@ final class RankProcesses {
             this.number = number;
         }
 
-        private synchronized void keep(OutputLine line) {
-            if (lastLines.size() == LAST_LINES) {
+        private synchronized void keep(List<OutputLine> lines) {
+            lastLines.addAll(lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size()));
+            while (lastLines.size() > LAST_LINES) {
                 lastLines.removeFirst();
             }
-            lastLines.addLast(line.text());
         }
 
         private synchronized List<String> lastLines() {
-            return List.copyOf(lastLines);
+            return lastLines.stream().map(OutputLine::text).toList();
         }
 
         private void killAfter(Duration grace) {
@@ -108,14 +108,14 @@ final class RankProcesses {
 
     private void start(Rank rank) {
         LaunchListener.RankLogs logs = listener.logs(environment.attempt(), rank.number);
-        OutputRedirect output = OutputRedirect.apart(logs.out(), logs.err(), line -> {
-            rank.keep(line);
-            listener.line(rank.number, line);
+        OutputRedirect output = OutputRedirect.apart(logs.out(), logs.err(), lines -> {
+            rank.keep(lines);
+            listener.lines(rank.number, lines);
         });
         boolean readsInput = environment.place().firstRank() + rank.number == 0
                 && environment.plan().isInputForRankZero();
         ProcessSpec program =
-                new ProcessSpec(environment.plan().words(), environment.changes(rank.number), null, output, readsInput);
+                new ProcessSpec(environment.plan().words(), environment.changes(rank.number, logs.error()), null, output, readsInput);
         ChildProcess process = ChildProcess.start(program.withPromptPython());
         rank.process = process;
         var unusedDeath = process.onDeath().thenRun(rank::died);
@@ -132,6 +132,7 @@ final class RankProcesses {
                 done = stop.kind();
                 askAll(done, environment.plan().grace());
             }
+            stop.takeSignals().forEach(this::signalAll);
             if (isPolite && System.nanoTime() - politeUntilNanos >= 0) {
                 Duration grace = environment.plan().grace();
                 askAll(StopRequest.Kind.TERMINATE, grace.minus(politely(grace)));
@@ -190,6 +191,14 @@ final class RankProcesses {
             ChildProcess process = rank.process;
             if (process != null && rank.end == null && !(rank.isDead && kind != StopRequest.Kind.KILL)) {
                 ask(rank, process, kind, grace);
+            }
+        }
+    }
+
+    private void signalAll(String name) {
+        for (Rank rank : ranks) {
+            if (rank.process != null && !rank.isDead) {
+                GroupSignal.send(rank.process, name);
             }
         }
     }

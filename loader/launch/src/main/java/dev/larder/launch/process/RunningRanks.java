@@ -13,6 +13,9 @@ public interface RunningRanks {
         terminate();
     }
 
+    /** Sends a signal, named without SIG, to the ranks that run on this machine; ranks elsewhere have a launcher of their own. */
+    default void signal(String name) {}
+
     /** Kills all ranks at once. */
     void kill();
 }

@@ -36,8 +36,8 @@ class GridRunTest {
         }
 
         @Override
-        public void line(GridJob job, OutputLine line) {
-            heard.put(job.number(), line.text());
+        public void lines(GridJob job, List<OutputLine> lines) {
+            heard.put(job.number(), lines.get(lines.size() - 1).text());
         }
 
         @Override

@@ -34,7 +34,7 @@ class ChildProcessTest {
     private final List<OutputLine> lines = Collections.synchronizedList(new ArrayList<>());
 
     private ProcessSpec shell(String script) {
-        return ProcessSpec.of(List.of("sh", "-c", script), OutputRedirect.merged(folder.resolve("log"), lines::add));
+        return ProcessSpec.of(List.of("sh", "-c", script), OutputRedirect.merged(folder.resolve("log"), lines::addAll));
     }
 
     private ExitCause run(ProcessSpec program) {
@@ -68,12 +68,12 @@ class ChildProcessTest {
 
     @Test
     void standardErrorCanBeKeptApart() {
-        OutputRedirect apart = OutputRedirect.apart(folder.resolve("out"), folder.resolve("err"), lines::add);
+        OutputRedirect apart = OutputRedirect.apart(folder.resolve("out"), folder.resolve("err"), lines::addAll);
 
         run(ProcessSpec.of(List.of("sh", "-c", "echo one; echo two >&2"), apart));
 
         assertThat(lines)
-                .containsExactlyInAnyOrder(new OutputLine("one", false, false), new OutputLine("two", true, false));
+                .containsExactlyInAnyOrder(OutputLine.of("one", false, false), OutputLine.of("two", true, false));
         assertThat(folder.resolve("out")).hasContent("one");
         assertThat(folder.resolve("err")).hasContent("two");
     }
@@ -90,7 +90,7 @@ class ChildProcessTest {
     @Test
     void aFullDiskUnderTheLogDoesNotHoldItUp() {
         ProcessSpec program = ProcessSpec.of(
-                List.of("sh", "-c", "seq 1 100000"), OutputRedirect.merged(Path.of("/dev/full"), lines::add));
+                List.of("sh", "-c", "seq 1 100000"), OutputRedirect.merged(Path.of("/dev/full"), lines::addAll));
         try (ChildProcess child = ChildProcess.start(program)) {
             ProcessResult ending = child.await(PATIENCE);
 
@@ -148,7 +148,7 @@ class ChildProcessTest {
                 .isInstanceOf(NotStarted.class)
                 .extracting(ExitCause::exitCode)
                 .isEqualTo(127);
-        assertThat(run(ProcessSpec.of(List.of("true"), OutputRedirect.merged(folder.resolve("a/log"), lines::add))))
+        assertThat(run(ProcessSpec.of(List.of("true"), OutputRedirect.merged(folder.resolve("a/log"), lines::addAll))))
                 .isInstanceOf(NotStarted.class);
     }
 
@@ -168,7 +168,7 @@ class ChildProcessTest {
     void itsPathIsTheOneItIsGiven() throws IOException {
         Path tool = Files.writeString(folder.resolve("tool"), "#!/bin/sh\necho found\n");
         assertThat(tool.toFile().setExecutable(true)).isTrue();
-        ProcessSpec program = ProcessSpec.of(List.of("tool"), OutputRedirect.merged(null, lines::add));
+        ProcessSpec program = ProcessSpec.of(List.of("tool"), OutputRedirect.merged(null, lines::addAll));
 
         assertThat(run(program.withEnvironment(Map.of("PATH", folder.toString())))
                         .isSuccess())

@@ -73,11 +73,12 @@ class KilledStarterTest {
     @Test
     void aStarterThatIsItselfAChildTakesItsChildrenWithIt() {
         List<Long> pids = new ArrayList<>();
-        OutputRedirect output = OutputRedirect.merged(null, line -> {
-            if (line.text().matches("(pid|child said [a-z]+) \\d+")) {
-                synchronized (pids) {
-                    pids.add(Long.parseLong(line.text().substring(line.text().lastIndexOf(' ') + 1)));
-                }
+        OutputRedirect output = OutputRedirect.merged(null, read -> {
+            synchronized (pids) {
+                read.stream()
+                        .map(OutputLine::text)
+                        .filter(text -> text.matches("(pid|child said [a-z]+) \\d+"))
+                        .forEach(text -> pids.add(Long.parseLong(text.substring(text.lastIndexOf(' ') + 1))));
             }
         });
         ProcessSpec inner = new ProcessSpec(Starter.words("sh", "-c", FAMILY), Map.of(), null, output, true);

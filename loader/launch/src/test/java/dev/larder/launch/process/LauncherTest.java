@@ -218,15 +218,15 @@ class LauncherTest {
         AtomicInteger lines = new AtomicInteger();
         LaunchListener slow = new LaunchListener() {
             @Override
-            public void line(int rank, OutputLine line) {
-                LockSupport.parkNanos(60_000_000); // 3.6 s in all: more than the 2 s for which a join waits for no line
-                lines.incrementAndGet();
+            public void lines(int rank, List<OutputLine> read) {
+                LockSupport.parkNanos(900_000_000); // 3.6 s in all: more than the 2 s for which a join waits for no line
+                lines.addAndGet(read.size());
             }
         };
-        try (Launcher launcher = Launcher.start(Launches.plan(1, "seq 60"), slow)) {
+        try (Launcher launcher = Launcher.start(Launches.plan(1, "seq 3000"), slow)) {
             launcher.join(Launches.PATIENCE);
         }
-        assertThat(lines).hasValue(60);
+        assertThat(lines).hasValue(3000);
     }
 
     @Test

@@ -35,9 +35,9 @@ final class Launches implements LaunchListener {
     }
 
     @Override
-    public void line(int rank, OutputLine line) {
+    public void lines(int rank, List<OutputLine> read) {
         lines.computeIfAbsent(rank, unused -> Collections.synchronizedList(new ArrayList<>()))
-                .add(line.text());
+                .addAll(read.stream().map(OutputLine::text).toList());
     }
 
     @Override

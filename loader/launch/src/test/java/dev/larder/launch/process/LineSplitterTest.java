@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class LineSplitterTest {
     private final List<OutputLine> lines = new ArrayList<>();
-    private final LineSplitter splitter = new LineSplitter(false, lines::add);
+    private final LineSplitter splitter = new LineSplitter(false, lines::addAll);
 
     private void feed(String text, int step) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
@@ -32,6 +32,31 @@ class LineSplitterTest {
             assertThat(lines.stream().map(OutputLine::text)).containsExactly("a", "", "ü", "b", "c");
             assertThat(lines.stream().map(OutputLine::isOverwritten)).containsExactly(false, false, false, true, false);
         }
+    }
+
+    @Test
+    void bytesThatAreNoTextStayAsTheyAre() {
+        byte[] bytes = new byte[256];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = (byte) (i == '\n' || i == '\r' ? ' ' : i);
+        }
+
+        splitter.accept(bytes, bytes.length);
+        splitter.end();
+
+        assertThat(lines).hasSize(1);
+        assertThat(lines.get(0).bytes()).isEqualTo(bytes);
+    }
+
+    @Test
+    void linesOfOneReadAreGivenTogetherInBoundedBatches() {
+        List<Integer> sizes = new ArrayList<>();
+        LineSplitter batches = new LineSplitter(false, read -> sizes.add(read.size()));
+        byte[] bytes = "1234567\n".repeat(1000).getBytes(StandardCharsets.UTF_8);
+
+        batches.accept(bytes, bytes.length);
+
+        assertThat(sizes).containsExactly(512, 488);
     }
 
     @Test

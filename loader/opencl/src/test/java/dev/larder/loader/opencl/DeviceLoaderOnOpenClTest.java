@@ -58,6 +58,19 @@ class DeviceLoaderOnOpenClTest extends DeviceLoaderContract {
         return LiveObjects.count();
     }
 
+    @Test
+    void arraysThatStartBehindAPageAreReadInPlace() {
+        try (Loader loader = pictures.loader()
+                .device(device())
+                .deviceMode(DeviceMode.RESIDENT)
+                .deviceSlots(1)
+                .build()) {
+            assertThat(loader.deviceBytes())
+                    .isLessThan(pictures.dataset.array("images").byteSize());
+            assertThat(Pictures.sum(loader.epoch(3))).isEqualTo(pictures.sum(3));
+        }
+    }
+
     /** The consumer's queue stands still: what it was given must see each batch as it was, when it goes on. */
     @ParameterizedTest
     @EnumSource(

@@ -48,7 +48,11 @@ class KernelTest {
         List<Integer> colour = List.of(32, 32, 3);
         return List.of(
                 new Usual(Transforms.none(), "|u1", grey, staged),
-                new Usual(Transforms.none(), "|u1", List.of(3, 5), KernelSource.Rows.resident(7, 8)),
+                new Usual(
+                        Transforms.none(),
+                        "|u1",
+                        List.of(3, 5),
+                        KernelSource.Rows.resident(7, 8).startingAt(192)),
                 new Usual(Transforms.none(), "|S10", List.of(), whole),
                 new Usual(Transforms.toFloat(), "|u1", grey, staged),
                 new Usual(Transforms.toFloat().cast("<f2"), "|u1", grey, whole),

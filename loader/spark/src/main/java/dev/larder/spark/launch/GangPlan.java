@@ -58,7 +58,8 @@ record GangPlan(
                 "--rdzv-endpoint=" + endpoint,
                 "--rdzv-timeout=2m", // its gang starts as one
                 "--rdzv-id=" + launch + "." + restarts + "." + attempt,
-                "--max-restarts=" + Math.max(0, maxRestarts - restarts - attempt)));
+                "--max-restarts=" + Math.max(0, maxRestarts - restarts - attempt),
+                "--earlier-restarts=" + (restarts + attempt)));
         if (seat.node() > 0) {
             words.add("--quiet"); // node 0 says it
         }

@@ -87,7 +87,7 @@ final class TaskNode {
                         plan.words(larder, seat, endpoint, context.stageAttemptNumber()),
                         environment(),
                         folder(),
-                        OutputRedirect.apart(null, null, line -> take(line, sender)),
+                        OutputRedirect.apart(null, null, lines -> lines.forEach(line -> take(line, sender))),
                         false)
                 .withPromptPython();
         try (ChildProcess launcher = ChildProcess.start(spec)) {

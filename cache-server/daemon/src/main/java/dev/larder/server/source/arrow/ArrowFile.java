@@ -90,8 +90,13 @@ final class ArrowFile implements Closeable {
         return Refusal.of(told, at, reason);
     }
 
-    /** Says why rows of a file that is sound cannot be taken, and what to do instead. */
-    LarderException unfit(String reason, String remedy) {
+    /** Returns the refusal of a column. */
+    ArrowColumn.Unfit unfit(String column, String reason) {
+        return new ArrowColumn.Unfit(told, column, reason);
+    }
+
+    /** Returns the refusal of a sound file that is written in a way that is not read. */
+    LarderException unread(String reason, String remedy) {
         return Refusal.unfit(told, reason, remedy);
     }
 

@@ -140,6 +140,12 @@ public final class ArrowFolder {
     }
 
     private void groupSaved(JsonObject state, @Nullable JsonObject info) {
+        if (state.get("_indices_data_files") instanceof JsonArray indices && !indices.isEmpty()) {
+            throw Refusal.unfit(
+                    folder.resolve(STATE),
+                    "it lists files of indices, as early releases of datasets wrote them: its rows are a choice from those of the data files",
+                    "save it again with a current release, or load the data files by themselves");
+        }
         List<String> listed = listed(state);
         for (String name : listed) {
             if (!names.contains(name)) {
@@ -291,7 +297,7 @@ public final class ArrowFolder {
             }
             throw Refusal.of(file, 0, "it is not what Hugging Face writes");
         } catch (JsonParseException | IllegalStateException e) {
-            throw Refusal.of(file, 0, "it is not valid JSON (" + e.getMessage() + ")");
+            throw Refusal.of(file, 0, "it is not valid JSON (" + Refusal.words(e) + ")");
         } catch (IOException e) {
             throw Refusal.unreadable(file, 0, e);
         }

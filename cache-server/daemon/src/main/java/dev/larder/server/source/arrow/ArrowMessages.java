@@ -152,9 +152,7 @@ final class ArrowMessages {
         }
         ByteBuffer metadata = file.read(at, length);
         Message message = Message.getRootAsMessage(metadata);
-        if (message.version() != MetadataVersion.V4 && message.version() != MetadataVersion.V5) {
-            throw version(message.version());
-        }
+        requireRead(message.version());
         isVersion4 = message.version() == MetadataVersion.V4;
         long bodyBytes = message.bodyLength();
         if (bodyBytes < 0 || bodyBytes > end - at - length) {
@@ -163,8 +161,13 @@ final class ArrowMessages {
         return new Found(message, length, at + length, bodyBytes);
     }
 
-    private LarderException version(short version) {
-        return file.refusal("its metadata has version " + (version + 1) + ", and 4 and 5 are read");
+    private void requireRead(short version) {
+        String reason = "its metadata has version " + (version + 1) + ", and 4 and 5 are read";
+        if (version >= MetadataVersion.V1 && version < MetadataVersion.V4) {
+            throw file.unread(reason, "write it again with a release of Arrow from 2018 or later");
+        } else if (version != MetadataVersion.V4 && version != MetadataVersion.V5) {
+            throw file.refusal(reason);
+        }
     }
 
     private void take(Found found, boolean hasSchema) {
@@ -236,9 +239,7 @@ final class ArrowMessages {
         ByteBuffer copy = ByteBuffer.allocate(length); // the file's window moves on
         file.read(end, copy);
         Footer footer = Footer.getRootAsFooter(copy);
-        if (footer.version() != MetadataVersion.V4 && footer.version() != MetadataVersion.V5) {
-            throw version(footer.version());
-        }
+        requireRead(footer.version() == MetadataVersion.V1 ? firstVersion(end) : footer.version());
         Schema schema = footer.schema();
         require(schema);
         visitor.schema(ArrowSchema.of(schema, length, file));
@@ -252,6 +253,15 @@ final class ArrowMessages {
         for (int i = 0; i < batches; i++) {
             take(footer.recordBatches(block, i), MessageHeader.RecordBatch, end);
         }
+    }
+
+    /** Returns the version of the first message. Up to 0.14 the writer in Java wrote it there, but left it out of the footer. */
+    private short firstVersion(long end) {
+        file.enter(HEAD_BYTES);
+        int prefix = prefixBytes(HEAD_BYTES, end);
+        int length =
+                file.read(HEAD_BYTES + prefix - Integer.BYTES, Integer.BYTES).getInt(0);
+        return message(HEAD_BYTES + prefix, length, end).message.version();
     }
 
     /** Refuses blocks that lie upon each other: a small file could claim any number of rows. */

@@ -51,7 +51,7 @@ record ArrowSchema(List<ArrowField> fields, String huggingFace) {
     /** Reads a schema that lies in so many bytes. */
     static ArrowSchema of(Schema schema, int metadataBytes, ArrowFile file) {
         if (schema.endianness() != Endianness.Little) {
-            throw file.refusal("its numbers are big-endian");
+            throw file.unread("its numbers are big-endian", "write it again with pyarrow, which swaps their bytes");
         }
         Parser parser = new Parser(file, metadataBytes);
         List<ArrowField> fields = parser.fields(schema.fieldsLength(), schema::fields, 0);

@@ -1,15 +1,15 @@
 package dev.larder.server.source.arrow;
 
-import dev.larder.error.ErrorCode;
-import dev.larder.error.LarderException;
 import dev.larder.internal.layout.Names;
 import dev.larder.server.reader.UnpackedFiles;
+import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.ColumnSearch;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** The columns of Arrow files that follow each other. Not thread-safe; owns the memory of its arrays until they are taken. */
@@ -24,7 +25,7 @@ public final class ArrowTable implements AutoCloseable {
     private static final int MOST_SUGGESTED = 20;
 
     /** For each, the fields before it are passed over once more. */
-    private static final int MOST_UNREADABLE = 1_000;
+    private static final int MOST_UNFIT = 1_000;
 
     private final ColumnSearch.Table search;
     private final FieldChoice choice;
@@ -177,10 +178,10 @@ public final class ArrowTable implements AutoCloseable {
         private List<ArrowField> fields = List.of();
         private final List<@Nullable ArrowColumn> found = new ArrayList<>();
 
-        /** Columns of types that no array holds. The others are read all the same, to tell which of them can be loaded. */
+        /** Columns that no array holds, with the reasons. The others are read, so that the refusal can name those that load. */
         private final List<String> refused = new ArrayList<>();
 
-        private final Set<String> unreadable = new HashSet<>();
+        private final Set<String> unfit = new HashSet<>();
 
         Reading(ArrowFile file, Features fallback) {
             this.file = file;
@@ -216,7 +217,7 @@ public final class ArrowTable implements AutoCloseable {
         }
 
         private String nameOf(int index) {
-            return ColumnFactory.nameOf(fields.get(index), "column" + index);
+            return ColumnArrays.cleanName(fields.get(index).name(), "column" + index);
         }
 
         private String name(@Nullable SourceIdentity identity) {
@@ -264,7 +265,33 @@ public final class ArrowTable implements AutoCloseable {
             List<CodesColumn> its =
                     factory.codes().stream().filter(column -> column.id() == id).toList();
             for (CodesColumn column : its) {
-                column.takeWords(words.again(), isMore);
+                try {
+                    column.takeWords(words.again(), isMore);
+                } catch (ArrowColumn.Unfit e) {
+                    refuse(e);
+                }
+            }
+        }
+
+        /** Refuses the column that a dictionary belongs to, once. */
+        private void refuse(ArrowColumn.Unfit refusal) {
+            int field = IntStream.range(0, fields.size())
+                    .filter(i -> refusal.isOf(nameOf(i)))
+                    .boxed()
+                    .max(Comparator.comparing(i -> nameOf(i).length()))
+                    .orElseThrow(() -> refusal);
+            if (found.get(field) != null) {
+                refuse(field, refusal);
+            }
+        }
+
+        private void refuse(int field, ArrowColumn.Unfit refusal) {
+            String name = nameOf(field);
+            refused.add(name + " (" + refusal.within(name) + ")");
+            unfit.add(name);
+            found.set(field, null);
+            if (unfit.size() == MOST_UNFIT) {
+                requireNoneRefused();
             }
         }
 
@@ -285,27 +312,16 @@ public final class ArrowTable implements AutoCloseable {
                 cursor.requireNextRows(length);
                 if (column == null) {
                     cursor.skip(fields.get(i));
-                } else if (refused.isEmpty()) {
-                    column.take(cursor, 0, length);
-                } else if (!isTaken(column, cursor, length)) {
-                    found.set(i, null);
-                    unreadable.add(nameOf(i));
-                    cursor = behind(batch, i);
+                } else {
+                    try {
+                        column.take(cursor, 0, length);
+                    } catch (ArrowColumn.Unfit e) {
+                        refuse(i, e);
+                        cursor = behind(batch, i);
+                    }
                 }
             }
             rows = Math.addExact(rows, length);
-        }
-
-        private boolean isTaken(ArrowColumn column, BatchCursor batch, long length) {
-            try {
-                column.take(batch, 0, length);
-                return true;
-            } catch (LarderException e) {
-                if (e.code() != ErrorCode.BAD_INPUT || unreadable.size() == MOST_UNREADABLE) {
-                    throw e;
-                }
-                return false;
-            }
         }
 
         /** Returns a cursor that stands behind a field. */
@@ -317,18 +333,18 @@ public final class ArrowTable implements AutoCloseable {
             return again;
         }
 
-        /** Refuses a file of types that no array holds. */
+        /** Refuses a file if it has columns that no array holds. */
         void requireNoneRefused() {
             if (refused.isEmpty()) {
                 return;
             }
             String rest = columns.keySet().stream()
-                    .filter(name -> !unreadable.contains(name))
+                    .filter(name -> !unfit.contains(name))
                     .limit(MOST_SUGGESTED)
                     .collect(Collectors.joining(","));
             throw Refusal.unfit(
                     file.identity().file(),
-                    "no array can hold columns of such types: " + Refusal.shown(refused),
+                    "no array can hold these columns: " + Refusal.shown(refused),
                     rest.isEmpty()
                             ? "convert them with pyarrow, or load the file --as bytes"
                             : "load the others with --columns " + rest + ", or convert them with pyarrow");

@@ -10,7 +10,6 @@ import dev.larder.server.source.arrow.ArrowField.Encoding;
 import dev.larder.server.source.arrow.ArrowField.Kind;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -54,7 +53,7 @@ final class CodesColumn extends ArrowColumn {
     /** Tells whether a dictionary has elements that can be kept. */
     static boolean isReadable(ArrowField field) {
         return switch (field.kind()) {
-            case TEXTS, BYTES, FIXED -> true;
+            case TEXTS, BYTES, TEXT_VIEWS, BYTES_VIEWS, FIXED -> true;
             default -> false;
         };
     }
@@ -101,23 +100,34 @@ final class CodesColumn extends ArrowColumn {
     /** Reads the elements of one dictionary in their order. */
     private final class WordReader {
         private final BatchCursor batch;
+        private final @Nullable Views views;
         private final @Nullable FileWindow offsets;
-        private final FileWindow data;
+        private final @Nullable FileWindow data;
 
         WordReader(BatchCursor batch, long count) {
             this.batch = batch;
-            if (words.kind() == Kind.FIXED) {
-                offsets = null;
-                batch.nextBuffer(Math.multiplyExact(count, words.size()));
-            } else {
-                batch.nextOffsets(words.size());
-                offsets = new FileWindow(batch.file(), batch.bufferOffset(), batch.bufferBytes());
-                batch.nextBuffer(0);
-            }
-            data = new FileWindow(batch.file(), batch.bufferOffset(), batch.bufferBytes());
+            boolean isViewed = words.kind().hasMoreBuffers();
+            boolean isFixed = words.kind() == Kind.FIXED;
+            views = isViewed ? new Views(batch, name + CLASSES, count, LONGEST_WORD) : null;
+            offsets = isViewed || isFixed ? null : offsets();
+            data = isViewed ? null : data(isFixed ? Math.multiplyExact(count, words.size()) : 0);
+        }
+
+        private FileWindow offsets() {
+            batch.nextOffsets(words.size());
+            return new FileWindow(batch.file(), batch.bufferOffset(), batch.bufferBytes());
+        }
+
+        private FileWindow data(long atLeast) {
+            batch.nextBuffer(atLeast);
+            return new FileWindow(batch.file(), batch.bufferOffset(), batch.bufferBytes());
         }
 
         ByteBuffer word(int index) {
+            if (views != null) {
+                ByteBuffer row = views.row(index);
+                return ByteBuffer.allocate(row.remaining()).put(row).flip();
+            }
             long from = (long) index * words.size();
             long to = from + words.size();
             if (offsets != null) {
@@ -129,7 +139,7 @@ final class CodesColumn extends ArrowColumn {
                         .refusal("the dictionary of column " + name + " is malformed, or has elements of more than "
                                 + LONGEST_WORD + " bytes");
             }
-            return data.copy(from, (int) (to - from));
+            return Objects.requireNonNull(data).copy(from, (int) (to - from));
         }
     }
 
@@ -155,8 +165,8 @@ final class CodesColumn extends ArrowColumn {
             vocabulary.addNumbers(name + CLASSES, words.type(), arrays);
             return;
         }
-        ColumnBuilder builder =
-                words.kind() == Kind.TEXTS ? new StringsBuilder(arrays.memory()) : new BytesBuilder(arrays.memory());
+        boolean isText = words.kind() == Kind.TEXTS || words.kind() == Kind.TEXT_VIEWS;
+        ColumnBuilder builder = isText ? new StringsBuilder(arrays.memory()) : new BytesBuilder(arrays.memory());
         try {
             vocabulary.elements().forEach(word -> add(builder, word.duplicate()));
         } catch (RuntimeException | Error e) {
@@ -169,7 +179,7 @@ final class CodesColumn extends ArrowColumn {
     /** Adds a text, or else bytes, to a builder of such. */
     static void add(ColumnBuilder builder, ByteBuffer row) {
         if (builder instanceof StringsBuilder texts) {
-            texts.add(StandardCharsets.UTF_8.decode(row));
+            texts.addUtf8(row);
         } else if (builder instanceof BytesBuilder bytes) {
             bytes.add(row);
         }

@@ -1,8 +1,6 @@
 package dev.larder.server.source.arrow;
 
 import dev.larder.column.ColumnMemory;
-import dev.larder.internal.layout.Names;
-import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.arrow.ArrowField.Kind;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -102,13 +100,6 @@ final class ColumnFactory {
             parts.add(part);
         }
         return new StructColumn(nulls, parts);
-    }
-
-    /** Returns what a field is called: as in the file where an array may be called so. */
-    static String nameOf(ArrowField field, String ifEmpty) {
-        String name = field.name();
-        boolean isAllowed = name.indexOf('/') < 0 && Names.arrayObjection(name) == null;
-        return isAllowed ? name : ColumnArrays.cleanName(name, ifEmpty);
     }
 
     private @Nullable ArrowColumn list(String name, ArrowField field, Features features, @Nullable Nulls above) {

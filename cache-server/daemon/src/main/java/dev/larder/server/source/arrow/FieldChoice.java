@@ -1,5 +1,6 @@
 package dev.larder.server.source.arrow;
 
+import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.ColumnSearch;
 import dev.larder.server.source.arrow.ArrowField.Kind;
 import java.util.List;
@@ -70,7 +71,7 @@ final class FieldChoice {
     /** Returns what a part of a field is called. */
     static String nameOf(String name, ArrowField field, int part) {
         return field.kind() == Kind.STRUCTS
-                ? name + "/" + ColumnFactory.nameOf(field.children().get(part), "field" + part)
+                ? name + "/" + ColumnArrays.cleanName(field.children().get(part).name(), "field" + part)
                 : name + ItemsColumn.ITEMS;
     }
 }

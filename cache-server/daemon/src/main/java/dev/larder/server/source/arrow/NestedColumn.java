@@ -133,10 +133,7 @@ final class NestedColumn extends ArrowColumn {
     }
 
     private LarderException refusal(BatchCursor batch, long row, String reason) {
-        return batch.file()
-                .unfit(
-                        "column " + name + ": row " + row + " of a batch " + reason,
-                        "choose other columns with --columns, or leave such rows out");
+        return batch.file().unfit(name, "row " + row + " of a batch " + reason);
     }
 
     @Override

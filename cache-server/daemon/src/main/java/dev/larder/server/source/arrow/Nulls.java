@@ -61,10 +61,7 @@ final class Nulls {
     }
 
     private static RuntimeException within(BatchCursor batch, String column) {
-        return batch.file()
-                .unfit(
-                        "column " + column + " has rows with nulls in them",
-                        "fill them in, or choose other columns with --columns");
+        return batch.file().unfit(column, "rows have nulls in them");
     }
 
     /** Enters the next field of a batch, which has so many elements for each row: those of a row that is null may be null, too. */

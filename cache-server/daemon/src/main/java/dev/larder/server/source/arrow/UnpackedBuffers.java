@@ -1,6 +1,7 @@
 package dev.larder.server.source.arrow;
 
 import dev.larder.server.reader.UnpackedFiles;
+import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.FileRegion;
 import java.util.Arrays;
 import java.util.List;
@@ -68,7 +69,7 @@ final class UnpackedBuffers implements ArrowMessages.Visitor {
             return;
         }
         for (int i = 0; i < fields.size(); i++) {
-            String name = ColumnFactory.nameOf(fields.get(i), "column" + i);
+            String name = ColumnArrays.cleanName(fields.get(i).name(), "column" + i);
             if (choice.takes(name, fields.get(i))) {
                 batch.visit(fields.get(i), this::add);
             } else {

@@ -3,8 +3,8 @@ package dev.larder.server.source.formats;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.Names;
 import dev.larder.npy.NpyHeader;
+import dev.larder.reader.WantedColumns;
 import dev.larder.server.source.ArrayData;
-import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.FileData;
 import dev.larder.server.source.FileRegion;
@@ -46,7 +46,7 @@ final class NpzFormat implements SourceFormat {
 
     private static String name(ZipMember member) {
         String name = member.name();
-        return ColumnArrays.levelledName(
+        return WantedColumns.storedName(
                 name.endsWith(SUFFIX) ? name.substring(0, name.length() - SUFFIX.length()) : name);
     }
 

@@ -44,7 +44,7 @@ final class NumberFormat {
         return switch (kind) {
             case INTEGER -> fits(number.integer());
             case UNSIGNED -> dtype.kind() == Kind.UINT && itemSize == Long.BYTES;
-            case REAL -> isWhole(number.real()) && fits((long) number.real());
+            case REAL -> isWhole(number.real()) && number.isExact() && fits((long) number.real());
             case MISSING, NONE -> false;
         };
     }
@@ -62,10 +62,11 @@ final class NumberFormat {
         };
     }
 
-    /** Appends an integer. */
-    void put(ByteBuffer target, long value) {
+    /** Appends an integer; an unsigned one has its 64 bits in the value. */
+    void put(ByteBuffer target, long value, boolean isUnsigned) {
         if (isReal) {
-            put(target, (double) value);
+            boolean isLarge = isUnsigned && value < 0;
+            put(target, isLarge ? (value >>> 1 | value & 1) * 2.0 : (double) value);
             return;
         }
         switch (itemSize) {

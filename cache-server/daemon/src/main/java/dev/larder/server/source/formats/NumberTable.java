@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * The numbers of a table on their way from its rows to its columns: in blocks of some thousand rows, one column after the other
  * within each. What is more than one block lies in a temporary file without a name, which goes with this process at the latest.
  *
- * <p>Each number takes 8 bytes: an integer, or the bits of a double from the first number of its column that is none.
+ * <p>Each number takes 8 bytes: an integer, or the bits of a double from the first number of its column that is no integer, or does not fit one
+ * type with those before it.
  * Filled by one thread; then read by any.
  */
 final class NumberTable implements AutoCloseable {
@@ -30,6 +31,8 @@ final class NumberTable implements AutoCloseable {
     private final int columns;
     private final int blockRows;
     private final long[] firstReal;
+    private final boolean[] hasNegative;
+    private final boolean[] hasUnsigned;
     private long[] block;
     private long rows;
     private @Nullable FileChannel spilled;
@@ -47,12 +50,26 @@ final class NumberTable implements AutoCloseable {
         this.blockRows = Math.max(1, BLOCK_NUMBERS / columns);
         this.firstReal = new long[columns];
         Arrays.fill(firstReal, NEVER);
+        this.hasNegative = new boolean[columns];
+        this.hasUnsigned = new boolean[columns];
         this.block = new long[Math.min(64, blockRows) * columns];
     }
 
     /** Adds an integer to the current row; only to a column that is {@link #isWhole}. */
     void add(int column, long integer) {
         block[place(column)] = integer;
+    }
+
+    /** Adds an integer to the current row if those of the column still fit int64, or uint64. */
+    boolean isAdded(int column, long integer, boolean isUnsigned) {
+        boolean isNegative = !isUnsigned && integer < 0;
+        if (!isWhole(column) || (isUnsigned && hasNegative[column]) || (isNegative && hasUnsigned[column])) {
+            return false;
+        }
+        hasUnsigned[column] |= isUnsigned;
+        hasNegative[column] |= isNegative;
+        block[place(column)] = integer;
+        return true;
     }
 
     /** Adds a double to the current row; from now on the column holds doubles. */
@@ -64,6 +81,16 @@ final class NumberTable implements AutoCloseable {
     /** Returns whether a column has had nothing but integers. */
     boolean isWhole(int column) {
         return firstReal[column] == NEVER;
+    }
+
+    /** Returns whether integers of a column are below 0. */
+    boolean hasNegative(int column) {
+        return hasNegative[column];
+    }
+
+    /** Returns whether integers of a column are 2^63 or more, in the bits of a long. */
+    boolean hasUnsigned(int column) {
+        return hasUnsigned[column];
     }
 
     /** Ends the current row. */

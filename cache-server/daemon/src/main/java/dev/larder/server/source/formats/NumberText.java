@@ -1,5 +1,8 @@
 package dev.larder.server.source.formats;
 
+import java.math.BigDecimal;
+import org.jspecify.annotations.Nullable;
+
 /** Reads numbers out of text, one after the other, without garbage where they have at most 15 digits. */
 final class NumberText {
     /** What a field holds. */
@@ -19,10 +22,14 @@ final class NumberText {
     };
     private static final int EXACT_DIGITS = 15;
     private static final int LONGEST = 1_000;
+    private static final int DOUBLE_DIGITS = 53;
 
     private long integer;
     private double real;
     private boolean isWhole;
+
+    /** The field that was read last if it is a number of more than 15 digits or with an exponent; else null. */
+    private @Nullable String longWord;
 
     /** Returns the last {@link Kind#INTEGER} or {@link Kind#UNSIGNED}. */
     long integer() {
@@ -32,6 +39,29 @@ final class NumberText {
     /** Returns the last number of any kind, rounded to the nearest double; NaN for one that is missing. */
     double real() {
         return real;
+    }
+
+    /** Returns whether the last number is written without a point and without an exponent. */
+    boolean isWhole() {
+        return isWhole;
+    }
+
+    /** Returns whether {@link #real} is exactly the last number, not a rounded one. */
+    boolean isExact() {
+        String word = longWord;
+        if (word == null) {
+            return true;
+        } else if (real == 0) { // its exponent may be beyond those that BigDecimal has
+            return word.split("[eE]")[0].chars().noneMatch(c -> c >= '1' && c <= '9');
+        }
+        return !Double.isInfinite(real) && new BigDecimal(word).compareTo(new BigDecimal(real)) == 0;
+    }
+
+    /** Returns whether a double has a whole number exactly. */
+    static boolean isExact(long bits, boolean isUnsigned) {
+        long magnitude = isUnsigned || bits >= 0 ? bits : -bits; // that of -2^63 is 2^63, unsigned
+        return Long.SIZE - Long.numberOfLeadingZeros(magnitude) - Long.numberOfTrailingZeros(magnitude)
+                <= DOUBLE_DIGITS;
     }
 
     /** Reads a field; white space around it does not matter. */
@@ -44,6 +74,7 @@ final class NumberText {
         while (end > start && text[end - 1] <= ' ') {
             end--;
         }
+        longWord = null;
         if (start == end) {
             real = Double.NaN;
             return Kind.MISSING;
@@ -105,6 +136,7 @@ final class NumberText {
 
     private Kind found(Kind kind, double value) {
         real = value;
+        isWhole = false;
         return kind;
     }
 
@@ -127,7 +159,9 @@ final class NumberText {
         } catch (NumberFormatException e) {
             return Kind.NONE;
         }
-        if (word.chars().anyMatch(c -> c == '.' || c == 'e' || c == 'E')) {
+        isWhole = word.chars().noneMatch(c -> c == '.' || c == 'e' || c == 'E');
+        longWord = word;
+        if (!isWhole) {
             return Kind.REAL;
         }
         try {

@@ -97,7 +97,7 @@ final class SafetensorsFormat implements SourceFormat {
         try {
             return new SafetensorsHeader(file).parse(json);
         } catch (IOException | JsonParseException | IllegalStateException | NumberFormatException e) {
-            throw Refusal.of(file, Long.BYTES, "its header is not valid JSON (" + e.getMessage() + ")");
+            throw Refusal.of(file, Long.BYTES, "its header is not valid JSON (" + Refusal.words(e) + ")");
         }
     }
 

@@ -67,7 +67,7 @@ final class TableChannel implements ReadableByteChannel {
 
     private void put(int column, long row, long number) {
         if (row < table.firstReal(column)) {
-            format.put(ready, number);
+            format.put(ready, number, table.hasUnsigned(column));
         } else {
             format.put(ready, Double.longBitsToDouble(number));
         }

@@ -28,18 +28,20 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.function.LongConsumer;
 import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tables as text, with commas or tabs between the fields and a line of names first. Their groups of columns are arrays of int64,
- * or of float64 where a number is missing or no integer; with a type given, all columns are one matrix of it. A column whose
- * first value that is there is no number is a column of texts.
+ * Tables as text, with commas or tabs between the fields and a line of names first. Their groups of columns are arrays of int64, of uint64
+ * if only that holds all integers, or of float64 if a number is missing or no integer. With a type given, all columns are one matrix of it.
+ * A column is one of texts if its first value that is not missing is no number.
  */
 final class TableFormat implements SourceFormat {
     private static final int UNPACK_BYTES = 64 << 10;
+    private static final Dtype SIGNED = Dtype.parse("<i8");
+    private static final Dtype UNSIGNED = Dtype.parse("<u8");
+    private static final Dtype REAL = Dtype.parse("<f8");
 
     @Override
     public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options)
@@ -58,7 +60,7 @@ final class TableFormat implements SourceFormat {
                     wanted(ColumnGroups.of(reader.header(), reader.texts()), file, options, probe, content);
             for (ColumnGroups.Group group : groups) {
                 if (!reader.texts().get(group.first())) {
-                    members.add(member(content, group, new NumberFormat(dtype(table, group))));
+                    members.add(member(content, group, new NumberFormat(dtype(reader, table, group, content))));
                 }
             }
             members.addAll(texts(file, reader, groups, content, probe.settings()));
@@ -138,7 +140,7 @@ final class TableFormat implements SourceFormat {
         try (InputStream in = Files.newInputStream(file.path());
                 InputStream unpacked = file.isGzip() ? new GZIPInputStream(in, UNPACK_BYTES) : in;
                 CsvReader<Boolean> csv = CsvReader.builder()
-                        .fieldSeparator(file.fileName().toLowerCase(Locale.ROOT).contains(".tsv") ? '\t' : ',')
+                        .fieldSeparator(TextKind.of(file.fileName()) == TextKind.TSV ? '\t' : ',')
                         .extraFieldStrategy(FieldMismatchStrategy.IGNORE)
                         .missingFieldStrategy(FieldMismatchStrategy.IGNORE)
                         .allowUnclosedQuote(false)
@@ -167,7 +169,7 @@ final class TableFormat implements SourceFormat {
                 return Refusal.unreadable(file.path(), 0, io);
             }
         }
-        return Refusal.of(file.path(), 0, "it is not a valid table (" + Refusal.deepest(failure) + ")");
+        return Refusal.badTable(file.path(), failure);
     }
 
     private static NumberFormat wanted(DiscoveredFile file, SourceOptions options) {
@@ -181,13 +183,25 @@ final class TableFormat implements SourceFormat {
         return new NumberFormat(dtype);
     }
 
-    private static Dtype dtype(NumberTable table, ColumnGroups.Group group) {
+    /** Returns the type that has all numbers of a group; float64 only if it rounds no whole number. */
+    private static Dtype dtype(TableReader reader, NumberTable table, ColumnGroups.Group group, TableContent content) {
+        boolean isWhole = true;
+        boolean hasNegative = false;
+        boolean hasUnsigned = false;
         for (int c = group.first(); c < group.first() + group.count(); c++) {
-            if (!table.isWhole(c)) {
-                return Dtype.parse("<f8");
-            }
+            isWhole &= table.isWhole(c);
+            hasNegative |= table.hasNegative(c);
+            hasUnsigned |= table.hasUnsigned(c);
         }
-        return Dtype.parse("<i8");
+        if (isWhole && !(hasNegative && hasUnsigned)) {
+            return hasUnsigned ? UNSIGNED : SIGNED;
+        }
+        LarderException rounded = reader.refusalOfDoubles(group.first(), group.count());
+        if (rounded != null) {
+            content.release();
+            throw rounded;
+        }
+        return REAL;
     }
 
     private static Member member(TableContent content, ColumnGroups.Group group, NumberFormat format) {

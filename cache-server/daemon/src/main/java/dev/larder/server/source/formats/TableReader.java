@@ -10,8 +10,12 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.function.LongConsumer;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Takes the fields of a table as they are read, and keeps their numbers. Used by one thread. */
@@ -31,6 +35,9 @@ final class TableReader extends CsvCallbackHandler<Boolean> {
 
     /** Columns that have had a value: the first one says what a column holds. */
     private final BitSet decided = new BitSet();
+
+    /** By columns, the first whole number that a double would round. */
+    private final Map<Integer, LarderException> inexact = new HashMap<>();
 
     private boolean hasName;
     private boolean hasNumber;
@@ -56,6 +63,16 @@ final class TableReader extends CsvCallbackHandler<Boolean> {
     /** Returns which columns are of texts; the table has zeros there. */
     BitSet texts() {
         return texts;
+    }
+
+    /** Returns what is wrong with making doubles of some adjacent columns; null if nothing is. */
+    @Nullable
+    LarderException refusalOfDoubles(int first, int count) {
+        return IntStream.range(first, first + count)
+                .mapToObj(inexact::get)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
     }
 
     /** Ends the table; the caller closes it. */
@@ -134,18 +151,37 @@ final class TableReader extends CsvCallbackHandler<Boolean> {
                     "choose another --dtype");
         } else {
             addNumber(numbers, kind);
+            if (wanted == null && number.isWhole() && !isExact(kind) && !inexact.containsKey(fields)) {
+                inexact.put(fields, rounded(shown(buffer, offset, length)));
+            }
         }
     }
 
     private void addNumber(NumberTable numbers, NumberText.Kind kind) {
-        boolean isInteger = kind == NumberText.Kind.INTEGER || (kind == NumberText.Kind.UNSIGNED && wanted != null);
+        boolean isInteger = kind == NumberText.Kind.INTEGER || kind == NumberText.Kind.UNSIGNED;
         if (wanted != null && !wanted.isReal()) {
             numbers.add(fields, isInteger ? number.integer() : (long) number.real());
-        } else if (kind == NumberText.Kind.INTEGER && wanted == null && numbers.isWhole(fields)) {
-            numbers.add(fields, number.integer());
-        } else {
+        } else if (wanted != null
+                || !isInteger
+                || !numbers.isAdded(fields, number.integer(), kind == NumberText.Kind.UNSIGNED)) {
             numbers.add(fields, number.real());
         }
+    }
+
+    private boolean isExact(NumberText.Kind kind) {
+        return switch (kind) {
+            case INTEGER, UNSIGNED -> NumberText.isExact(number.integer(), kind == NumberText.Kind.UNSIGNED);
+            default -> number.isExact();
+        };
+    }
+
+    private LarderException rounded(String shown) {
+        return refusal(
+                shown
+                        + " would be rounded: float64 lacks this whole number, and its column has values that neither int64 nor uint64"
+                        + " has, such as missing ones",
+                "load all columns as texts with --as strings, choose other columns with --columns, or write a point behind"
+                        + " the number if it may be rounded");
     }
 
     private String shown(char[] buffer, int offset, int length) {

@@ -41,10 +41,7 @@ final class ZipDirectory {
         } catch (AsynchronousCloseException e) {
             throw e;
         } catch (IOException e) {
-            throw Refusal.of(
-                    file,
-                    0,
-                    "it is not a readable ZIP archive (" + firstCause(e).getMessage() + ")");
+            throw Refusal.of(file, 0, "it is not a readable ZIP archive (" + Refusal.words(firstCause(e)) + ")");
         } catch (RuntimeException e) { // what the library makes of directories that contradict themselves
             throw Refusal.of(file, 0, "its ZIP directory is malformed (" + e + ")");
         }

@@ -4,6 +4,7 @@ import dev.larder.column.StringsBuilder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.Names;
+import dev.larder.reader.WantedColumns;
 import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.ColumnSearch;
 import dev.larder.server.source.FileTable;
@@ -19,6 +20,7 @@ import dev.larder.server.source.arrow.Features;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -43,6 +45,8 @@ final class ArrowScan {
     private final FileTable files;
     private final List<LarderException> refusals;
     private final List<SourceArray> arrays = new ArrayList<>();
+
+    private final Map<String, SourceIdentity> firstOf = new HashMap<>();
 
     /** The names of classes: by level, then by column; and the files that say so. */
     private final Map<String, Map<String, List<String>>> labels = new TreeMap<>();
@@ -74,7 +78,6 @@ final class ArrowScan {
         ArrowScan scan = new ArrowScan(dataset, path, options.keys(), settings, walk);
         try {
             scan.read(Files.isDirectory(path));
-            ScannedSource.refuseClashes(scan.arrays, scan.refusals);
         } catch (RuntimeException | Error e) {
             scan.arrays.forEach(SourceArray::release);
             throw e;
@@ -136,7 +139,20 @@ final class ArrowScan {
         for (ArrowFolder.Group group : ArrowFolder.groups(root.resolve(level), List.copyOf(names.keySet()))) {
             List<SourceIdentity> identities = new ArrayList<>();
             group.names().forEach(name -> identities.add(files.get(Objects.requireNonNull(names.get(name)))));
-            tables.add(new Table(level + group.level(), identities, group.features(), group.rows()));
+            String stored = WantedColumns.storedName(level + group.level());
+            requireOther(stored, identities.get(0));
+            tables.add(new Table(stored, identities, group.features(), group.rows()));
+        }
+    }
+
+    /** Refuses a level that the files of another name have, too. */
+    private void requireOther(String level, SourceIdentity file) {
+        SourceIdentity other = firstOf.putIfAbsent(level, file);
+        if (other != null) {
+            throw Refusal.unfit(
+                    file.file(),
+                    "its arrays would be called " + level + "…, as those of " + other.file(),
+                    "rename one of them, or leave one out with --exclude");
         }
     }
 

@@ -39,6 +39,7 @@ final class ColumnScan {
 
     /** Ends a scan: returns the arrays, or fails with all that was wrong. */
     static ScannedSource source(ScannedSource found, List<LarderException> refusals) {
+        ScannedSource.refuseClashes(found.arrays(), refusals);
         if (!refusals.isEmpty()) {
             found.arrays().forEach(SourceArray::release);
             throw Refusal.all(found.name(), found.path(), refusals);

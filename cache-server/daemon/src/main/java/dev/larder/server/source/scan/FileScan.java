@@ -58,7 +58,7 @@ record FileScan(DiscoveredFile file) {
     private void requireName(String name) {
         String objection = Names.arrayObjection(name);
         if (objection != null) {
-            boolean isText = name.indexOf(FileWalk.REPLACEMENT) < 0;
+            boolean isText = name.indexOf(DiscoveredFile.REPLACEMENT) < 0;
             throw Refusal.unfit(
                     file.path(),
                     "its array cannot be called " + Names.printable(name) + ": " + objection,
@@ -76,7 +76,7 @@ record FileScan(DiscoveredFile file) {
             return;
         }
         try {
-            header.encode(StoreLayout.DATA_ALIGNMENT);
+            StoreLayout.header(header);
             probe.noteStorable(header);
         } catch (LarderException e) {
             if (e.code() != ErrorCode.BAD_INPUT) {

@@ -1,6 +1,7 @@
 package dev.larder.server.source.scan;
 
 import dev.larder.error.LarderException;
+import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.Exclusion;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.Refusal;
@@ -21,9 +22,6 @@ import org.jspecify.annotations.Nullable;
 final class FileWalk extends FolderWalk {
     /** From so many entries on it pays to ask with several threads. */
     private static final int MANY = 256;
-
-    /** What stands in a name for bytes that are no text. */
-    static final char REPLACEMENT = '\uFFFD';
 
     private final ScanSettings settings;
     private final FileTable files;
@@ -46,7 +44,7 @@ final class FileWalk extends FolderWalk {
 
         /** The table of files keeps names as text: another file, or none, is called what is left of these bytes. */
         private static void requireText(Path path, String name) {
-            if (name.indexOf(REPLACEMENT) >= 0 && !isNamed(path, name)) {
+            if (name.indexOf(DiscoveredFile.REPLACEMENT) >= 0 && !isNamed(path, name)) {
                 throw Refusal.unfit(
                         path, "its name is not text in this locale", "rename it, or leave it out with --exclude");
             }
@@ -84,7 +82,13 @@ final class FileWalk extends FolderWalk {
             walk.walk(root);
         } else {
             SourceIdentity file = SourceIdentity.of(root);
-            walk.files.add("", String.valueOf(root.getFileName()), file.byteSize(), file.modifiedNanos(), file.inode());
+            walk.files.add(
+                    "",
+                    String.valueOf(root.getFileName()),
+                    file.byteSize(),
+                    file.modifiedNanos(),
+                    file.changedNanos(),
+                    file.inode());
         }
         return walk;
     }
@@ -104,7 +108,13 @@ final class FileWalk extends FolderWalk {
             } else if (status.isFolder()) {
                 enter(entry.path, level + entry.name + "/");
             } else {
-                files.add(level, entry.name, status.byteSize(), status.modifiedNanos(), status.inode());
+                files.add(
+                        level,
+                        entry.name,
+                        status.byteSize(),
+                        status.modifiedNanos(),
+                        status.changedNanos(),
+                        status.inode());
                 found++;
             }
         }

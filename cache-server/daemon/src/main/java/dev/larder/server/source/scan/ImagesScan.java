@@ -11,6 +11,7 @@ import dev.larder.internal.layout.Names;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
+import dev.larder.reader.WantedColumns;
 import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.JoinedData;
@@ -240,7 +241,7 @@ final class ImagesScan {
 
     private void refuseName(String split, List<LarderException> misplaced) {
         String above = split.isEmpty() ? "" : split.substring(0, split.length() - 1);
-        String objection = above.isEmpty() ? null : Names.arrayObjection(above);
+        String objection = above.isEmpty() ? null : Names.arrayObjection(WantedColumns.storedName(above));
         if (objection != null) {
             misplaced.add(Refusal.unfit(
                     path.resolve(above),
@@ -263,11 +264,12 @@ final class ImagesScan {
     private void addSplit(
             String split, FileTable files, Map<String, Integer> classes, boolean isChecked, List<SourceArray> arrays) {
         ColumnMemory memory = settings.memory();
+        String level = WantedColumns.storedName(split);
         JoinedData data =
                 isChecked ? JoinedData.of(files) : JoinedData.of(files, ImageFormat::isBeginning, ImageFormat::require);
-        arrays.add(BytesScan.values(dataset, split + IMAGE, files, data));
-        arrays.addAll(BytesScan.offsets(dataset, split + IMAGE, files, memory));
-        addTexts(split + PATH, () -> names(files), arrays);
+        arrays.add(BytesScan.values(dataset, level + IMAGE, files, data));
+        arrays.addAll(BytesScan.offsets(dataset, level + IMAGE, files, memory));
+        addTexts(level + PATH, () -> names(files), arrays);
         if (!classes.isEmpty()) {
             NpyHeader header = NpyHeader.of(Dtype.parse("<i8"), Order.C, files.size());
             int[] numbers = files.folders().stream()
@@ -275,7 +277,7 @@ final class ImagesScan {
                     .toArray();
             LabelData labels = new LabelData(files.size(), row -> numbers[files.folder(row)]);
             List<SourceIdentity> first = List.of(files.get(0));
-            arrays.add(new SourceArray(new ArrayName(dataset, split + LABEL), header, labels, first, ColumnPart.NONE));
+            arrays.add(new SourceArray(new ArrayName(dataset, level + LABEL), header, labels, first, ColumnPart.NONE));
         }
     }
 

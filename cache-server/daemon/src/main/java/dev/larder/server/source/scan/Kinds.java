@@ -9,12 +9,18 @@ import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.arrow.ArrowFolder;
 import dev.larder.server.source.formats.ImageFormat;
 import dev.larder.server.source.formats.TarMembers;
+import dev.larder.server.source.text.TextKind;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Tells of what kinds files are, by their names. A folder gives the arrays of one kind alone, and of others only what columns name. */
@@ -72,5 +78,25 @@ final class Kinds {
             }
         }
         return counts;
+    }
+
+    /** Returns how to load files that only {@code --as} takes, such as {@code it has 40 images: add --as images}; empty if there are none. */
+    static String loadedOtherwise(Path path, SourceOptions options) {
+        if (!Files.isDirectory(path)) {
+            return "";
+        }
+        FileTable files = FileWalk.of(path, options, ScanSettings.quick()).files();
+        return Stream.of(
+                        counted(files, ImageFormat::isNamedSo, "image", IMAGES),
+                        counted(files, name -> TextKind.of(name) != null, "text file", "strings"))
+                .filter(words -> !words.isEmpty())
+                .collect(Collectors.joining("; "));
+    }
+
+    private static String counted(FileTable files, Predicate<String> isSuch, String what, String as) {
+        long count = IntStream.range(0, files.size())
+                .filter(i -> isSuch.test(files.name(i)))
+                .count();
+        return count == 0 ? "" : "it has " + count + " " + what + (count == 1 ? "" : "s") + ": add --as " + as;
     }
 }

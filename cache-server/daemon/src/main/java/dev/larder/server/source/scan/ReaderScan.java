@@ -133,7 +133,6 @@ final class ReaderScan {
                 refusals.add(Refusal.noColumns(path, missing));
             }
             arrays.forEach(array -> refuse(array, refusals));
-            ScannedSource.refuseClashes(arrays, refusals);
         } catch (RuntimeException | Error e) {
             arrays.forEach(SourceArray::release);
             throw e;
@@ -186,7 +185,7 @@ final class ReaderScan {
             refusals.add(Refusal.unfit(array.file(), "its array cannot be listed: " + unlistable, "shorten its name"));
         } else {
             try {
-                array.header().encode(StoreLayout.DATA_ALIGNMENT);
+                StoreLayout.header(array.header());
             } catch (LarderException e) {
                 refusals.add(
                         Refusal.unfit(array.file(), String.valueOf(e.getMessage()), "leave it out with --columns"));

@@ -358,11 +358,16 @@ public record ScannedSource(
     }
 
     private static LarderException clash(SourceArray array, SourceArray other, String how) {
-        boolean within = array.file().equals(other.file());
-        String what = within
+        boolean isWithin = array.file().equals(other.file());
+        String what = isWithin
                 ? "array " + other.name().array() + " of the same file"
                 : other.file().toString();
-        return Refusal.of(array.file(), 0, "array " + array.name().array() + " clashes: " + what + " " + how);
+        return Refusal.unfit(
+                array.file(),
+                "array " + array.name().array() + " clashes: " + what + " " + how,
+                isWithin
+                        ? "rename one of them in the file, or name others with --columns"
+                        : "rename one of the files, or leave one out with --exclude");
     }
 
     private static LarderException nothing(Path path, SourceOptions options, SourceWalk walk) {
@@ -371,15 +376,15 @@ public record ScannedSource(
                 .with("knownFiles", walk.known())
                 .with("skippedFiles", walk.skipped())
                 .with("hiddenFiles", walk.hidden());
-        return options.keys().isEmpty()
-                ? failure.remedy("files of these kinds are read: " + SourceKind.ALL + "; "
-                        + Kinds.READ_BY_OTHERS
-                        + (walk.skipped() == 0
-                                ? ""
-                                : "; images with --as images, texts with --as strings, files of any kind with --as"
-                                        + " bytes"))
-                : failure.with("keys", options.keys())
-                        .remedy(
-                                "no file's stem ends in _ and one of the keys, and no array in a file is called like one");
+        if (!options.keys().isEmpty()) {
+            return failure.with("keys", options.keys())
+                    .remedy("no file's stem ends in _ and one of the keys, and no array in a file is called like one");
+        }
+        String others = Kinds.loadedOtherwise(path, options);
+        return failure.remedy(
+                others.isEmpty()
+                        ? "files of these kinds are read: " + SourceKind.ALL + "; " + Kinds.READ_BY_OTHERS
+                                + (walk.skipped() == 0 ? "" : "; files of any kind with --as bytes")
+                        : others);
     }
 }

@@ -5,6 +5,7 @@ import dev.larder.server.source.Refusal;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.source.SourceKind;
 import dev.larder.server.source.SourceOptions;
+import dev.larder.server.source.formats.ImageFormat;
 import dev.larder.server.source.text.TextKind;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -80,12 +81,18 @@ final class SourceWalk extends FolderWalk {
         SourceIdentity.of(root);
         boolean isTyped = !options.dtype().isEmpty();
         if (kind == null && !isTyped) {
+            boolean isImage = ImageFormat.isNamedSo(fileName);
+            boolean isText = TextKind.of(fileName) != null;
             throw Refusal.unfit(
                     root,
-                    "its name has no known suffix (" + SourceKind.ALL + "; " + Kinds.READ_BY_OTHERS + ")",
-                    TextKind.of(fileName) == null
-                            ? "rename it, give --dtype if it has raw numbers, or load it --as bytes"
-                            : "load it --as strings, or --as bytes");
+                    isImage || isText
+                            ? "it is not a file of arrays"
+                            : "its name has no known suffix (" + SourceKind.ALL + "; " + Kinds.READ_BY_OTHERS + ")",
+                    isImage
+                            ? "load it --as images"
+                            : isText
+                                    ? "load it --as strings, or --as bytes"
+                                    : "rename it, give --dtype if it has raw numbers, or load it --as bytes");
         } else if (isTyped && (kind == null ? Kinds.isKnown(fileName, options) : !kind.takesDtype())) {
             throw Refusal.unfit(root, "its format already says its dtype", "load it without --dtype");
         }

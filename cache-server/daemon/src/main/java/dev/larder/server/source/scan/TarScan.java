@@ -1,6 +1,7 @@
 package dev.larder.server.source.scan;
 
 import dev.larder.error.LarderException;
+import dev.larder.reader.WantedColumns;
 import dev.larder.server.source.ColumnSearch;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.Refusal;
@@ -80,8 +81,9 @@ final class TarScan {
         ColumnSearch search = new ColumnSearch(keys, folders.keySet());
         List<SourceArray> arrays = new ArrayList<>();
         try {
-            folders.forEach((level, files) -> {
-                try (TarSamples samples = new TarSamples(dataset, search.in(level), files, settings)) {
+            folders.forEach((folder, files) -> {
+                ColumnSearch.Table table = search.in(WantedColumns.storedName(folder));
+                try (TarSamples samples = new TarSamples(dataset, table, files, settings)) {
                     List<SourceArray> found = samples.read(refusals);
                     arrays.addAll(found);
                     links += samples.links();

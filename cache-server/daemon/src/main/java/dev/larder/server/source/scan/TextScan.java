@@ -4,6 +4,7 @@ import dev.larder.column.ColumnMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.protocol.LoadOptions;
+import dev.larder.reader.WantedColumns;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
@@ -39,7 +40,7 @@ final class TextScan {
             }
             try {
                 TextKind known = TextKind.require(kind, files.path(i));
-                String prefix = isAlone ? "" : TextKind.stem(name) + "/";
+                String prefix = isAlone ? "" : WantedColumns.storedName(TextKind.stem(name)) + "/";
                 TextFile text = new TextFile(files.path(i), known, settings.isCancelled());
                 arrays.addAll(read(dataset, prefix, text, options, settings.memory()));
             } catch (RuntimeException | Error e) {

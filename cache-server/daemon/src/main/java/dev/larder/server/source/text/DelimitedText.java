@@ -17,7 +17,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** Reads CSV or TSV whose first line names the columns. Empty lines are allowed at the end only. */
+/** Reads CSV or TSV whose first line names the columns. Empty lines are skipped, as in tables of numbers. */
 final class DelimitedText {
     private static final Pattern NUMBER = Pattern.compile("\\s*[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?\\s*");
 
@@ -26,7 +26,6 @@ final class DelimitedText {
 
     private final Path file;
     private final char separator;
-    private long blankLine;
 
     DelimitedText(Path file, char separator) {
         this.file = file;
@@ -37,7 +36,7 @@ final class DelimitedText {
         long line = 1;
         try (CsvReader<CsvRecord> records = CsvReader.builder()
                 .fieldSeparator(separator)
-                .skipEmptyLines(false)
+                .allowUnclosedQuote(false)
                 .missingFieldStrategy(FieldMismatchStrategy.IGNORE)
                 .extraFieldStrategy(FieldMismatchStrategy.IGNORE)
                 .detectBomHeader(false)
@@ -60,7 +59,7 @@ final class DelimitedText {
             if (e.getCause() instanceof IOException cause) {
                 throw cause;
             }
-            throw LineReader.refusal(file, line, Refusal.deepest(e));
+            throw Refusal.badTable(file, e);
         } catch (UncheckedIOException e) {
             throw e.getCause() == null ? new IOException(e) : e.getCause();
         }
@@ -91,14 +90,7 @@ final class DelimitedText {
     }
 
     private void read(CsvRecord row, List<String> columns, CellSink sink) {
-        if (blankLine > 0) {
-            throw LineReader.refusal(file, blankLine, "it is empty");
-        } else if (columns.size() > 1
-                && row.getFieldCount() == 1
-                && row.getField(0).isEmpty()) {
-            blankLine = row.getStartingLineNumber();
-            return;
-        } else if (row.getFieldCount() != columns.size()) {
+        if (row.getFieldCount() != columns.size()) {
             throw tornRow(row, columns.size());
         }
         for (int i = 0; i < columns.size(); i++) {

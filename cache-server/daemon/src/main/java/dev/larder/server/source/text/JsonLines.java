@@ -5,7 +5,7 @@ import com.google.gson.Strictness;
 import com.google.gson.stream.JsonReader;
 import com.google.gson.stream.JsonToken;
 import com.google.gson.stream.MalformedJsonException;
-import dev.larder.server.source.ColumnArrays;
+import dev.larder.reader.WantedColumns;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.Reader;
@@ -53,7 +53,7 @@ final class JsonLines {
         if (known != null) {
             return known;
         }
-        String name = ColumnArrays.levelledName(key);
+        String name = WantedColumns.storedName(key);
         if (names.size() < MOST_NAMES) {
             names.put(key, name);
         }

@@ -75,6 +75,13 @@ public final class Reservation implements AutoCloseable {
         }
     }
 
+    /** Returns the space that indices and manifests need on the mount, in bytes. */
+    public long metadataBytes() {
+        synchronized (space) {
+            return besideBytes;
+        }
+    }
+
     /** Names a file or folder that is written within this space: what it occupies by now is not expected to be written again. */
     public void writesTo(Path place) {
         synchronized (space) {

@@ -332,6 +332,17 @@ class ArrowScanTest {
     }
 
     @Test
+    void aStateWithIndicesIsRefusedBecauseItsRowsAreOthers() throws IOException {
+        copy("numbers-file.arrow", "dataset.arrow");
+        Files.writeString(
+                folder.resolve("state.json"),
+                "{\"_data_files\": [{\"filename\": \"dataset.arrow\"}],"
+                        + " \"_indices_data_files\": [{\"filename\": \"indices.arrow\"}]}");
+
+        assertRefused(folder, "state.json reason=it lists files of indices");
+    }
+
+    @Test
     void aSplitThatIsNotThereIsRefused() throws IOException {
         copy("saved/dataset_dict.json", "dataset_dict.json");
         for (String name : List.of("state.json", "data-00000-of-00001.arrow")) {

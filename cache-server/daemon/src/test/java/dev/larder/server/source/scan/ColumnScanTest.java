@@ -163,6 +163,14 @@ class ColumnScanTest {
     }
 
     @Test
+    void emptyLinesOfATableAreSkipped() throws IOException {
+        ScannedSource source = scan(As.STRINGS, write("t.tsv", "a\tb\n\n1\t2\n\n3\t4\n\n"));
+
+        assertThat(longs(source, "a/offsets")).containsExactly(0, 1, 2);
+        release(source);
+    }
+
+    @Test
     void jsonLinesGiveTextsWithNumbersAsWrittenAndNothingAsEmpty() throws IOException {
         Path file = write("t.jsonl", "{\"a\": \"x\", \"n\": 1.50}\n{\"n\": null, \"b\": true}\n{\"a\": \"\\u00fc\"}\n");
         ScannedSource source = scan(As.STRINGS, file);
@@ -233,7 +241,7 @@ class ColumnScanTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "t.csv   | id,\"name, full\",/1,a,b | column2 id name_full",
+                "t.csv   | id,\"name, full\",,#,_id,id_/1,a,b,c,d,e | _id column2 column3 id id_ name_full",
                 "t.jsonl | {\"_id\":1,\"full name\":2} | _id full_name"
             })
     void columnsAreCalledAsThoseOfATableOfNumbers(String name, String content, String expected) throws IOException {
@@ -272,11 +280,11 @@ class ColumnScanTest {
             value = {
                 "t.tsv   | a;b/1/2                 | line=2 reason=it has 1 fields, and the first line has 2",
                 "t.tsv   | a;b/1;2;3               | line=2 reason=it has 3 fields",
-                "t.tsv   | a;b/1;2//3;4            | line=3 reason=it is empty",
+                "t.csv   | a/x/\"y/z               | valid table (Unclosed quoted field at end of input (record starting at line 3)",
                 "t.csv   | 10,2.5/1,2              | line=1 reason=the first line has numbers instead of column names",
                 "t.csv   | a,a/1,2                 | line=1 reason=two columns have the same name",
                 "t.csv   | a b,a_b/1,2             | line=1 reason=two columns have the same name",
-                "t.csv   | /1                      | the names of the columns",
+                "t.csv   | /1                      | the first line has numbers instead",
                 "t.csv   | ''                      | the names of the columns",
                 "t.jsonl | {\"a\":1}/[1]            | line=2 reason=it is not a JSON object",
                 "t.jsonl | {\"a\":1}/{\"a\":        | line=2 reason=it is not a JSON object",

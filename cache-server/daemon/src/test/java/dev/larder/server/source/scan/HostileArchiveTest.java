@@ -11,10 +11,13 @@ import dev.larder.npy.Numpy;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
@@ -286,7 +289,19 @@ class HostileArchiveTest {
         assertThatThrownBy(() -> ScannedSource.scan("set", file, options))
                 .isInstanceOfSatisfying(LarderException.class, HostileArchiveTest::isBadInput)
                 .hasMessageContaining(file.toString())
-                .hasMessageContaining(reason);
+                .hasMessageContaining(reason)
+                .message()
+                .doesNotContain("null");
+    }
+
+    @Test
+    void anNpzThatIsCutAnywhereIsRefusedInWords() throws IOException {
+        byte[] whole = Files.readAllBytes(zip("overlap"));
+        for (int length = 0; length < whole.length; length += 1 + length / 20) {
+            Path cut = Files.write(folder.resolve("x.npz"), Arrays.copyOf(whole, length));
+
+            assertRefused(cut, SourceOptions.none(), "cannot read source file");
+        }
     }
 
     private static void isBadInput(LarderException e) {

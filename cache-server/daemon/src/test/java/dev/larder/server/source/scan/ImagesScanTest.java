@@ -208,11 +208,24 @@ class ImagesScanTest {
     }
 
     @Test
-    void aSplitThatNoArrayCanBeCalledByIsRefusedOnce() {
+    void aSplitIsStoredUnderANameThatArraysMayHave() {
         image("my split/cat/1.jpg", JPEG);
         image("my split/dog/2.jpg", JPEG);
+        ScannedSource source = scan(folder);
 
-        assertThatThrownBy(() -> scan(folder)).hasMessageContaining("its arrays cannot be called my split");
+        assertThat(source.arrays())
+                .extracting(array -> array.name().array())
+                .contains("my_split/image/values", "my_split/label");
+        SourceFiles.release(source);
+    }
+
+    @Test
+    void aSplitWithTooLongANameIsRefusedOnce() {
+        String split = "s".repeat(241);
+        image(split + "/cat/1.jpg", JPEG);
+        image(split + "/dog/2.jpg", JPEG);
+
+        assertThatThrownBy(() -> scan(folder)).hasMessageContaining("its arrays cannot be called sss");
     }
 
     @Test

@@ -34,7 +34,7 @@ class TableSourceTest {
                 .containsExactly(
                         "label <i8 [3] [7, -8, 9]",
                         "pixel <i8 [3, 3] [1, 2, 3, 4, 5, 6, 7, 8, 9]",
-                        "price_EUR <f8 [3] [1.5, NaN, 2.0]");
+                        "price_EUR_ <f8 [3] [1.5, NaN, 2.0]");
     }
 
     @Test
@@ -45,11 +45,112 @@ class TableSourceTest {
                 .containsExactly("a <f8 [3] [1.0, 2.0, 2.5]", "b <i8 [3] [9007199254740993, -5, 9223372036854775807]");
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "9007199254740993;9223372036854775808 | <u8 [9007199254740993, 9223372036854775808]",
+                "18446744073709551615;0 | <u8 [18446744073709551615, 0]",
+                "-1;9223372036854775808 | <f8 [-1.0, 9.223372036854776E18]",
+                "9223372036854775808;-1 | <f8 [9.223372036854776E18, -1.0]",
+                "9223372036854775808;2.5 | <f8 [9.223372036854776E18, 2.5]",
+                "9223372036854775808;nan | <f8 [9.223372036854776E18, NaN]",
+                "18446744073709551616;1 | <f8 [1.8446744073709552E19, 1.0]",
+                "-9223372036854775808;0.5 | <f8 [-9.223372036854776E18, 0.5]",
+                "9007199254740993.0;1 | <f8 [9.007199254740992E15, 1.0]",
+                "007;+5 | <i8 [7, 5]",
+            })
+    void aColumnOfIntegersHasTheTypeThatHoldsThemAll(String values, String expected) throws Exception {
+        Path file = write("t.csv", "a\n" + values.replace(';', '\n') + "\n");
+
+        assertThat(shown(file, SourceOptions.none())).containsExactly("a " + expected.replaceFirst(" ", " [2] "));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "-1,9223372036854775809",
+                "9223372036854775809,-1",
+                "1,18446744073709551617",
+                "-9223372036854775809,1",
+                "1.5,9007199254740993",
+                "9007199254740993,NA",
+                "9007199254740993,0.5",
+                "9223372036854775809,1.0",
+            })
+    void anIntegerThatADoubleWouldRoundIsRefused(String values) {
+        Path file = write("t.csv", "b,a\n1," + values.replace(",", "\n1,") + "\n");
+        int line = values.indexOf(',') < 6 ? 3 : 2;
+
+        assertThatThrownBy(() -> ScannedSource.scan("set", file, SourceOptions.none()))
+                .hasMessageContaining("line=" + line + " reason=field 2 (a): '")
+                .hasMessageContaining("' would be rounded: float64 lacks this whole number")
+                .hasMessageContaining("--as strings");
+        assertThat(ScannedSource.scan("set", file, new SourceOptions(List.of("b")))
+                        .arrays())
+                .hasSize(1);
+    }
+
+    @Test
+    void columnsOfAMatrixShareOneTypeThatHoldsThemAll() throws Exception {
+        Path unsigned = write("u.csv", "x0,x1\n1,9223372036854775809\n");
+        Path mixed = write("m.csv", "x0,x1\n-1,9223372036854775809\n");
+
+        assertThat(shown(unsigned, SourceOptions.none())).containsExactly("x <u8 [1, 2] [1, 9223372036854775809]");
+        assertThatThrownBy(() -> ScannedSource.scan("set", mixed, SourceOptions.none()))
+                .hasMessageContaining("'9223372036854775809' would be rounded");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "9007199254740993.0, i8",
+        "4.00000000000000000001, i4",
+        "1e-400, u1",
+        "1e-99999999999, i8",
+        "1e400, i8",
+        "18446744073709551616, u8",
+    })
+    void aNumberThatIsNoElementOfTheWantedTypeIsRefused(String value, String dtype) {
+        Path file = write("t.csv", "a\n1\n" + value + "\n");
+
+        assertThatThrownBy(() -> ScannedSource.scan("set", file, typed(dtype, "")))
+                .hasMessageContaining("line=3 reason=field 1 (a): '" + value + "' is not an element of");
+    }
+
+    @Test
+    void emptyLinesAreSkippedWhateverColumnsHold() throws Exception {
+        Path one = write("one.csv", "\nname\n\nx\n\n\"\"\ny\n\n");
+        Path two = write("two.tsv", "a\tn\nx\t1\n\n\ny\t2\n");
+
+        assertThat(texts(one, "name")).containsExactly("xy", "0, 1, 1, 2");
+        assertThat(texts(two, "a")).containsExactly("xy", "0, 1, 2");
+    }
+
+    /** Returns the text of a column and where its rows begin. */
+    private static List<String> texts(Path file, String column) throws Exception {
+        ScannedSource source = ScannedSource.scan("set", file, SourceOptions.none());
+        assertThat(source.arrays().get(0).name().array()).isEqualTo(column + "/bytes");
+        String text = new String(SourceFiles.data(source.arrays().get(0)), StandardCharsets.UTF_8);
+        ByteBuffer offsets = numbers(source.arrays().get(1));
+        List<String> rows = new ArrayList<>();
+        while (offsets.hasRemaining()) {
+            rows.add(String.valueOf(offsets.getLong()));
+        }
+        source.arrays().forEach(SourceArray::release);
+        return List.of(text, String.join(", ", rows));
+    }
+
+    @Test
+    void theEndOfANameSaysWhatIsBetweenFields() throws Exception {
+        assertThat(shown(write("a.tsv.csv", "a,b\n1,2\n"), SourceOptions.none()))
+                .containsExactly("a <i8 [1] [1]", "b <i8 [1] [2]");
+    }
+
     @Test
     void textsOfNumbersAreReadInAllTheirForms() throws Exception {
         Path file = write(
                 "t.csv",
-                "\ufeffa\r\n\"1e-3\"\r\n+2.\r\n .5 \r\n-inf\r\nNaN\r\n1e400\r\n0.1\r\n123456789012345678901\r\n");
+                "\ufeffa\r\n\"1e-3\"\r\n+2.\r\n .5 \r\n-inf\r\nNaN\r\n1e400\r\n0.1\r\n123456789012345678901.\r\n");
 
         assertThat(shown(file, SourceOptions.none()))
                 .containsExactly("a <f8 [8] [0.001, 2.0, 0.5, -Infinity, NaN, Infinity, 0.1, 1.2345678901234568E20]");
@@ -238,6 +339,7 @@ class TableSourceTest {
                 values.add(
                         switch (array.dtype().descr()) {
                             case "<i8" -> numbers.getLong();
+                            case "<u8" -> Long.toUnsignedString(numbers.getLong());
                             case "<f8" -> numbers.getDouble();
                             case "<f4" -> numbers.getFloat();
                             default -> (Object) (numbers.get() & 0xff);

@@ -12,6 +12,7 @@ import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -146,7 +147,9 @@ class WalkTest {
 
         assertThatThrownBy(() -> scan(As.ARRAYS, text)).hasMessageEndingWith("; load it --as strings, or --as bytes");
         assertThatThrownBy(() -> scan(As.ARRAYS, folder))
-                .hasMessageContaining("texts with --as strings")
+                .hasMessageEndingWith("; it has 1 text file: add --as strings");
+        Files.move(text, folder.resolve("t.what"));
+        assertThatThrownBy(() -> scan(As.ARRAYS, folder))
                 .hasMessageContaining("HDF5, Parquet, TFRecord, .tar.xz, .tar.zst");
     }
 
@@ -159,19 +162,50 @@ class WalkTest {
     }
 
     @Test
-    void badNamesAreAllListedWithWhatHelps() throws IOException {
-        for (String name : List.of("a b.npy", "c d.npy", "good.npy")) {
-            SourceFiles.npy(folder.resolve(name), "<f4", 1);
+    void aNameThatNoArrayMayHaveIsStoredWithUnderscores() throws IOException {
+        SourceFiles.npy(folder.resolve("my set (1)/a b.npy"), "<f4", 1);
+        SourceFiles.write(folder.resolve("my table.csv"), "x y\n1\n".getBytes(StandardCharsets.UTF_8));
+
+        assertThat(namesOf(scan(As.ARRAYS, folder))).containsExactly("my_set_1_/a_b", "my_table/x_y");
+        assertThat(namesOf(scan(As.STRINGS, folder))).contains("my_table/x_y/bytes");
+        assertThat(namesOf(scan(As.ARRAYS, folder.resolve("my set (1)/a b.npy"))))
+                .containsExactly("a_b");
+    }
+
+    private static List<String> namesOf(ScannedSource source) {
+        List<String> names =
+                source.arrays().stream().map(array -> array.name().array()).toList();
+        source.arrays().forEach(SourceArray::release);
+        return names;
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = As.class,
+            names = {"ARRAYS", "STRINGS"})
+    void namesThatAreStoredAlikeAreRefusedWithWhatHelps(As as) throws IOException {
+        for (String name : List.of("a b.csv", "a_b.csv")) {
+            SourceFiles.write(folder.resolve(name), "x\n1\n".getBytes(StandardCharsets.UTF_8));
+        }
+
+        assertThatThrownBy(() -> scan(as, folder))
+                .hasMessageContaining("array a_b/x")
+                .hasMessageContaining("clashes: " + folder.resolve("a b.csv"))
+                .hasMessageContaining("has the same name; rename one of the files, or leave one out with --exclude");
+        namesOf(ScannedSource.scan("d", folder, options(as, "* *")));
+    }
+
+    @Test
+    void namesThatAreTooLongAreAllListedWithWhatHelps() throws IOException {
+        for (String name : List.of("a".repeat(241), "b".repeat(241), "good")) {
+            SourceFiles.npy(folder.resolve(name + ".npy"), "<f4", 1);
         }
 
         assertThatThrownBy(() -> scan(As.ARRAYS, folder))
                 .hasMessageContaining("badFiles=2")
                 .hasMessageContaining(
-                        "a b.npy reason=its array cannot be called a b: it contains U+0020, which is not allowed;"
-                                + " rename the file, leave it out with --exclude, or load the folder --as bytes")
-                .hasMessageContaining("c d.npy reason=");
-        assertThat(ScannedSource.scan("d", folder, options(As.ARRAYS, "* *")).arrays())
-                .hasSize(1);
+                        "a part of it is longer than 240 bytes; rename the file, leave it out with --exclude,"
+                                + " or load the folder --as bytes");
         assertThat(scan(As.BYTES, folder).arrays().get(0).name().dataset()).isEqualTo("d");
     }
 

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Cuts arrays of sources, without a daemon: what is refused, and what very few rows become. */
 class ShardCutTest {
-    private static final SourceIdentity FILE = new SourceIdentity(Path.of("/source"), 1, 1, 1);
+    private static final SourceIdentity FILE = new SourceIdentity(Path.of("/source"), 1, 1, 1, 1);
 
     private static final class Bytes implements ArrayData {
         private final byte[] bytes;

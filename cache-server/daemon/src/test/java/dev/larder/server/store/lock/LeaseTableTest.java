@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opentest4j.TestAbortedException;
 
 class LeaseTableTest {
-    private static final FileStatus FILE = new FileStatus(0, 0x1a, 99, 1, 0, 0100400, 0, 0, 0);
+    private static final FileStatus FILE = new FileStatus(0, 0x1a, 99, 1, 0, 0100400, 0, 0, 0, 0);
 
     @TempDir
     Path store;

@@ -3,45 +3,68 @@ package dev.larder.readers.hdf5;
 import io.jhdf.api.dataset.ChunkedDataset;
 import io.jhdf.dataset.DatasetBase;
 import io.jhdf.dataset.chunked.Chunk;
+import io.jhdf.dataset.chunked.ChunkOffset;
 import io.jhdf.dataset.chunked.ChunkedDatasetBase;
 import io.jhdf.exceptions.HdfException;
+import io.jhdf.object.message.FilterPipelineMessage;
+import io.jhdf.storage.HdfBackingStorage;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.HashSet;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts the chunks of a dataset together, block by block. The library does so too, but takes what was never written for zeros, or for
- * whatever lies at the start of the file, where there is a fill value.
+ * Puts the chunks of a dataset together, block by block. The library does so too, but takes elements that were never written for zeros, or for
+ * the bytes at the start of the file, even if there is a fill value.
  */
 final class Chunks {
+    private static final int LAYOUT_WITH_FLAGS = 4;
+    private static final int NO_FILTERS_AT_EDGES = 1;
+
+    private final HdfBackingStorage file;
     private final byte @Nullable [] fill;
-    private final ChunkedDataset chunked;
-    private final int[] dimensions;
+    private final long[] dimensions;
     private final int[] chunk;
     private final int itemBytes;
-    private final Set<List<Integer>> present = new HashSet<>();
+    private final Map<?, ?> lookup;
+    private final ChunkFilters filters;
+    private final ChunkFilters noFilters;
+    private final boolean areEdgesFiltered;
 
-    Chunks(DatasetBase dataset, ChunkedDataset chunked) {
-        this.fill = FillValues.of(dataset);
-        this.chunked = chunked;
-        this.dimensions = dataset.getDimensions();
-        this.chunk = chunked.getChunkDimensions();
+    Chunks(
+            HdfBackingStorage file,
+            DatasetBase dataset,
+            List<RawMessages.Raw> header,
+            int chunkBytes,
+            byte @Nullable [] fill) {
+        this.file = file;
+        this.fill = fill;
+        this.dimensions = dataset.getDimensionsAsLong();
+        this.chunk = ((ChunkedDataset) dataset).getChunkDimensions();
         this.itemBytes = dataset.getDataType().getSize();
-        for (Object entry : lookup(dataset).values()) {
-            if (entry instanceof Chunk known && known.getAddress() > 0) {
-                present.add(boxed(known.getChunkOffset()));
-            }
-        }
+        this.lookup = lookup(dataset);
+        this.noFilters = new ChunkFilters(List.of(), chunkBytes);
+        this.filters = dataset.getHeader().hasMessageOfType(FilterPipelineMessage.class)
+                ? new ChunkFilters(
+                        dataset.getHeader()
+                                .getMessageOfType(FilterPipelineMessage.class)
+                                .getFilters(),
+                        chunkBytes)
+                : noFilters;
+        this.areEdgesFiltered = header.stream().noneMatch(Chunks::leavesOutEdges);
     }
 
-    /** Asks for what the library does not show: where each chunk lies, which tells whether it is there at all. */
+    private static boolean leavesOutEdges(RawMessages.Raw message) {
+        return message.type() == RawMessages.LAYOUT
+                && message.data().get(0) == LAYOUT_WITH_FLAGS
+                && (message.data().get(2) & NO_FILTERS_AT_EDGES) != 0;
+    }
+
+    /** Returns the chunks by their places, which the library does not show. */
     private static Map<?, ?> lookup(DatasetBase dataset) {
         try {
             Method lookup = ChunkedDatasetBase.class.getDeclaredMethod("getChunkLookup");
@@ -54,25 +77,38 @@ final class Chunks {
         }
     }
 
-    private static List<Integer> boxed(int[] offset) {
-        return IntStream.of(offset).boxed().toList();
-    }
-
-    /** Fills a block. */
-    void write(RowBlocks.Block block, ByteBuffer target) {
-        int[] origin = new int[dimensions.length];
-        origin[0] = Math.toIntExact(block.firstRow() / chunk[0] * chunk[0]);
-        long end = block.firstRow() + block.rows();
-        while (origin[0] < end) {
-            byte[] bytes = present.contains(boxed(origin)) ? chunked.getDecompressedChunk(origin.clone()) : null;
-            copy(origin, bytes, block, target);
+    /** Fills a buffer with rows. */
+    void read(long firstRow, long rows, ByteBuffer target) {
+        long[] origin = new long[dimensions.length];
+        origin[0] = firstRow / chunk[0] * chunk[0];
+        while (origin[0] < firstRow + rows) {
+            copy(origin, unpacked(origin), firstRow, rows, target);
             if (!next(origin)) {
                 return;
             }
         }
     }
 
-    private boolean next(int[] origin) {
+    /** Returns the bytes of a chunk, null if it was never written. */
+    private byte @Nullable [] unpacked(long[] origin) {
+        if (!(lookup.get(new ChunkOffset(origin)) instanceof Chunk found) || found.getAddress() <= 0) {
+            return null;
+        }
+        BitSet skipped = found.getFilterMask();
+        boolean isFiltered = areEdgesFiltered || !isAtEdge(origin);
+        return (isFiltered ? filters : noFilters).undo(file.map(found.getAddress(), found.getSize()), skipped);
+    }
+
+    private boolean isAtEdge(long[] origin) {
+        for (int axis = 0; axis < dimensions.length; axis++) {
+            if (origin[axis] + chunk[axis] > dimensions[axis]) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean next(long[] origin) {
         for (int axis = dimensions.length - 1; axis >= 0; axis--) {
             origin[axis] += chunk[axis];
             if (axis == 0 || origin[axis] < dimensions[axis]) {
@@ -83,12 +119,12 @@ final class Chunks {
         return false;
     }
 
-    /** Copies the part of a chunk that lies within a block, one run of the last dimension after the other. */
-    private void copy(int[] origin, byte @Nullable [] bytes, RowBlocks.Block block, ByteBuffer target) {
+    /** Copies the part of a chunk that is in a block of rows, one run of the last dimension after the other. */
+    private void copy(long[] origin, byte @Nullable [] bytes, long firstRow, long rows, ByteBuffer target) {
         int last = dimensions.length - 1;
         int[] at = new int[dimensions.length];
-        int from = last == 0 ? Math.toIntExact(Math.max(0, block.firstRow() - origin[0])) : 0;
-        long most = last == 0 ? block.firstRow() + block.rows() - origin[0] : dimensions[last] - origin[last];
+        int from = last == 0 ? Math.toIntExact(Math.max(0, firstRow - origin[0])) : 0;
+        long most = last == 0 ? firstRow + rows - origin[0] : dimensions[last] - origin[last];
         int length = (int) Math.min(chunk[last], most) - from;
         ByteBuffer out = target.duplicate().order(ByteOrder.LITTLE_ENDIAN);
         while (length > 0) {
@@ -97,11 +133,11 @@ final class Chunks {
             boolean isWithin = true;
             for (int axis = 0; axis <= last; axis++) {
                 int place = axis == last ? from : at[axis];
-                long first = axis == 0 ? block.firstRow() : 0;
-                long rows = axis == 0 ? block.rows() : dimensions[axis];
-                long row = origin[axis] + place - first;
-                isWithin &= row >= 0 && row < rows;
-                index = index * rows + row;
+                long start = axis == 0 ? firstRow : 0;
+                long count = axis == 0 ? rows : dimensions[axis];
+                long row = origin[axis] + place - start;
+                isWithin &= row >= 0 && row < count;
+                index = index * count + row;
                 source = source * chunk[axis] + place;
             }
             if (isWithin) {

@@ -11,12 +11,13 @@ import io.jhdf.btree.BTreeV1;
 import io.jhdf.btree.BTreeV2;
 import io.jhdf.btree.record.LinkNameForIndexedGroupRecord;
 import io.jhdf.object.message.LinkInfoMessage;
-import io.jhdf.object.message.LinkMessage;
 import io.jhdf.object.message.SymbolTableMessage;
 import io.jhdf.storage.HdfBackingStorage;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Lists what is in a group by name and place, and looks at none of it. The library looks at all of it at once, so that one member that it
@@ -25,10 +26,19 @@ import java.util.List;
 final class GroupMembers {
     private static final int SOFT_LINK = 2;
 
+    /** Flags of a link, and its types. */
+    private static final int HAS_ORDER = 1 << 2;
+
+    private static final int HAS_TYPE = 1 << 3;
+    private static final int HAS_CHARACTERS = 1 << 4;
+    private static final int HARD = 0;
+    private static final int SOFT = 1;
+    private static final int EXTERNAL = 64;
+
     private GroupMembers() {}
 
-    /** What a group has: an object at an address, or a link to a path or another file, which has none. */
-    record Member(String name, boolean isLink, long address) {}
+    /** A member of a group: an object at an address, or a link to a place, such as {@code the soft link /a/b}. */
+    record Member(String name, @Nullable String link, long address) {}
 
     static List<Member> of(HdfBackingStorage file, ObjectHeader group) {
         return group.hasMessageOfType(SymbolTableMessage.class)
@@ -43,31 +53,65 @@ final class GroupMembers {
         for (long child :
                 BTreeV1.createGroupBTree(file, table.getBTreeAddress()).getChildAddresses()) {
             for (SymbolTableEntry entry : new GroupSymbolTableNode(file, child).getSymbolTableEntries()) {
-                names.position(entry.getLinkNameOffset());
-                members.add(new Member(
-                        Utils.readUntilNull(names), entry.getCacheType() == SOFT_LINK, entry.getObjectHeaderAddress()));
+                String link = entry.getCacheType() == SOFT_LINK
+                        ? "the soft link " + text(names, entry.getLinkValueOffset())
+                        : null;
+                members.add(new Member(text(names, entry.getLinkNameOffset()), link, entry.getObjectHeaderAddress()));
             }
         }
         return members;
+    }
+
+    private static String text(ByteBuffer heap, int offset) {
+        return Utils.readUntilNull(heap.duplicate().position(offset));
     }
 
     private static List<Member> ofLinks(HdfBackingStorage file, ObjectHeader group) {
         List<Member> members = new ArrayList<>();
         LinkInfoMessage info = group.getMessageOfType(LinkInfoMessage.class);
         if (info.getBTreeNameIndexAddress() == Constants.UNDEFINED_ADDRESS) {
-            group.getMessagesOfType(LinkMessage.class).forEach(link -> members.add(member(link)));
+            for (RawMessages.Raw message : RawMessages.of(file, group.getAddress())) {
+                if (message.type() == RawMessages.LINK) {
+                    members.add(member(message.data(), file.getSizeOfOffsets()));
+                }
+            }
             return members;
         }
         FractalHeap heap = new FractalHeap(file, info.getFractalHeapAddress());
         BTreeV2<LinkNameForIndexedGroupRecord> index = new BTreeV2<>(file, info.getBTreeNameIndexAddress());
         for (LinkNameForIndexedGroupRecord link : index.getRecords()) {
-            members.add(member(LinkMessage.fromBuffer(heap.getId(link.getId()), file.getSuperblock())));
+            members.add(member(heap.getId(link.getId()), file.getSizeOfOffsets()));
         }
         return members;
     }
 
-    private static Member member(LinkMessage link) {
-        boolean isHard = link.getLinkType() == LinkMessage.LinkType.HARD;
-        return new Member(link.getLinkName(), !isHard, isHard ? link.getHardLinkAddress() : 0);
+    /** Reads a link. The library replaces characters that are not ASCII if a name does not claim to be UTF-8: h5py writes names of groups so. */
+    private static Member member(ByteBuffer in, int addressBytes) {
+        in.get(); // version
+        int flags = in.get();
+        int type = (flags & HAS_TYPE) == 0 ? HARD : in.get();
+        int skipped = ((flags & HAS_ORDER) == 0 ? 0 : Long.BYTES) + ((flags & HAS_CHARACTERS) == 0 ? 0 : 1);
+        in.position(in.position() + skipped);
+        String name = text(in, RawMessages.number(in, 1 << (flags & 3)));
+        if (type == HARD) {
+            return new Member(name, null, RawMessages.number(in, addressBytes));
+        }
+        String target = text(in, RawMessages.number(in, Short.BYTES));
+        return new Member(
+                name,
+                switch (type) {
+                    case SOFT -> "the soft link " + target;
+                    case EXTERNAL ->
+                        "the external link "
+                                + target.substring(1).replaceFirst("\0", ":").replace("\0", "");
+                    default -> "a link of a kind that its writer defines";
+                },
+                0);
+    }
+
+    private static String text(ByteBuffer in, long bytes) {
+        byte[] utf8 = new byte[(int) Math.min(bytes, in.remaining() + 1L)];
+        in.get(utf8);
+        return new String(utf8, StandardCharsets.UTF_8);
     }
 }

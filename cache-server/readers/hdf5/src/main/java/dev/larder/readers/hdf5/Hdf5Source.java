@@ -11,40 +11,35 @@ import dev.larder.reader.RefusedColumns;
 import dev.larder.reader.WorkerThreads;
 import io.jhdf.HdfFile;
 import io.jhdf.ObjectHeader;
-import io.jhdf.api.dataset.ChunkedDataset;
 import io.jhdf.api.dataset.ContiguousDataset;
 import io.jhdf.dataset.DatasetBase;
 import io.jhdf.dataset.DatasetLoader;
-import io.jhdf.exceptions.HdfFilterException;
-import io.jhdf.filter.PipelineFilterWithData;
 import io.jhdf.object.datatype.DataType;
-import io.jhdf.object.datatype.OpaqueDataType;
 import io.jhdf.object.datatype.VariableLength;
 import io.jhdf.object.message.DataSpaceMessage;
 import io.jhdf.object.message.DataTypeMessage;
+import io.jhdf.object.message.FilterPipelineMessage;
 import io.jhdf.storage.HdfBackingStorage;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 
 /** Some HDF5 files. Finds their datasets first; only lists and texts of any length are read for that. */
 final class Hdf5Source implements OpenedSource {
-    /** A chunk is there packed, unpacked, and once more for each thread. */
-    private static final int HEAP_PARTS = 8;
-
-    private static final String ELSE = "name other columns with --columns, or leave the file out with --exclude";
     private static final int DEEPEST = 64;
 
-    /** The number that The HDF Group has given to LZF; the third of its values is the size of a chunk (h5py, lzf_filter.c). */
-    private static final int LZF = 32000;
+    /** Where a superblock has its version, and since version 3 flags of programs that have the file open for writing. */
+    private static final int SUPERBLOCK_VERSION = 8;
 
-    private static final int LZF_CHUNK_BYTES = 2;
+    private static final int SUPERBLOCK_FLAGS = 11;
+    private static final int SUPERBLOCK_BYTES = 12;
+    private static final int FLAGS_SINCE = 3;
+    private static final int IS_WRITTEN = 1 | 1 << 2;
 
     private final ReadRequest request;
     private final ReadProgress progress;
@@ -52,7 +47,7 @@ final class Hdf5Source implements OpenedSource {
     private final List<Offer> offers = new ArrayList<>();
     private final List<Written> written = new ArrayList<>();
     private final Set<String> found = new LinkedHashSet<>();
-    private final RefusedColumns refused = new RefusedColumns(ELSE);
+    private final RefusedColumns refused = new RefusedColumns();
 
     /** A dataset whose arrays have to be written, from this offer on. */
     private record Written(int file, String name, int firstOffer, DatasetBase dataset) {}
@@ -68,6 +63,7 @@ final class Hdf5Source implements OpenedSource {
             try {
                 HdfFile file = BoundedFile.open(input.path());
                 files.add(file);
+                requireNoWriter(number, file);
                 ObjectHeader root = ObjectHeader.readObjectHeader(file.getHdfBackingStorage(), file.getAddress());
                 new Walk(number, input.level(), file).enter(root, "", 0);
             } catch (RuntimeException | StackOverflowError e) {
@@ -76,6 +72,20 @@ final class Hdf5Source implements OpenedSource {
             progress.looked(1);
         }
         refused.requireNone(found);
+    }
+
+    /** Refuses a file that a program still writes: what it has so far may contradict itself. */
+    private static void requireNoWriter(int number, HdfFile file) throws BadSource {
+        HdfBackingStorage storage = file.getHdfBackingStorage();
+        ByteBuffer head = storage.mapNoOffset(file.getUserBlockSize(), SUPERBLOCK_BYTES);
+        if (head.get(SUPERBLOCK_VERSION) >= FLAGS_SINCE && (head.get(SUPERBLOCK_FLAGS) & IS_WRITTEN) != 0) {
+            throw new BadSource(
+                    number,
+                    BadSource.NOWHERE,
+                    "",
+                    "it is open for writing: flags=" + head.get(SUPERBLOCK_FLAGS),
+                    "wait until its writer has closed it; if no program has it open, clear the flag: h5clear -s FILE");
+        }
     }
 
     /** A walk through the groups of one file. What cannot be read is refused where it is wanted, and else left out. */
@@ -105,15 +115,15 @@ final class Hdf5Source implements OpenedSource {
         }
 
         private void take(GroupMembers.Member member, String name, int depth) throws IOException {
-            if (member.isLink()) {
-                refuseIfWanted(name, "it is a link to another place");
+            if (member.link() != null) {
+                refuseIfWanted(name, "it is " + member.link());
             } else if (above.contains(member.address()) || depth == DEEPEST) {
                 refuseIfWanted(name, "a group contains itself, or is too deep");
             } else {
                 try {
                     look(member, name, depth);
                 } catch (RuntimeException | StackOverflowError e) {
-                    if (request.wants(number, name)) {
+                    if (wants(name)) {
                         refused.add(Unreadable.of(number, name, e));
                     }
                 }
@@ -123,8 +133,9 @@ final class Hdf5Source implements OpenedSource {
         private void look(GroupMembers.Member member, String name, int depth) throws IOException {
             ObjectHeader header = ObjectHeader.readObjectHeader(storage, member.address());
             if (header.hasMessageOfType(DataSpaceMessage.class)) {
-                if (request.wants(number, name)
-                        && DatasetLoader.createDataset(storage, header, name, file) instanceof DatasetBase dataset) {
+                if (wants(name)) {
+                    DatasetBase dataset = (DatasetBase) DatasetLoader.createDataset(storage, header, name, file);
+                    SharedTypes.resolve(storage, dataset);
                     add(dataset, name);
                 }
             } else if (!header.hasMessageOfType(DataTypeMessage.class)) {
@@ -132,8 +143,16 @@ final class Hdf5Source implements OpenedSource {
             }
         }
 
+        private boolean wants(String name) {
+            boolean isWanted = request.wants(number, name);
+            if (!isWanted) {
+                refused.unwanted();
+            }
+            return isWanted;
+        }
+
         private void refuseIfWanted(String name, String reason) {
-            if (request.wants(number, name)) {
+            if (wants(name)) {
                 refused.add(number, name, reason);
             }
         }
@@ -141,8 +160,11 @@ final class Hdf5Source implements OpenedSource {
         private void add(DatasetBase dataset, String name) throws IOException {
             int first = offers.size();
             try {
-                if (dataset.getDataType() instanceof VariableLength lists) {
-                    offers.addAll(new VariableRows(dataset, lists, number, name).offers(level + name, progress));
+                requireFilters(dataset, name);
+                if (dataset.getDataType() instanceof VariableLength) {
+                    new VariableRows(storage, dataset, number, name)
+                            .offers(level + name, progress)
+                            .forEach(offers::add);
                 } else {
                     offers.add(plain(dataset, name));
                 }
@@ -164,37 +186,30 @@ final class Hdf5Source implements OpenedSource {
             DataType type = dataset.getDataType();
             String dtype = NumpyTypes.of(type);
             if (dtype == null) {
-                throw unfit(
-                        name,
-                        "its type is not one that numpy has: "
-                                + (type instanceof OpaqueDataType
-                                        ? "opaque data"
-                                        : type.getClass().getSimpleName())
-                                + " of " + type.getSize() + " bytes");
+                throw unfit(name, NumpyTypes.objection(type));
             }
-            if (dataset.getSize() == 0 && dataset.getDimensions().length == 0) {
+            long[] dimensions = dataset.getDimensionsAsLong();
+            if (dataset.getSize() == 0 && dimensions.length == 0) {
                 throw unfit(name, "it has no data");
             }
-            requireFilters(dataset, name);
-            List<Long> shape = new ArrayList<>();
-            for (int dimension : dataset.getDimensions()) {
-                if (dimension < 0) {
-                    throw unfit(name, "a dimension is longer than " + Integer.MAX_VALUE);
-                }
-                shape.add((long) dimension);
+            if (Arrays.stream(dimensions).anyMatch(dimension -> dimension < 0)) {
+                throw BadSource.damaged(
+                        number, BadSource.NOWHERE, name, "it has the shape " + Arrays.toString(dimensions));
             }
-            Offer offer = Offer.array(level + name, dtype, shape);
+            Offer offer = Offer.array(
+                    level + name, dtype, Arrays.stream(dimensions).boxed().toList());
             return dataset instanceof ContiguousDataset whole && !dataset.isEmpty() && dataset.getSize() > 0
                     ? offer.lyingIn(number, file.getUserBlockSize() + whole.getDataAddress())
                     : offer;
         }
 
-        /** Fails, by the name of a filter, where it is not to be had. */
         private void requireFilters(DatasetBase dataset, String name) throws BadSource {
-            try {
-                dataset.getFilters();
-            } catch (HdfFilterException e) {
-                throw unfit(name, String.valueOf(e.getMessage()));
+            ObjectHeader header = dataset.getHeader();
+            String objection = header.hasMessageOfType(FilterPipelineMessage.class)
+                    ? ChunkFilters.objection(header.getMessageOfType(FilterPipelineMessage.class))
+                    : null;
+            if (objection != null) {
+                throw unfit(name, objection);
             }
         }
     }
@@ -217,73 +232,17 @@ final class Hdf5Source implements OpenedSource {
         WorkerThreads.runAll(request.workers(), parts);
     }
 
-    private static void addParts(Written array, Output output, List<WorkerThreads.Part> parts) throws BadSource {
+    private void addParts(Written array, Output output, List<WorkerThreads.Part> parts) throws BadSource {
         DatasetBase dataset = array.dataset;
-        if (dataset.getDataType() instanceof VariableLength lists) {
-            VariableRows rows = new VariableRows(dataset, lists, array.file, array.name);
+        HdfBackingStorage storage = files.get(array.file).getHdfBackingStorage();
+        if (dataset.getDataType() instanceof VariableLength) {
+            VariableRows rows = new VariableRows(storage, dataset, array.file, array.name);
             parts.add(() -> rows.write(output, array.firstOffer));
             return;
         }
-        Chunks chunks = chunksOf(array);
+        StoredRows rows = StoredRows.of(storage, dataset, array.file, array.name);
         for (RowBlocks.Block block : RowBlocks.of(dataset, array.file, array.name)) {
-            parts.add(() -> RowBlocks.write(dataset, chunks, block, output, array.firstOffer));
-        }
-    }
-
-    private static @Nullable Chunks chunksOf(Written array) throws BadSource {
-        if (!(array.dataset instanceof ChunkedDataset chunked)) {
-            return null;
-        }
-        requireShape(array, chunked);
-        requireRoom(array, chunked);
-        return array.dataset.getSize() > 0 ? new Chunks(array.dataset, chunked) : null;
-    }
-
-    /** Refuses chunks that have no elements, or other dimensions than their dataset. */
-    private static void requireShape(Written array, ChunkedDataset chunked) throws BadSource {
-        int[] shape = array.dataset.getDimensions();
-        int[] chunk = chunked.getChunkDimensions();
-        if (chunk.length != shape.length || IntStream.of(chunk).anyMatch(dimension -> dimension <= 0)) {
-            throw BadSource.damaged(
-                    array.file,
-                    BadSource.NOWHERE,
-                    array.name,
-                    "its chunks have the shape " + Arrays.toString(chunk) + ", and it has " + Arrays.toString(shape));
-        }
-    }
-
-    /** Refuses chunks that would fill the heap, whether they are so large or a damaged file says so. */
-    private static void requireRoom(Written array, ChunkedDataset chunked) throws BadSource {
-        long bytes = Math.max(1, array.dataset.getDataType().getSize());
-        for (int dimension : chunked.getChunkDimensions()) {
-            bytes = dimension > 0 && bytes > Long.MAX_VALUE / dimension ? Long.MAX_VALUE : bytes * dimension;
-        }
-        long most = Runtime.getRuntime().maxMemory() / HEAP_PARTS;
-        if (bytes > most) {
-            throw new BadSource(
-                    array.file,
-                    BadSource.NOWHERE,
-                    array.name,
-                    "its chunks have " + bytes + " bytes each, more than " + most + " that the reader's heap allows",
-                    "restart the daemon with a larger LARDER_READER_HEAP, or store it in smaller chunks");
-        }
-        for (PipelineFilterWithData filter : array.dataset.getFilters()) {
-            if (filter.getId() == LZF) {
-                requireUnpackedBytes(array, filter.getFilterData(), bytes);
-            }
-        }
-    }
-
-    /** Refuses LZF that says another size than that of a chunk: the library believes it, and takes so much memory. */
-    private static void requireUnpackedBytes(Written array, int[] filterData, long bytes) throws BadSource {
-        if (filterData.length <= LZF_CHUNK_BYTES || filterData[LZF_CHUNK_BYTES] != bytes) {
-            throw new BadSource(
-                    array.file,
-                    BadSource.NOWHERE,
-                    array.name,
-                    "its LZF filter unpacks to another size than that of a chunk, " + bytes + " bytes: "
-                            + Arrays.toString(filterData),
-                    "get the file again, or leave it out with --exclude");
+            parts.add(() -> RowBlocks.write(rows, block, output, array.firstOffer));
         }
     }
 

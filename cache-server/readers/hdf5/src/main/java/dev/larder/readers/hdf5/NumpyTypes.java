@@ -1,11 +1,13 @@
 package dev.larder.readers.hdf5;
 
+import io.jhdf.object.datatype.BitField;
 import io.jhdf.object.datatype.CompoundDataType;
 import io.jhdf.object.datatype.CompoundDataType.CompoundDataMember;
 import io.jhdf.object.datatype.DataType;
 import io.jhdf.object.datatype.EnumDataType;
 import io.jhdf.object.datatype.FixedPoint;
 import io.jhdf.object.datatype.FloatingPoint;
+import io.jhdf.object.datatype.OpaqueDataType;
 import io.jhdf.object.datatype.StringData;
 import java.nio.ByteOrder;
 import java.util.List;
@@ -18,9 +20,13 @@ import org.jspecify.annotations.Nullable;
 final class NumpyTypes {
     private static final Set<Integer> INTEGER_BYTES = Set.of(1, 2, 4, 8);
 
-    /** How many bits the exponent and the mantissa have, by the length. */
+    /** The bits of the exponent and of the mantissa, and the bias, by the length. */
     private static final Map<Integer, List<Integer>> FLOATS =
-            Map.of(2, List.of(5, 10), 4, List.of(8, 23), 8, List.of(11, 52));
+            Map.of(2, List.of(5, 10, 15), 4, List.of(8, 23, 127), 8, List.of(11, 52, 1023));
+
+    static final String OPAQUE = "its type is not one that is read: opaque data";
+    static final String COMPOUND = "its type is compound, and only datasets with one value in each place are read";
+    private static final int MOST_FIELDS = 20;
 
     private NumpyTypes() {}
 
@@ -32,12 +38,36 @@ final class NumpyTypes {
             return isPlain(number) ? order(number.getByteOrder(), number.getSize()) + "f" + number.getSize() : null;
         } else if (type instanceof EnumDataType words) {
             return isBoolean(words) ? "|b1" : of(words.getBaseType());
+        } else if (type instanceof BitField bits) { // unsigned, as in h5py
+            return isPlain(bits) ? order(bits.getByteOrder(), bits.getSize()) + "u" + bits.getSize() : null;
         } else if (type instanceof StringData text) {
             return text.getSize() > 0 ? "|S" + text.getSize() : null;
         } else if (type instanceof CompoundDataType compound) {
             return complex(compound);
         }
         return null;
+    }
+
+    /** Returns why a type has no description. */
+    static String objection(DataType type) {
+        if (type instanceof CompoundDataType compound) {
+            List<String> fields = compound.getMembers().stream()
+                    .map(CompoundDataMember::getName)
+                    .toList();
+            String more = fields.size() > MOST_FIELDS ? ", …" : "";
+            return COMPOUND + ": fields=" + String.join(",", fields.subList(0, Math.min(MOST_FIELDS, fields.size())))
+                    + more;
+        }
+        return type instanceof OpaqueDataType
+                ? OPAQUE
+                : "its type is not one that is read: " + type.getClass().getSimpleName() + " of " + type.getSize()
+                        + " bytes";
+    }
+
+    private static boolean isPlain(BitField bits) {
+        return INTEGER_BYTES.contains(bits.getSize())
+                && bits.getBitOffset() == 0
+                && bits.getBitPrecision() == bits.getSize() * Byte.SIZE;
     }
 
     private static String order(ByteOrder order, int bytes) {
@@ -60,7 +90,8 @@ final class NumpyTypes {
                 && number.getBitOffset() == 0
                 && number.getBitPrecision() == number.getSize() * Byte.SIZE
                 && number.getExponentSize() == bits.get(0)
-                && number.getMantissaSize() == bits.get(1);
+                && number.getMantissaSize() == bits.get(1)
+                && number.getExponentBias() == bits.get(2);
     }
 
     /** What h5py makes of numpy's booleans. */

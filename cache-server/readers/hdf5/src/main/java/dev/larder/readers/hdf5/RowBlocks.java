@@ -5,10 +5,8 @@ import dev.larder.reader.Output;
 import io.jhdf.api.dataset.ChunkedDataset;
 import io.jhdf.dataset.DatasetBase;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /** Cuts a dataset into blocks of rows, each of whole chunks, so that none is unpacked twice. */
 final class RowBlocks {
@@ -19,9 +17,9 @@ final class RowBlocks {
     /** Rows of a dataset, with the place of their bytes in the array. */
     record Block(int file, String name, long firstRow, int rows, long position, int byteSize) {}
 
-    /** Returns the blocks of a dataset; none where it has no bytes. */
+    /** Returns the blocks of a dataset; none if it has no bytes. */
     static List<Block> of(DatasetBase dataset, int file, String name) throws BadSource {
-        int[] dimensions = dataset.getDimensions();
+        long[] dimensions = dataset.getDimensionsAsLong();
         long itemBytes = dataset.getDataType().getSize();
         if (dimensions.length == 0) {
             return List.of(new Block(file, name, 0, 0, 0, (int) itemBytes));
@@ -54,38 +52,12 @@ final class RowBlocks {
         return blocks;
     }
 
-    /** Unpacks a block to where it belongs; {@code chunks} is null where the dataset has none. */
-    static void write(DatasetBase dataset, @Nullable Chunks chunks, Block block, Output output, int offer)
-            throws IOException {
+    /** Unpacks a block to where it belongs. */
+    static void write(StoredRows rows, Block block, Output output, int offer) throws IOException {
         try {
-            ByteBuffer target = output.at(offer, block.position, block.byteSize);
-            if (chunks != null) {
-                chunks.write(block, target);
-            } else if (dataset.isEmpty()) {
-                fill(target, dataset);
-            } else {
-                copy(dataset, block, target);
-            }
+            rows.read(block.firstRow, block.rows, block.position, output.at(offer, block.position, block.byteSize));
         } catch (RuntimeException | StackOverflowError e) {
             throw Unreadable.of(block.file, block.name, e);
-        }
-    }
-
-    /** Copies what is so small that it lies beside the description of the dataset. */
-    private static void copy(DatasetBase dataset, Block block, ByteBuffer target) throws BadSource {
-        ByteBuffer whole = dataset.getDataBuffer().duplicate().clear();
-        if (block.position > whole.limit() - block.byteSize) {
-            throw BadSource.damaged(
-                    block.file, BadSource.NOWHERE, block.name, "its data has only " + whole.limit() + " bytes");
-        }
-        target.put(whole.slice((int) block.position, block.byteSize));
-    }
-
-    /** Repeats what a dataset that was never written holds. */
-    private static void fill(ByteBuffer target, DatasetBase dataset) {
-        byte[] value = FillValues.of(dataset);
-        while (value != null && target.hasRemaining()) {
-            target.put(value);
         }
     }
 }

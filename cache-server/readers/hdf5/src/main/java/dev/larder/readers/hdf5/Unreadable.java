@@ -1,33 +1,54 @@
 package dev.larder.readers.hdf5;
 
 import dev.larder.reader.BadSource;
+import io.jhdf.object.datatype.CompoundDataType;
+import io.jhdf.object.datatype.DataType;
 import io.jhdf.object.datatype.OpaqueDataType;
 import java.util.Arrays;
 
 /** Words what the library says of what it cannot read. */
 final class Unreadable {
     private static final String NEWER_TYPE = "Unrecognized datatype version";
+    private static final String VIRTUAL = "Virtual storage is not supported";
+    private static final String EXTERNAL = "Encountered External Data Files Message";
+    private static final String COPY = "copy it into a plain dataset (in h5py: out[NAME] = file[NAME][...])";
 
     private Unreadable() {}
 
     static BadSource of(int file, String column, Throwable failure) {
         Throwable thrown = failure;
         for (int depth = 0; thrown != null && depth < 10; depth++) {
-            if (String.valueOf(thrown.getMessage()).startsWith(NEWER_TYPE)) {
+            String message = String.valueOf(thrown.getMessage());
+            if (message.startsWith(NEWER_TYPE)) {
                 return BadSource.unknown(file, column, failure);
-            } else if (!column.isEmpty() && isOfOpaque(thrown)) {
-                return new BadSource(
-                        file, BadSource.NOWHERE, column, "its type is not one that numpy has: opaque data", "");
+            } else if (message.startsWith(VIRTUAL)) {
+                return elsewhere(file, column, "it is virtual: its data is in other datasets", failure);
+            } else if (message.startsWith(EXTERNAL)) {
+                return elsewhere(file, column, "its data is in external files", failure);
+            } else if (!column.isEmpty() && isOf(thrown, OpaqueDataType.class)) {
+                return unfit(file, column, NumpyTypes.OPAQUE);
+            } else if (!column.isEmpty() && isOf(thrown, CompoundDataType.class)) {
+                return unfit(file, column, NumpyTypes.COMPOUND);
             }
             thrown = thrown.getCause();
         }
         return BadSource.unreadable(file, column, failure);
     }
 
-    /** Tells whether the library fell over an opaque type: it cannot read one without a tag, which is what h5py writes. */
-    private static boolean isOfOpaque(Throwable thrown) {
+    private static BadSource elsewhere(int file, String column, String reason, Throwable failure) {
+        BadSource bad = new BadSource(file, BadSource.NOWHERE, column, reason, COPY);
+        bad.initCause(failure);
+        return bad;
+    }
+
+    private static BadSource unfit(int file, String column, String reason) {
+        return new BadSource(file, BadSource.NOWHERE, column, reason, "");
+    }
+
+    /** Returns whether the library fell over a type: it cannot read opaque ones without a tag, as h5py writes them, nor all compounds. */
+    private static boolean isOf(Throwable thrown, Class<? extends DataType> type) {
         return Arrays.stream(thrown.getStackTrace())
                 .limit(5)
-                .anyMatch(frame -> frame.getClassName().equals(OpaqueDataType.class.getName()));
+                .anyMatch(frame -> frame.getClassName().equals(type.getName()));
     }
 }

@@ -5,37 +5,53 @@ import dev.larder.reader.ByteSequence;
 import dev.larder.reader.Offer;
 import dev.larder.reader.Output;
 import dev.larder.reader.ReadProgress;
+import io.jhdf.GlobalHeap;
 import io.jhdf.dataset.DatasetBase;
+import io.jhdf.exceptions.HdfException;
 import io.jhdf.object.datatype.VariableLength;
+import io.jhdf.storage.HdfBackingStorage;
 import java.io.IOException;
-import java.lang.reflect.Array;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.util.List;
-import org.jspecify.annotations.Nullable;
+import java.nio.ByteOrder;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
-/** A dataset whose rows are texts or lists of numbers of any length. It is read twice, some rows at a time: for its length, then for good. */
+/**
+ * A dataset whose rows are texts or lists of numbers of any length: references to objects in heaps, whose bytes are copied as they are. It is read
+ * twice, some rows at a time: for its length, then for its bytes.
+ */
 final class VariableRows {
     private static final int ROWS_AT_ONCE = 16_384;
+    private static final int MOST_HEAPS = 64;
 
+    private final HdfBackingStorage storage;
     private final DatasetBase dataset;
     private final VariableLength type;
     private final int file;
     private final String name;
+    private final Map<Long, GlobalHeap> heaps = new LinkedHashMap<>(MOST_HEAPS, 0.75f, true) {
+        private static final long serialVersionUID = 1;
 
-    VariableRows(DatasetBase dataset, VariableLength type, int file, String name) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, GlobalHeap> eldest) {
+            return size() > MOST_HEAPS;
+        }
+    };
+
+    VariableRows(HdfBackingStorage storage, DatasetBase dataset, int file, String name) {
+        this.storage = storage;
         this.dataset = dataset;
-        this.type = type;
+        this.type = (VariableLength) dataset.getDataType();
         this.file = file;
         this.name = name;
     }
 
     private interface Row {
-        void take(long row, @Nullable Object value) throws IOException;
+        void take(ByteBuffer bytes) throws IOException;
     }
 
     private long rows() throws BadSource {
-        int[] dimensions = dataset.getDimensions();
+        long[] dimensions = dataset.getDimensionsAsLong();
         if (dimensions.length > 1) {
             throw new BadSource(
                     file,
@@ -47,81 +63,95 @@ final class VariableRows {
         return dimensions.length == 0 ? 1 : dimensions[0];
     }
 
-    /** Hands over every row: a String, an array of numbers, or null where it was never written. */
+    private int itemBytes() {
+        return type.isVariableLengthString() ? 1 : type.getParent().getSize();
+    }
+
+    /** Hands over the bytes of every row; none if it was never written. */
     private void forEach(Row row) throws IOException {
-        if (dataset.getDimensions().length == 0) {
-            row.take(0, dataset.getData());
-            return;
+        StoredRows stored = StoredRows.of(storage, dataset, file, name);
+        int referenceBytes = type.getSize();
+        if (referenceBytes != 2 * Integer.BYTES + storage.getSizeOfOffsets()) {
+            throw new HdfException("its references have " + referenceBytes + " bytes");
         }
         long rows = rows();
         for (long first = 0; first < rows; first += ROWS_AT_ONCE) {
             int count = (int) Math.min(ROWS_AT_ONCE, rows - first);
-            Object some = dataset.getData(new long[] {first}, new int[] {count});
+            ByteBuffer references = ByteBuffer.allocate(count * referenceBytes).order(ByteOrder.LITTLE_ENDIAN);
+            stored.read(first, count, first * referenceBytes, references);
+            references.clear();
             for (int i = 0; i < count; i++) {
-                row.take(first + i, Array.get(some, i));
+                row.take(row(references));
             }
         }
     }
 
-    /** Returns the arrays of the column. */
-    List<Offer> offers(String column, ReadProgress progress) throws IOException {
-        long rows = rows();
-        long[] sum = new long[1];
-        if (type.isVariableLengthString()) {
-            forEach((row, value) -> {
-                int length = utf8(value).length;
-                sum[0] += length;
-                progress.looked(length + 1L);
-            });
-            return Offer.strings(column, rows, sum[0]);
+    private ByteBuffer row(ByteBuffer references) {
+        long items = references.getInt() & 0xffffffffL;
+        long address = RawMessages.number(references, storage.getSizeOfOffsets());
+        int index = references.getInt();
+        if (items == 0 || index == 0) {
+            return ByteBuffer.allocate(0);
         }
-        String dtype = NumpyTypes.of(type.getParent());
-        if (dtype == null || "Sbc".indexOf(dtype.charAt(1)) >= 0 || dtype.endsWith("f2")) {
-            throw new BadSource(file, BadSource.NOWHERE, name, "its lists are not of numbers", "");
+        ByteBuffer object = heaps.computeIfAbsent(address, place -> new GlobalHeap(storage, place))
+                .getObjectData(index);
+        long bytes = items * itemBytes();
+        if (bytes > object.remaining()) {
+            throw new HdfException("a row has " + bytes + " bytes, and its heap " + object.remaining());
         }
-        forEach((row, value) -> {
-            int length = value == null ? 0 : Array.getLength(value);
-            sum[0] += length;
-            progress.looked(length + 1L);
-        });
-        return Offer.ragged(column, dtype, rows, sum[0]);
+        object.limit(object.position() + (int) bytes);
+        return type.isVariableLengthString() ? untilZero(object) : object;
     }
 
-    private static byte[] utf8(@Nullable Object text) {
-        return text == null ? new byte[0] : text.toString().getBytes(StandardCharsets.UTF_8);
+    /** Cuts a text at its first zero, where HDF5 ends it. */
+    private static ByteBuffer untilZero(ByteBuffer text) {
+        int end = text.position();
+        while (end < text.limit() && text.get(end) != 0) {
+            end++;
+        }
+        return text.limit(end);
+    }
+
+    /** Returns the arrays of the column. */
+    Iterable<Offer> offers(String column, ReadProgress progress) throws IOException {
+        long rows = rows();
+        boolean isText = type.isVariableLengthString();
+        String dtype = isText ? "|u1" : NumpyTypes.of(type.getParent());
+        if (dtype == null || "Sc".indexOf(dtype.charAt(1)) >= 0) {
+            throw new BadSource(file, BadSource.NOWHERE, name, "its lists are not of numbers", "");
+        }
+        long[] sum = new long[1];
+        forEach(bytes -> {
+            sum[0] += bytes.remaining();
+            progress.looked(bytes.remaining() + 1L);
+        });
+        return isText ? Offer.strings(column, rows, sum[0]) : Offer.ragged(column, dtype, rows, sum[0] / itemBytes());
     }
 
     /** Writes the arrays, the values first. */
     void write(Output output, int first) throws IOException {
         try {
+            ByteSequence values = new ByteSequence(output, first, 0);
             ByteSequence offsets = new ByteSequence(output, first + 1, 0);
+            ByteSequence lengths = type.isVariableLengthString() ? null : new ByteSequence(output, first + 2, 0);
             offsets.putLong(0);
             long[] sum = new long[1];
-            if (type.isVariableLengthString()) {
-                forEach((row, value) -> {
-                    byte[] text = utf8(value);
-                    output.at(first, sum[0], text.length).put(text);
-                    sum[0] += text.length;
-                    offsets.putLong(sum[0]);
-                });
-            } else {
-                int itemBytes = type.getParent().getSize();
-                ByteSequence lengths = new ByteSequence(output, first + 2, 0);
-                forEach((row, value) -> {
-                    int length = value == null ? 0 : Array.getLength(value);
-                    if (value != null) {
-                        ByteBuffer target = output.at(first, sum[0] * itemBytes, length * itemBytes);
-                        for (int i = 0; i < length; i++) {
-                            Numbers.put(target, (Number) Array.get(value, i), type.getParent());
-                        }
-                    }
-                    sum[0] += length;
-                    offsets.putLong(sum[0]);
-                    lengths.putLong(length);
-                });
+            forEach(bytes -> {
+                int length = bytes.remaining();
+                byte[] copy = new byte[length];
+                bytes.get(copy);
+                values.put(copy, 0, length);
+                sum[0] += length / itemBytes();
+                offsets.putLong(sum[0]);
+                if (lengths != null) {
+                    lengths.putLong(length / itemBytes());
+                }
+            });
+            values.flush();
+            offsets.flush();
+            if (lengths != null) {
                 lengths.flush();
             }
-            offsets.flush();
         } catch (RuntimeException | StackOverflowError e) {
             throw Unreadable.of(file, name, e);
         }

@@ -5,9 +5,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.larder.reader.BadSource;
+import dev.larder.reader.InputFile;
 import dev.larder.reader.Offer;
+import dev.larder.reader.OpenedSource;
+import dev.larder.reader.ReadRequest;
 import dev.larder.reader.testing.ReadArrays;
+import io.jhdf.HdfFile;
+import io.jhdf.dataset.DatasetBase;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -42,7 +48,15 @@ class Hdf5ReaderTest {
     Path folder;
 
     @ParameterizedTest
-    @CsvSource({"arrays.h5, 40", "latest.h5, 40", "fills.h5, 13"})
+    @CsvSource({
+        "arrays.h5, 40",
+        "latest.h5, 40",
+        "fills.h5, 13",
+        "filters.h5, 50",
+        "edges.h5, 1",
+        "types-earliest.h5, 26",
+        "types-v110.h5, 26"
+    })
     void everyArrayIsAsNumpyHasIt(String file, int more) throws IOException {
         Map<String, String> expected = Files.readAllLines(GOLDEN.resolve("expected.tsv")).stream()
                 .map(line -> line.split("\t", -1))
@@ -51,11 +65,15 @@ class Hdf5ReaderTest {
 
         Map<String, ReadArrays.Read> found = ReadArrays.of(new Hdf5Reader(), GOLDEN.resolve(file));
 
-        Map<String, String> texts = new TreeMap<>();
-        found.forEach((name, array) -> texts.put(name, array.text()));
-        assertThat(texts)
+        assertThat(texts(found))
                 .containsExactlyInAnyOrderEntriesOf(new TreeMap<>(expected))
                 .hasSizeGreaterThan(more);
+    }
+
+    private static Map<String, String> texts(Map<String, ReadArrays.Read> found) {
+        Map<String, String> texts = new TreeMap<>();
+        found.forEach((name, array) -> texts.put(name, array.text()));
+        return texts;
     }
 
     @Test
@@ -72,10 +90,10 @@ class Hdf5ReaderTest {
 
     @ParameterizedTest
     @CsvSource({
-        "soft, it is a link to another place",
-        "outer, it is a link to another place",
-        "pairs, its type is not one that numpy has: CompoundDataType of 12 bytes",
-        "reference, its type is not one that numpy has: Reference",
+        "soft, it is the soft link /good",
+        "outer, it is the external link arrays.h5:/scalar",
+        "pairs, 'its type is compound, and only datasets with one value in each place are read: fields=a,b'",
+        "reference, its type is not one that is read: Reference",
         "null, it has no data",
     })
     void whatCannotBeReadIsRefusedByItsName(String column, String reason) {
@@ -90,8 +108,9 @@ class Hdf5ReaderTest {
     @ParameterizedTest
     @CsvSource({
         "g/loop, 'a group contains itself, or is too deep'",
-        "opaque, its type is not one that numpy has: opaque data",
-        "virtual, it uses what the reader does not know (Virtual storage is not supported)",
+        "opaque, its type is not one that is read: opaque data",
+        "biased, its type is not one that is read: FloatingPoint of 4 bytes",
+        "virtual, it is virtual: its data is in other datasets",
     })
     void whatTheLibraryCannotReadBlocksNoOtherColumn(String column, String reason) throws IOException {
         Path file = GOLDEN.resolve("odd.h5");
@@ -111,7 +130,7 @@ class Hdf5ReaderTest {
                 .isInstanceOfSatisfying(
                         BadSource.class, e -> assertThat(e.remedy()).isEqualTo("load others with --columns good"))
                 .hasMessageStartingWith("5 columns cannot be read: ")
-                .hasMessageContaining("soft (it is a link to another place)")
+                .hasMessageContaining("soft (it is the soft link /good)")
                 .hasMessageContaining("null (it has no data)");
     }
 
@@ -167,25 +186,91 @@ class Hdf5ReaderTest {
 
         assertThatThrownBy(() -> ReadArrays.of(new Hdf5Reader(), file))
                 .isInstanceOf(BadSource.class)
-                .hasMessageContaining("it cannot be read (Failed to read chunk");
+                .hasMessageContaining("it cannot be read (a part of it lies outside of the file");
     }
 
     @Test
-    void lzfThatUnpacksToAnotherSizeThanItsChunkIsRefusedAndTakesNoMemory() throws IOException {
+    void theSizeThatLzfClaimsIsNotBelievedAndTakesNoMemory() throws IOException {
+        Map<String, ReadArrays.Read> whole =
+                ReadArrays.of(new Hdf5Reader(), GOLDEN.resolve("arrays.h5"), "layouts/lzf");
         byte[] damaged = Files.readAllBytes(GOLDEN.resolve("arrays.h5"));
         damaged[LENGTH_OF_LZF + 3] = 100;
         Path file = Files.write(folder.resolve("x.h5"), damaged);
 
-        assertThatThrownBy(() -> ReadArrays.of(new Hdf5Reader(), file, "layouts/lzf"))
+        Map<String, ReadArrays.Read> found = ReadArrays.of(new Hdf5Reader(), file, "layouts/lzf");
+
+        assertThat(texts(found)).isEqualTo(texts(whole)).containsOnlyKeys("layouts/lzf");
+    }
+
+    @Test
+    void aChecksumThatIsWrongIsRefused() throws IOException {
+        byte[] damaged = Files.readAllBytes(GOLDEN.resolve("filters.h5"));
+        byte[] chunk = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24};
+        damaged[indexOf(damaged, chunk)] = 1;
+        Path file = Files.write(folder.resolve("x.h5"), damaged);
+
+        assertThatThrownBy(() -> ReadArrays.of(new Hdf5Reader(), file, "checked"))
                 .isInstanceOf(BadSource.class)
-                .hasMessageContaining("its LZF filter unpacks to another size than that of a chunk, 15360 bytes");
+                .hasMessageContaining("the checksum of a chunk is wrong: found=");
+    }
+
+    private static int indexOf(byte[] bytes, byte[] part) {
+        for (int at = 0; at <= bytes.length - part.length; at++) {
+            if (Arrays.equals(bytes, at, at + part.length, part, 0, part.length)) {
+                return at;
+            }
+        }
+        throw new IllegalArgumentException("no such part");
+    }
+
+    @Test
+    void aFileThatIsOpenForWritingIsRefused() {
+        assertThatThrownBy(() -> ReadArrays.of(new Hdf5Reader(), GOLDEN.resolve("open.h5")))
+                .isInstanceOfSatisfying(
+                        BadSource.class, e -> assertThat(e.remedy()).contains("wait until", "h5clear -s"))
+                .hasMessage("it is open for writing: flags=5");
+    }
+
+    @Test
+    void dimensionsMayBeLongerThanAnInteger() throws IOException {
+        ReadRequest request =
+                new ReadRequest(List.of(new InputFile(GOLDEN.resolve("huge.h5"), "")), "arrays", List.of(), 1);
+
+        try (OpenedSource source = new Hdf5Reader().open(request, bytes -> {})) {
+            assertThat(source.offers())
+                    .allSatisfy(offer -> assertThat(offer.shape()).containsExactly(3_000_000_000L))
+                    .hasSize(2);
+        }
+    }
+
+    @Test
+    void rowsBehindTheLastIntegerAreRead() throws IOException {
+        HdfFile file = BoundedFile.open(GOLDEN.resolve("huge.h5"));
+        ByteBuffer chunks = ByteBuffer.allocate(1002);
+        ByteBuffer whole = ByteBuffer.allocate(2);
+        try {
+            for (Map.Entry<String, ByteBuffer> wanted :
+                    Map.of("chunks", chunks, "whole", whole).entrySet()) {
+                DatasetBase dataset = (DatasetBase) file.getDatasetByPath(wanted.getKey());
+                int length = wanted.getValue().remaining();
+                long first = 3_000_000_000L - length;
+                StoredRows.of(file.getHdfBackingStorage(), dataset, 0, "x")
+                        .read(first, length, first, wanted.getValue());
+            }
+        } finally {
+            file.getHdfBackingStorage().close();
+        }
+
+        assertThat(chunks.array()).startsWith(9, 9, 0, 1, 2).endsWith(-12, -11, -10);
+        assertThat(whole.array()).containsExactly(7, 7);
     }
 
     /** A damaged file gives other numbers, or a refusal. */
     @Test
     void aDamagedFileIsAnIoExceptionAtMost() throws IOException {
         List<byte[]> wholes = new ArrayList<>();
-        for (String name : List.of("arrays", "latest", "newest", "fills", "refused", "odd")) {
+        for (String name : List.of(
+                "arrays", "latest", "newest", "fills", "refused", "odd", "filters", "types-earliest", "types-v110")) {
             wholes.add(Files.readAllBytes(GOLDEN.resolve(name + ".h5")));
         }
         Random random = new Random(20_261_123);

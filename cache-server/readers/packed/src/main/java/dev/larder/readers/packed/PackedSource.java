@@ -101,7 +101,7 @@ final class PackedSource implements OpenedSource {
 
     private static BadSource refusal(int file, long offset, Exception cause) {
         BadSource bad = BadSource.damaged(
-                file, offset, "", "its packed data is corrupt, or not what it seems (" + cause.getMessage() + ")");
+                file, offset, "", "its packed data is corrupt, or not what it seems (" + BadSource.words(cause) + ")");
         bad.initCause(cause);
         return bad;
     }

@@ -125,12 +125,12 @@ final class Batch {
         switch (kind.itemBytes()) {
             case 1 -> {
                 for (int i = 0; i < count; i++) {
-                    target.put(i, (byte) integers[i]);
+                    target.put(i, (byte) requireFits(integers[i]));
                 }
             }
             case 2 -> {
                 for (int i = 0; i < count; i++) {
-                    target.putShort(2 * i, (short) integers[i]);
+                    target.putShort(2 * i, (short) requireFits(integers[i]));
                 }
             }
             case 4 -> target.asIntBuffer().put(integers, 0, count);
@@ -140,6 +140,17 @@ final class Batch {
                 }
             }
         }
+    }
+
+    /** Refuses a number that its narrow type has not: Parquet stores four bytes for one or two. */
+    private int requireFits(int value) {
+        int unused = Integer.SIZE - kind.itemBytes() * Byte.SIZE;
+        int narrow = value << unused;
+        if ((kind.isUnsigned() ? narrow >>> unused : narrow >> unused) != value) {
+            throw new IllegalStateException(
+                    "a value is out of the range of its type: value=" + value + " type=" + kind.dtype());
+        }
+        return value;
     }
 
     private static void putLongs(ByteBuffer target, long[] longs, int count) {

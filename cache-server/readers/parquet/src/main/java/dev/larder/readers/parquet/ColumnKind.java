@@ -21,9 +21,10 @@ record ColumnKind(Form form, String dtype, int itemBytes) {
         LISTS
     }
 
-    /** Tells what a column becomes; null, with nothing said, where numpy has no such type. */
-    static @Nullable ColumnKind of(ColumnSchema column) {
-        ColumnKind kind = ofValue(column);
+    /** Returns the kind of a column, null if numpy has no such type; {@code duration} is the unit of bare integers that are durations. */
+    static @Nullable ColumnKind of(ColumnSchema column, @Nullable String duration) {
+        boolean isDuration = duration != null && column.type() == PhysicalType.INT64 && column.logicalType() == null;
+        ColumnKind kind = isDuration ? number("<m8[" + duration + "]", Long.BYTES) : ofValue(column);
         if (kind == null || column.maxRepetitionLevel() == 0) {
             return kind;
         }
@@ -37,11 +38,31 @@ record ColumnKind(Form form, String dtype, int itemBytes) {
             case BOOLEAN -> number("|b1", 1);
             case FLOAT -> number("<f4", Float.BYTES);
             case DOUBLE -> number("<f8", Double.BYTES);
-            case INT32, INT64 -> integer(column.type(), logical);
+            case INT32, INT64 -> contradictsItself(column) ? null : integer(column.type(), logical);
             case BYTE_ARRAY -> bytes(logical);
             case FIXED_LEN_BYTE_ARRAY -> fixed(logical, column.typeLength());
             case INT96 -> null;
         };
+    }
+
+    /** Returns whether a column's logical type is for integers of another width: its numbers would be others. */
+    static boolean contradictsItself(ColumnSchema column) {
+        boolean isNarrow = column.type() == PhysicalType.INT32;
+        LogicalType logical = column.logicalType();
+        if (logical == null || !(isNarrow || column.type() == PhysicalType.INT64)) {
+            return false;
+        }
+        return switch (logical) {
+            case LogicalType.IntType integer -> isNarrow == integer.bitWidth() > Integer.SIZE;
+            case LogicalType.DateType date -> !isNarrow;
+            case LogicalType.TimestampType timestamp -> isNarrow;
+            case LogicalType.TimeType time -> isNarrow != (time.unit() == LogicalType.TimeUnit.MILLIS);
+            default -> false;
+        };
+    }
+
+    boolean isUnsigned() {
+        return dtype.charAt(1) == 'u';
     }
 
     private static ColumnKind number(String dtype, int itemBytes) {

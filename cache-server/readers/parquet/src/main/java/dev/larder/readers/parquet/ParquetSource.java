@@ -1,11 +1,13 @@
 package dev.larder.readers.parquet;
 
 import dev.hardwood.HardwoodContext;
+import dev.hardwood.internal.EncryptedParquetException;
 import dev.hardwood.metadata.ColumnMetaData;
 import dev.hardwood.metadata.FileMetaData;
 import dev.hardwood.metadata.LogicalType;
 import dev.hardwood.metadata.PhysicalType;
 import dev.hardwood.metadata.RowGroup;
+import dev.hardwood.metadata.SchemaElement;
 import dev.hardwood.metadata.Statistics;
 import dev.hardwood.reader.ParquetFileReader;
 import dev.hardwood.schema.ColumnSchema;
@@ -27,12 +29,12 @@ import java.util.Map;
 
 /** Some Parquet files, those of each level one table. Columns whose length only their values tell are read twice. */
 final class ParquetSource implements OpenedSource {
-    private static final String ELSE = "name other columns with --columns";
     private static final String DECIMAL_REMEDY =
             "write decimals as doubles (in pyarrow: table.column(NAME).cast(\"float64\"))";
     private static final String INT96_REMEDY =
             "write INT96 as timestamps (read and write it with pyarrow, or in Spark set"
                     + " spark.sql.parquet.outputTimestampType=TIMESTAMP_MICROS)";
+    private static final int MOST_TYPE_CHARS = 40;
 
     private final ReadRequest request;
     private final ReadProgress progress;
@@ -40,7 +42,7 @@ final class ParquetSource implements OpenedSource {
     private final List<ParquetFileReader> readers = new ArrayList<>();
     private final Map<String, TableColumn> columns = new LinkedHashMap<>();
     private final List<Offer> offers = new ArrayList<>();
-    private final RefusedColumns refused = new RefusedColumns(ELSE);
+    private final RefusedColumns refused = new RefusedColumns();
 
     ParquetSource(ReadRequest request, ReadProgress progress) {
         this.request = request;
@@ -57,23 +59,33 @@ final class ParquetSource implements OpenedSource {
                 OpenedFile opened = OpenedFile.of(input.path(), context);
                 readers.add(opened.reader());
                 requireRows(number, opened.reader().getFileMetaData());
+                requireColumns(number, opened);
                 long first = rows.getOrDefault(input.level(), 0L);
                 addColumns(number, input.level(), opened, first);
                 rowsOfFiles[number] = opened.reader().getFileMetaData().numRows();
                 rows.put(input.level(), first + rowsOfFiles[number]);
             } catch (BadSource e) {
                 throw e;
+            } catch (EncryptedParquetException e) {
+                throw new BadSource(
+                        number,
+                        BadSource.NOWHERE,
+                        "",
+                        "it is encrypted",
+                        "write it again without encryption where its keys are, or leave the file out with --exclude");
             } catch (IOException | RuntimeException | OutOfMemoryError | StackOverflowError e) {
                 throw BadSource.unreadable(number, "", e);
             }
             progress.looked(1);
         }
         columns.values().forEach(column -> column.requireIn(request.files(), rowsOfFiles, refused));
-        refused.requireNone(names());
+        boolean isRefused = refused.hasAny(); // then only columns that may be refused as well are read
         List<WorkerThreads.Part> parts = new ArrayList<>();
         for (TableColumn column : columns.values()) {
             for (TableColumn.Piece piece : column.pieces()) {
-                parts.add(() -> piece.measure(column, progress, refused));
+                if (!isRefused || piece.mayBeRefused(column)) {
+                    parts.add(() -> piece.measure(column, progress, refused));
+                }
             }
         }
         WorkerThreads.runAll(request.workers(), parts);
@@ -99,6 +111,25 @@ final class ParquetSource implements OpenedSource {
         }
     }
 
+    /** Refuses a file if its schema and its row groups have different columns: some would be lost. */
+    private static void requireColumns(int file, OpenedFile opened) throws BadSource {
+        FileMetaData meta = opened.reader().getFileMetaData();
+        int columns = opened.reader().getFileSchema().getColumnCount();
+        long elements = 1;
+        for (SchemaElement element : meta.schema()) {
+            elements += element.numChildren() == null ? 0 : element.numChildren();
+        }
+        for (RowGroup group : meta.rowGroups()) {
+            if (group.columns().size() != columns) {
+                elements = -1;
+            }
+        }
+        if (elements != meta.schema().size() || opened.paths().size() != columns) {
+            throw BadSource.damaged(
+                    file, BadSource.NOWHERE, "", "its schema and its row groups have different columns");
+        }
+    }
+
     private List<String> names() {
         return columns.values().stream().map(TableColumn::name).toList();
     }
@@ -107,12 +138,14 @@ final class ParquetSource implements OpenedSource {
         FileMetaData meta = opened.reader().getFileMetaData();
         FileSchema fields = opened.reader().getFileSchema();
         ColumnNames names = new ColumnNames(fields);
+        Map<String, String> durations = ArrowDurations.of(file, meta.keyValueMetadata());
         for (ColumnSchema schema : fields.getColumns()) {
             String name = names.of(schema);
             if (!request.wants(file, name)) {
+                refused.unwanted();
                 continue;
             }
-            ColumnKind kind = names.isOfMap(schema) ? null : ColumnKind.of(schema);
+            ColumnKind kind = names.isOfMap(schema) ? null : ColumnKind.of(schema, durations.get(name));
             if (kind == null) {
                 refused.add(unfit(file, name, schema, names.isOfMap(schema)));
                 continue;
@@ -126,6 +159,16 @@ final class ParquetSource implements OpenedSource {
 
     private static BadSource unfit(int file, String name, ColumnSchema schema, boolean isOfMap) {
         String logical = schema.logicalType() == null ? "" : " " + schema.logicalType();
+        if (logical.length() > MOST_TYPE_CHARS) { // a geometry has its whole reference system there
+            logical = logical.substring(0, MOST_TYPE_CHARS) + "…";
+        }
+        if (ColumnKind.contradictsItself(schema)) {
+            return BadSource.damaged(
+                    file,
+                    BadSource.NOWHERE,
+                    name,
+                    "its types contradict each other: " + schema.type() + " cannot be" + logical);
+        }
         String within = isOfMap ? " in maps" : schema.maxRepetitionLevel() > 0 ? " in lists" : "";
         String remedy = schema.type() == PhysicalType.INT96
                 ? INT96_REMEDY

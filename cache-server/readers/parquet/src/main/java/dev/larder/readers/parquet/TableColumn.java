@@ -23,6 +23,9 @@ final class TableColumn {
     /** How many elements of lists are decoded at a time: the library counts rows, and would decode lists of any length a row group at once. */
     private static final int BATCH_ELEMENTS = 1 << 18;
 
+    /** The library takes memory for as many rows as this, or more, however few there are. */
+    private static final int LEAST_BATCH_ROWS = 16_384;
+
     private final String whole;
     private final String level;
     private final String name;
@@ -81,9 +84,10 @@ final class TableColumn {
 
     /** Refuses a column that some file of its table has not, or has more than once. */
     void requireIn(List<InputFile> files, long[] rows, RefusedColumns refused) {
-        for (int number = 0; number < files.size(); number++) {
-            int file = number;
-            long times = pieces.stream().filter(piece -> piece.file == file).count();
+        int[] timesOf = new int[files.size()];
+        pieces.forEach(piece -> timesOf[piece.file]++);
+        for (int file = 0; file < files.size(); file++) {
+            long times = timesOf[file];
             if (files.get(file).level().equals(level) && rows[file] > 0 && times != 1) {
                 String reason = times > 1
                         ? "it has " + times + " fields that would be called so"
@@ -120,8 +124,7 @@ final class TableColumn {
     /** The part of a column that one file has. */
     static final class Piece {
         private final int file;
-        private final CheckedFile checked;
-        private final ParquetFileReader reader;
+        private final OpenedFile opened;
         private final ColumnSchema schema;
         private final long firstRow;
         private final long rows;
@@ -131,11 +134,10 @@ final class TableColumn {
 
         Piece(int file, OpenedFile opened, ColumnSchema schema, long firstRow, long nulls) {
             this.file = file;
-            this.checked = opened.file();
-            this.reader = opened.reader();
+            this.opened = opened;
             this.schema = schema;
             this.firstRow = firstRow;
-            this.rows = reader.getFileMetaData().numRows();
+            this.rows = opened.reader().getFileMetaData().numRows();
             this.nulls = nulls;
         }
 
@@ -145,16 +147,24 @@ final class TableColumn {
                 return null;
             }
             requirePages(column);
-            ParquetFileReader.ColumnReaderBuilder builder = reader.buildColumnReader(schema.columnIndex());
-            return schema.maxRepetitionLevel() == 0
-                    ? builder.build()
-                    : builder.batchSize(batchRows()).build();
+            ParquetFileReader.ColumnReaderBuilder builder =
+                    opened.only(schema.columnIndex()).buildColumnReader(0);
+            if (schema.maxRepetitionLevel() > 0) {
+                builder.batchSize(batchRows());
+            } else if (rows < LEAST_BATCH_ROWS) {
+                builder.batchSize((int) rows);
+            }
+            return builder.build();
+        }
+
+        private List<RowGroup> rowGroups() {
+            return opened.reader().getFileMetaData().rowGroups();
         }
 
         private void requirePages(TableColumn column) throws IOException {
             try {
-                for (RowGroup group : reader.getFileMetaData().rowGroups()) {
-                    ColumnPages.require(checked, group.columns().get(schema.columnIndex()));
+                for (RowGroup group : rowGroups()) {
+                    ColumnPages.require(opened.file(), group.columns().get(schema.columnIndex()));
                 }
             } catch (ColumnPages.BadPage e) {
                 throw BadSource.damaged(file, e.offset(), column.name, String.valueOf(e.getMessage()));
@@ -165,14 +175,19 @@ final class TableColumn {
 
         private int batchRows() {
             long values = 0;
-            for (RowGroup group : reader.getFileMetaData().rowGroups()) {
+            for (RowGroup group : rowGroups()) {
                 values += group.columns().get(schema.columnIndex()).metaData().numValues();
             }
             long listLength = Math.max(1, values / rows);
-            return (int) Math.max(1, BATCH_ELEMENTS / listLength);
+            return (int) Math.clamp(BATCH_ELEMENTS / listLength, 1, rows);
         }
 
-        /** Finds out how many elements or bytes, and whether nulls, there are, where the metadata does not tell. */
+        /** Returns whether reading may show that the column cannot be loaded: its metadata do not rule out nulls in its lists. */
+        boolean mayBeRefused(TableColumn column) {
+            return column.kind.form() == ColumnKind.Form.LISTS && nulls != 0;
+        }
+
+        /** Counts elements or bytes, and nulls, if the metadata do not. */
         void measure(TableColumn column, ReadProgress progress, RefusedColumns refused) throws IOException {
             boolean isNumbers = column.kind.form() == ColumnKind.Form.NUMBERS;
             if (isNumbers && nulls >= 0) {

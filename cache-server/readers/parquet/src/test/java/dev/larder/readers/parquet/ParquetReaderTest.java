@@ -117,6 +117,71 @@ class ParquetReaderTest {
                 .hasMessageContaining("INT32 in maps");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"plain", "dictionary", "delta"})
+    void theLeastAndTheGreatestNumbersKeepTheirSigns(String encoding) throws IOException {
+        String file = "extremes-" + encoding + ".parquet";
+
+        assertThat(texts(ReadArrays.of(new ParquetReader(), GOLDEN.resolve(file))))
+                .containsExactlyInAnyOrderEntriesOf(expected(file));
+    }
+
+    @Test
+    void columnsWhosePathsEndAlikeHaveValuesOfTheirOwn() throws IOException {
+        assertThat(texts(ReadArrays.of(new ParquetReader(), GOLDEN.resolve("names.parquet"))))
+                .containsExactlyInAnyOrderEntriesOf(expected("names.parquet"));
+    }
+
+    @Test
+    void durationsKeepTheUnitThatTheArrowSchemaHas() throws IOException {
+        Path file = GOLDEN.resolve("durations.parquet");
+        String[] allButTheMap = {"d_s", "d_ms", "d_us", "d_ns", "hole", "list", "st", "points", "plain"};
+
+        assertThat(texts(ReadArrays.of(new ParquetReader(), file, allButTheMap)))
+                .containsExactlyInAnyOrderEntriesOf(expected("durations.parquet"));
+    }
+
+    @Test
+    void durationsWithoutAnArrowSchemaAreBareIntegers() throws IOException {
+        Map<String, ReadArrays.Read> found = ReadArrays.of(new ParquetReader(), GOLDEN.resolve("bare.parquet"));
+
+        String expected = String.valueOf(expected("durations.parquet").get("d_us"));
+        assertThat(texts(found)).containsOnly(Map.entry("d_us", expected.replace("<m8[us]", "<i8")));
+    }
+
+    @Test
+    void durationsOfOneTableHaveOneUnit() {
+        List<InputFile> files = Stream.of("durations", "bare")
+                .map(name -> new InputFile(GOLDEN.resolve(name + ".parquet"), ""))
+                .toList();
+
+        assertThatThrownBy(
+                        () -> ReadArrays.of(new ParquetReader(), new ReadRequest(files, "arrays", List.of("d_us"), 1)))
+                .isInstanceOf(BadSource.class)
+                .hasMessage("it is <i8 NUMBERS, but in the first file <m8[us] NUMBERS");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "narrow-times, 'its types contradict each other: INT32 cannot be TIMESTAMP(MICROS, local)'",
+        "large-byte, 'it cannot be read (a value is out of the range of its type: value=300 type=|i1)'",
+        "lost-column, its schema and its row groups have different columns",
+    })
+    void filesThatContradictThemselvesGiveNoValues(String file, String reason) {
+        assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), GOLDEN.resolve(file + ".parquet")))
+                .isInstanceOfSatisfying(
+                        BadSource.class, e -> assertThat(e.remedy()).contains("repair, replace or remove the file"))
+                .hasMessage(reason);
+    }
+
+    @Test
+    void encryptionIsNotCalledDamage() {
+        assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), GOLDEN.resolve("encrypted.parquet")))
+                .isInstanceOfSatisfying(
+                        BadSource.class, e -> assertThat(e.remedy()).startsWith("write it again without encryption"))
+                .hasMessage("it is encrypted");
+    }
+
     @Test
     void metadataThatTellsOfNoNullsIsNotBelieved() {
         assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), GOLDEN.resolve("lying.parquet")))
@@ -128,7 +193,8 @@ class ParquetReaderTest {
     @Test
     void aDamagedFileIsAnIoExceptionAtMost() throws IOException {
         List<byte[]> wholes = new ArrayList<>();
-        for (String name : List.of("dictionary", "nested", "plain", "gzip", "zstd", "brotli", "lz4", "refused")) {
+        for (String name : List.of(
+                "dictionary", "nested", "plain", "gzip", "zstd", "brotli", "lz4", "refused", "durations", "names")) {
             wholes.add(Files.readAllBytes(GOLDEN.resolve(name + ".parquet")));
         }
         for (String codec : List.of("none", "snappy", "gzip", "zstd", "lz4", "brotli")) {
@@ -227,8 +293,9 @@ class ParquetReaderTest {
                 .isInstanceOfSatisfying(
                         BadSource.class,
                         e -> assertThat(e.remedy())
-                                .startsWith("load others with --columns good,holes, or write decimals as doubles"))
-                .hasMessageStartingWith("4 columns cannot be read: decimal (its type is not one")
+                                .startsWith("load others with --columns good, or write decimals as doubles"))
+                .hasMessageStartingWith("5 columns cannot be read: decimal (its type is not one")
+                .hasMessageContaining("holes (its lists have nulls, which no mask could show)")
                 .hasMessageContaining("words (its type is not one that numpy or a column has: BYTE_ARRAY");
     }
 

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  *   BytesList { repeated bytes value = 1; }    FloatList, Int64List { repeated float / int64 value = 1 [packed]; }
  * </pre>
  *
- * Every length is compared with what there is; unknown fields are left out.
+ * Every length is compared with what there is. An unknown field is refused, because it may hold data: a {@code tf.train.SequenceExample}
+ * differs from an Example only in its field 2, which holds its feature lists.
  */
 final class Example {
     private static final int VARINT = 0;
@@ -62,14 +63,21 @@ final class Example {
     static void visit(byte[] bytes, int length, Visitor visitor) throws Malformed {
         Example example = new Example(bytes, length);
         example.each(length, (number, wire, end) -> {
-            if (number == 1 && wire == BYTES) {
-                example.each(end, (inner, innerWire, entryEnd) -> {
-                    if (inner == 1 && innerWire == BYTES) {
-                        example.entry(entryEnd, visitor);
-                    }
-                });
+            if (number == 2 && wire == BYTES) {
+                throw new Malformed("it has feature_lists, as a tf.train.SequenceExample has");
             }
+            requireKnown(number == 1 && wire == BYTES, number, wire, "an Example");
+            example.each(end, (inner, innerWire, entryEnd) -> {
+                requireKnown(inner == 1 && innerWire == BYTES, inner, innerWire, "Features");
+                example.entry(entryEnd, visitor);
+            });
         });
+    }
+
+    private static void requireKnown(boolean isKnown, int number, int wire, String message) throws Malformed {
+        if (!isKnown) {
+            throw new Malformed(message + " has no field " + number + " of wire type " + wire);
+        }
     }
 
     private interface Field {
@@ -130,9 +138,12 @@ final class Example {
         String[] name = {""};
         int[] feature = {-1, -1};
         each(end, (number, wire, fieldEnd) -> {
-            if (number == 1 && wire == BYTES) {
+            requireKnown((number == 1 || number == 2) && wire == BYTES, number, wire, "an entry of Features");
+            if (number == 1) {
                 name[0] = new String(in.array(), in.position(), fieldEnd - in.position(), StandardCharsets.UTF_8);
-            } else if (number == 2 && wire == BYTES) {
+            } else if (feature[0] >= 0) {
+                throw new Malformed("feature " + name[0] + " is there twice");
+            } else {
                 feature[0] = in.position();
                 feature[1] = fieldEnd;
             }
@@ -144,12 +155,11 @@ final class Example {
         in.position(feature[0]);
         int[] lists = {0};
         each(feature[1], (number, wire, listEnd) -> {
-            if (wire == BYTES && number >= 1 && number <= 3) {
-                lists[0]++;
-                Kind kind = Kind.values()[number - 1];
-                if (visitor.feature(name[0], kind)) {
-                    list(kind, listEnd, visitor);
-                }
+            requireKnown(wire == BYTES && number >= 1 && number <= 3, number, wire, "a Feature");
+            lists[0]++;
+            Kind kind = Kind.values()[number - 1];
+            if (visitor.feature(name[0], kind)) {
+                list(kind, listEnd, visitor);
             }
         });
         if (lists[0] == 0) {
@@ -160,23 +170,26 @@ final class Example {
 
     private void list(Kind kind, int end, Visitor visitor) throws Malformed {
         each(end, (number, wire, valueEnd) -> {
-            if (number != 1) {
-                return;
-            }
-            if (kind == Kind.BYTES && wire == BYTES) {
+            requireKnown(number == 1 && isOf(kind, wire), number, wire, "a list of " + kind);
+            if (kind == Kind.BYTES) {
                 visitor.bytes(in.array(), in.position(), valueEnd - in.position());
-            } else if (kind == Kind.FLOATS && (wire == FIXED32 || wire == BYTES)) {
+            } else if (kind == Kind.FLOATS) {
                 if ((valueEnd - in.position()) % Float.BYTES != 0) {
                     throw new Malformed("a list of floats of " + (valueEnd - in.position()) + " bytes");
                 }
                 while (in.position() < valueEnd) {
                     visitor.floating(in.getInt());
                 }
-            } else if (kind == Kind.INTEGERS && (wire == VARINT || wire == BYTES)) {
+            } else {
                 while (in.position() < valueEnd) {
                     visitor.integer(varint(valueEnd));
                 }
             }
         });
+    }
+
+    /** Returns whether values of a kind can have a wire type: numbers stand alone or packed. */
+    private static boolean isOf(Kind kind, int wire) {
+        return wire == BYTES || (kind == Kind.FLOATS && wire == FIXED32) || (kind == Kind.INTEGERS && wire == VARINT);
     }
 }

@@ -45,7 +45,7 @@ final class FileFeatures implements Example.Visitor {
         features.values().forEach(feature -> feature.addMissing(rows - feature.records()));
     }
 
-    /** Goes through a record; what is no Example is refused, with its place. */
+    /** Goes through a record. Refuses one that is no Example, with its number and place. */
     static void visit(Records records, Example.Visitor visitor, int file) throws BadSource {
         try {
             Example.visit(records.data(), records.length(), visitor);
@@ -54,8 +54,8 @@ final class FileFeatures implements Example.Visitor {
                     file,
                     records.offset(),
                     "",
-                    "the record before this byte is no tf.train.Example (" + e.getMessage() + ")",
-                    "load its records as they are with --as bytes");
+                    "record " + records.number() + " is no tf.train.Example (" + BadSource.words(e) + ")",
+                    "load its records as they are with --as bytes, or write them as tf.train.Example");
         }
     }
 

@@ -35,6 +35,8 @@ final class Records implements AutoCloseable {
     private byte[] data = new byte[4096];
     private int length;
     private long offset;
+    private long recordBytes;
+    private long number = -1;
 
     private Records(int file, InputStream in) {
         this.file = file;
@@ -67,6 +69,8 @@ final class Records implements AutoCloseable {
 
     /** Moves on to the next record; false where there is none. */
     boolean next() throws IOException {
+        offset += recordBytes;
+        recordBytes = 0;
         try {
             int found = in.readNBytes(head, 0, HEAD_BYTES);
             if (found == 0) {
@@ -82,10 +86,11 @@ final class Records implements AutoCloseable {
             requireGood(
                     in.readNBytes(tail, 0, tail.length) == tail.length && isGood(data, 0, length, crcIn(tail, 0)),
                     "the checksum of a record is wrong");
-            offset += HEAD_BYTES + wanted + tail.length;
+            recordBytes = HEAD_BYTES + wanted + tail.length;
+            number++;
             return true;
         } catch (EOFException | ZipException e) {
-            throw BadSource.damaged(file, offset, "", "its compressed data is corrupt (" + e.getMessage() + ")");
+            throw BadSource.damaged(file, offset, "", "its compressed data is corrupt (" + BadSource.words(e) + ")");
         }
     }
 
@@ -130,7 +135,12 @@ final class Records implements AutoCloseable {
         return length;
     }
 
-    /** Returns where the next record begins, in the file or in what it unpacks to. */
+    /** Returns the number of the record, from 0. */
+    long number() {
+        return number;
+    }
+
+    /** Returns where the record begins, in the file or in its unpacked data. */
     long offset() {
         return offset;
     }

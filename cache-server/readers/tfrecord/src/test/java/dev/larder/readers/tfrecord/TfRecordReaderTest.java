@@ -8,15 +8,19 @@ import dev.larder.reader.InputFile;
 import dev.larder.reader.ReadRequest;
 import dev.larder.reader.testing.ReadArrays;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -74,11 +78,40 @@ class TfRecordReaderTest {
         "other.tfrecord, is no tf.train.Example",
         "mixed.tfrecord, 'feature a is FLOATS, and was INTEGERS before'",
         "texts.tfrecord, a record has 2 texts of it",
+        "sequence.tfrecord, 'record 1 is no tf.train.Example (it has feature_lists, as a tf.train.SequenceExample has)'",
     })
     void whatCannotBeReadIsRefusedWithTheReason(String file, String reason) {
         assertThatThrownBy(() -> ReadArrays.of(new TfRecordReader(), GOLDEN.resolve(file)))
                 .isInstanceOf(BadSource.class)
                 .hasMessageContaining(reason);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "1a00, an Example has no field 3 of wire type 2",
+        "0801, an Example has no field 1 of wire type 0",
+        "0a021200, Features has no field 2 of wire type 2",
+        "0a 07 0a05 0a0161 1a00, an entry of Features has no field 3 of wire type 2",
+        "0a 09 0a07 0a0161 1200 1200, feature a is there twice",
+        "0a 09 0a07 0a0161 1202 2200, a Feature has no field 4 of wire type 2",
+        "0a 0b 0a09 0a0161 1204 1a02 1200, a list of INTEGERS has no field 2 of wire type 2",
+        "0a 0b 0a09 0a0161 1204 1202 0801, a list of FLOATS has no field 1 of wire type 0",
+    })
+    void anUnknownFieldIsRefused(String record, String reason) throws IOException {
+        byte[] bytes = HexFormat.of().parseHex(record.replace(" ", ""));
+        Path file = Files.write(folder.resolve("x.tfrecord"), record(bytes));
+
+        assertThatThrownBy(() -> ReadArrays.of(new TfRecordReader(), file))
+                .isInstanceOf(BadSource.class)
+                .hasMessage("record 0 is no tf.train.Example (" + reason + ")");
+    }
+
+    @Test
+    void recordsWithUnknownFieldsLoadAsBytes() throws IOException {
+        ReadRequest request =
+                new ReadRequest(List.of(new InputFile(GOLDEN.resolve("sequence.tfrecord"), "")), "bytes", List.of(), 1);
+
+        assertThat(ReadArrays.of(new TfRecordReader(), request)).containsKey("record/values");
     }
 
     @Test
@@ -116,5 +149,24 @@ class TfRecordReaderTest {
         assertThatThrownBy(() -> ReadArrays.of(new TfRecordReader(), file))
                 .isInstanceOfSatisfying(
                         BadSource.class, e -> assertThat(e.offset()).isNotNegative());
+    }
+
+    /** Frames a record. */
+    private static byte[] record(byte[] data) {
+        ByteBuffer head =
+                ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN).putLong(data.length);
+        return ByteBuffer.allocate(Long.BYTES + 2 * Integer.BYTES + data.length)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .put(head.array())
+                .putInt(maskedCrc(head.array()))
+                .put(data)
+                .putInt(maskedCrc(data))
+                .array();
+    }
+
+    private static int maskedCrc(byte[] bytes) {
+        CRC32C crc = new CRC32C();
+        crc.update(bytes);
+        return Integer.rotateRight((int) crc.getValue(), 15) + 0xa282ead8;
     }
 }

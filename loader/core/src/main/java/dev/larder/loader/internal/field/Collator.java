@@ -37,7 +37,7 @@ public final class Collator extends FieldReader {
     }
 
     @Override
-    boolean runsUserCode() {
+    public boolean runsUserCode() {
         return true;
     }
 

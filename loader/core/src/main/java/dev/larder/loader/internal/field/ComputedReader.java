@@ -39,7 +39,7 @@ final class ComputedReader extends FieldReader {
     }
 
     @Override
-    boolean runsUserCode() {
+    public boolean runsUserCode() {
         return steps.runsUserCode();
     }
 
@@ -51,12 +51,6 @@ final class ComputedReader extends FieldReader {
     @Override
     public @Nullable String decoder() {
         return steps.making().decoder();
-    }
-
-    @Override
-    @Nullable
-    String fileOfRow(long row) {
-        return steps.making().fileOf(row);
     }
 
     @Override
@@ -79,7 +73,7 @@ final class ComputedReader extends FieldReader {
         Room room = Objects.requireNonNull((Room) scratch);
         SlotArray target = array(slot, 0);
         long[] rows = rows(slot);
-        computeFree(room.reader, rows, first, count, slot.size);
+        computeFree(room.reader, slot, first, count);
         if (rest == null) {
             int offset = (int) (first * steps.rows().rowByteSize());
             room.reader.copyRows(rows, first, count, target.memory(), offset);
@@ -108,12 +102,14 @@ final class ComputedReader extends FieldReader {
      * Computes the rows of some samples, and, where other processes are at some of those, what is missing of the whole batch: tasks of
      * long rows have only few, and all would wait for the same one.
      */
-    private static void computeFree(ComputedRows.Reader reader, long[] rows, int first, int count, int size) {
+    private void computeFree(ComputedRows.Reader reader, HostSlot slot, int first, int count) {
+        long[] rows = rows(slot);
         if (reader.computeFree(rows, first, count)) {
             return;
         }
-        for (int i = 0; i < size - count; i++) {
-            var unused = computeFree(reader, rows, (first + count + i) % size);
+        for (int i = 0; i < slot.size - count; i++) {
+            slot.requireNotEnded();
+            var unused = computeFree(reader, rows, (first + count + i) % slot.size);
         }
     }
 

@@ -40,9 +40,14 @@ final class ConcatLookup extends RowLookup {
 
     @Override
     long find(long row, long epoch, long position) {
+        return firstRows[part(row)] + findInDataset(row, epoch, position);
+    }
+
+    @Override
+    long findInDataset(long row, long epoch, long position) {
         int part = part(row);
         long own = row - firstSamples[part];
         RowLookup lookup = lookups[part];
-        return firstRows[part] + (lookup == null ? own : lookup.find(own, epoch, position));
+        return lookup == null ? own : lookup.find(own, epoch, position);
     }
 }

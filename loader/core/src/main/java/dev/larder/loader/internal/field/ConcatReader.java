@@ -38,18 +38,13 @@ final class ConcatReader extends FieldReader {
     }
 
     @Override
-    boolean runsUserCode() {
+    public boolean runsUserCode() {
         return parts[0].runsUserCode();
     }
 
     @Override
     public @Nullable String decoder() {
         return parts[0].decoder();
-    }
-
-    @Override
-    public @Nullable String fileOf(HostSlot slot, int sample) {
-        return parts[places.part(slot.rows[sample])].fileOf(slot, sample);
     }
 
     @Override

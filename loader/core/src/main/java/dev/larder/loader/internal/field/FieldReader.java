@@ -59,7 +59,7 @@ public abstract class FieldReader {
     }
 
     /** Returns whether code of the user changes what is read. */
-    boolean runsUserCode() {
+    public boolean runsUserCode() {
         return false;
     }
 
@@ -68,15 +68,10 @@ public abstract class FieldReader {
         return null;
     }
 
-    /** Returns the file that a sample's row was loaded from, where each has one of its own and its name is known. */
-    public @Nullable String fileOf(HostSlot slot, int sample) {
+    /** Returns the row of a sample, counted in its dataset. */
+    final long rowInDataset(HostSlot slot, int sample) {
         long row = slot.rows[sample];
-        return fileOfRow(lookup == null ? row : lookup.find(row, slot.epoch, slot.positions[sample]));
-    }
-
-    @Nullable
-    String fileOfRow(long row) {
-        return null;
+        return lookup == null ? row : lookup.findInDataset(row, slot.epoch, slot.positions[sample]);
     }
 
     /** Returns how many bytes of one sample are read, about. */

@@ -57,11 +57,6 @@ record KeptSteps(
         default @Nullable String decoder() {
             return null;
         }
-
-        /** Returns the file that a row was loaded from, where that is known. */
-        default @Nullable String fileOf(long row) {
-            return null;
-        }
     }
 
     /** Divides the steps of a field of an array, and opens the rows that are kept. */
@@ -235,11 +230,6 @@ record KeptSteps(
         @Override
         public @Nullable String decoder() {
             return rows.decoder();
-        }
-
-        @Override
-        public @Nullable String fileOf(long row) {
-            return rows.source().fileOf(row);
         }
     }
 }

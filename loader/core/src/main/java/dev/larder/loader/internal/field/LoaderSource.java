@@ -4,13 +4,10 @@ import dev.larder.client.Dataset;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
-import dev.larder.internal.layout.StoreLayout;
 import dev.larder.loader.internal.slot.Collation;
+import dev.larder.loader.internal.slot.HostSlot;
 import dev.larder.loader.internal.slot.OutputArray;
 import dev.larder.loader.internal.slot.PipelineStage;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -20,8 +17,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -29,10 +24,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Where batches come from: fields of one version of a dataset, or of several, whose rows belong together.
  *
+ * @param fields the readers of the fields that {@code specs} declare, in their order, and perhaps a {@link Collator}
  * @param firstSamples the first sample of each dataset whose rows follow those of others, and after the last how many there are
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
-public record LoaderSource(SourceData data, List<FieldReader> fields, long[] firstSamples) {
+public record LoaderSource(SourceData data, List<FieldSpec> specs, List<FieldReader> fields, long[] firstSamples) {
     /** Takes some fields, or the rows of every array where none is named. */
     public static LoaderSource of(
             SourceData data,
@@ -57,7 +53,7 @@ public record LoaderSource(SourceData data, List<FieldReader> fields, long[] fir
         if (collation != null) {
             readers.add(opener.open(collation, seed));
         }
-        LoaderSource source = new LoaderSource(data, List.copyOf(readers), opener.firstSamples());
+        LoaderSource source = new LoaderSource(data, wanted, List.copyOf(readers), opener.firstSamples());
         source.requireDifferentNames();
         return source;
     }
@@ -96,18 +92,22 @@ public record LoaderSource(SourceData data, List<FieldReader> fields, long[] fir
         return counts;
     }
 
-    /** Names where a sample is from, in a failure: its file, and its dataset and row there, where there are several. */
-    public void describeSample(Failure failure, FieldReader field, long sample) {
-        boolean isConcatenated = data.isConcatenated();
-        int part = isConcatenated ? ConcatLookup.part(firstSamples, sample) : 0;
-        List<Dataset> datasets = data.datasets();
-        if (isConcatenated) {
-            failure.with("of", datasets.get(part).name()).with("row", sample - firstSamples[part]);
+    /** Adds where a sample's row is from to a failure: its file, and its dataset and row there if there are several. */
+    public void describeSample(Failure failure, FieldReader field, HostSlot slot, int sample) {
+        List<Dataset> datasets = data.of(specs.get(field.field()));
+        int part = 0;
+        if (data.isConcatenated()) {
+            long number = slot.rows[sample];
+            part = ConcatLookup.part(firstSamples, number);
+            failure.with("of", datasets.get(part).name()).with("row", number - firstSamples[part]);
         }
-        String file = SourceFileLookup.of(datasets.get(part), field.column());
-        if (file != null) {
-            failure.with("source", file);
+        long row;
+        try {
+            row = field.rowInDataset(slot, sample);
+        } catch (RuntimeException e) { // the lookup itself is what failed
+            return;
         }
+        RowOrigin.describe(failure, datasets.get(part), field.column(), row);
     }
 
     private static void requireGroupsDrawAlike(List<FieldSpec> fields) {
@@ -171,7 +171,10 @@ public record LoaderSource(SourceData data, List<FieldReader> fields, long[] fir
         Failure failure = failure(code(cause), what)
                 .with("stage", stage)
                 .with("thread", Thread.currentThread().getName());
-        return cause == null ? failure : failure.with("cause", cause).cause(cause);
+        return cause == null
+                ? failure
+                : failure.with("cause", cause instanceof LarderException known ? known.getMessage() : cause)
+                        .cause(cause);
     }
 
     private static ErrorCode code(@Nullable Throwable cause) {
@@ -182,41 +185,5 @@ public record LoaderSource(SourceData data, List<FieldReader> fields, long[] fir
             return ErrorCode.REFUSED;
         }
         return cause == null || cause instanceof IndexOutOfBoundsException ? ErrorCode.BAD_INPUT : ErrorCode.UNEXPECTED;
-    }
-
-    /** Looks up in a version's manifest which file an array was loaded from, to name it in failures. */
-    private static final class SourceFileLookup {
-        private static final Pattern ARRAY = Pattern.compile("\"array\":\\s*\"([^\"]*)\"");
-        private static final Pattern PATH = Pattern.compile("\"path\":\\s*\"((?:[^\"\\\\]|\\\\.)*)\"");
-
-        private SourceFileLookup() {}
-
-        /** Returns the file of an array or column, the first where there are several; null where none is known. */
-        static @Nullable String of(Dataset dataset, String column) {
-            Path manifest = dataset.stored().folder().resolve(StoreLayout.MANIFEST);
-            List<String> found = new ArrayList<>();
-            try (Stream<String> lines = Files.lines(manifest)) { // one line for each source, see FORMAT.md
-                lines.filter(line -> isOf(line, column)).forEach(line -> addPath(line, found));
-            } catch (IOException | RuntimeException e) {
-                return null; // the version may be retired by now; the failure has all else
-            }
-            if (found.isEmpty()) {
-                return null;
-            }
-            return found.size() == 1 ? found.get(0) : found.get(0) + " (and " + (found.size() - 1) + " more)";
-        }
-
-        private static boolean isOf(String line, String column) {
-            Matcher array = ARRAY.matcher(line);
-            return array.find()
-                    && (array.group(1).equals(column) || array.group(1).startsWith(column + "/"));
-        }
-
-        private static void addPath(String line, List<String> found) {
-            Matcher path = PATH.matcher(line);
-            if (path.find()) {
-                found.add(path.group(1).replace("\\\\", "\\"));
-            }
-        }
     }
 }

@@ -28,19 +28,13 @@ final class MadeDeviceReader extends DeviceReader {
     }
 
     @Override
-    boolean runsUserCode() {
+    public boolean runsUserCode() {
         return rows.runsUserCode();
     }
 
     @Override
     public @Nullable String decoder() {
         return rows.decoder();
-    }
-
-    @Override
-    @Nullable
-    String fileOfRow(long row) {
-        return rows.source().fileOf(row);
     }
 
     @Override

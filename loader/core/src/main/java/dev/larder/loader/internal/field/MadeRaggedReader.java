@@ -63,14 +63,8 @@ final class MadeRaggedReader extends FieldReader {
     }
 
     @Override
-    boolean runsUserCode() {
+    public boolean runsUserCode() {
         return true;
-    }
-
-    @Override
-    @Nullable
-    String fileOfRow(long row) {
-        return rows.source().fileOf(row);
     }
 
     @Override

@@ -61,16 +61,6 @@ abstract class RowBytes {
             boolean isOpen() {
                 return files.isOpen();
             }
-
-            @Override
-            @Nullable
-            String fileOf(long row) {
-                try {
-                    return files.name(row);
-                } catch (RuntimeException unnamed) { // rows may have no names
-                    return null;
-                }
-            }
         };
     }
 
@@ -159,12 +149,6 @@ abstract class RowBytes {
 
     /** Returns the shape that all rows have; null where they differ. */
     long @Nullable [] rowShape() {
-        return null;
-    }
-
-    /** Returns the file that a row was loaded from, where that is known. */
-    @Nullable
-    String fileOf(long row) {
         return null;
     }
 }

@@ -94,6 +94,11 @@ abstract class RowLookup {
     /** Finds the row of a sample, which may depend on where it is visited. */
     abstract long find(long row, long epoch, long position);
 
+    /** Finds the row as the sample's own dataset counts it. */
+    long findInDataset(long row, long epoch, long position) {
+        return find(row, epoch, position);
+    }
+
     /** Finds texts once, as making a string for each would be garbage in every epoch. */
     private static final class Remembered extends RowLookup {
         private final StringsColumn texts;

@@ -58,7 +58,7 @@ final class TransformedReader extends FieldReader {
     }
 
     @Override
-    boolean runsUserCode() {
+    public boolean runsUserCode() {
         return runsUserCode;
     }
 

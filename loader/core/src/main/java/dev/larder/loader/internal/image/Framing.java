@@ -100,7 +100,7 @@ final class Framing {
                     .with("height", imageHeight)
                     .with("width", imageWidth)
                     .with("step", step)
-                    .remedy("resize images first, or leave such ones out: onFailure(FailurePolicy.skip(…))");
+                    .remedy("use resizeShorter(n) before centerCrop(h, w)");
         }
     }
 

@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.Logs;
 import dev.larder.loader.transform.Colours;
+import dev.larder.loader.transform.DecodeSize;
 import dev.larder.loader.transform.JpegDecoder;
 import java.io.IOException;
 import java.io.InputStream;
@@ -21,11 +22,11 @@ record ImageDecoders(ImageDecoder jpeg, ImageDecoder others, String description)
     private static final String PROBE = "probe.jpg";
 
     /** Finds the libraries. */
-    static ImageDecoders of(JpegDecoder wish) {
-        return of(wish, wish == JpegDecoder.IMAGEIO ? null : Found.TURBO);
+    static ImageDecoders of(JpegDecoder wish, DecodeSize size) {
+        return of(wish, size, wish == JpegDecoder.IMAGEIO ? null : Found.TURBO);
     }
 
-    static ImageDecoders of(JpegDecoder wish, @Nullable TurboJpeg turbo) {
+    static ImageDecoders of(JpegDecoder wish, DecodeSize size, @Nullable TurboJpeg turbo) {
         ImageDecoder imageIo = new ImageIoDecoder();
         if (turbo == null && wish == JpegDecoder.LIBJPEG_TURBO) {
             throw Failure.of(ErrorCode.NOT_FOUND, "no libjpeg-turbo to decode images")
@@ -33,7 +34,7 @@ record ImageDecoders(ImageDecoder jpeg, ImageDecoder others, String description)
                     .remedy("install it (Debian: apt-get install libturbojpeg0), or let decode(…) choose another");
         }
         ImageDecoder jpeg = turbo == null ? imageIo : turbo;
-        return new ImageDecoders(jpeg, imageIo, jpeg.name() + " " + fingerprint(jpeg));
+        return new ImageDecoders(jpeg, imageIo, jpeg.name() + " " + fingerprint(jpeg, size));
     }
 
     private static String library() {
@@ -41,15 +42,17 @@ record ImageDecoders(ImageDecoder jpeg, ImageDecoder others, String description)
     }
 
     /**
-     * Returns 8 digits that differ where a decoder makes other pixels: versions do not say that, and some tell none.
+     * Returns 8 digits that differ if a decoder makes other pixels at the sizes that are used: versions do not say that,
+     * and some libraries report none.
      */
-    private static String fingerprint(ImageDecoder decoder) {
+    private static String fingerprint(ImageDecoder decoder, DecodeSize size) {
         EncodedImage image = new EncodedImage();
         image.set(new UnsafeBuffer(probe()));
         DecodedPixels pixels = new DecodedPixels();
         ImageDecoder.Session session = decoder.open();
         CRC32C crc = new CRC32C();
-        for (int shrink = 1; shrink <= session.mostShrink(); shrink *= 2) {
+        int most = size == DecodeSize.FULL ? 1 : session.mostShrink();
+        for (int shrink = 1; shrink <= most; shrink *= 2) {
             session.readHeader(image);
             session.decode(image, Colours.RGB, shrink, pixels);
             int[] row = new int[pixels.width];

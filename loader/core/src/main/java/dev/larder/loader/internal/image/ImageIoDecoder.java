@@ -80,9 +80,7 @@ final class ImageIoDecoder implements ImageDecoder {
         }
 
         private static LarderException failure(EncodedImage image, Exception e) {
-            return image.failure(NAME, e.toString())
-                    .cause(e)
-                    .remedy("remove the file, or leave it out: FailurePolicy.skip(…)");
+            return image.failure(NAME, e.toString()).cause(e).exception();
         }
 
         @Override

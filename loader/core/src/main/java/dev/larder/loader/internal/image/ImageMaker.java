@@ -3,6 +3,7 @@ package dev.larder.loader.internal.image;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.loader.transform.Colours;
+import dev.larder.loader.transform.DecodeSize;
 import dev.larder.loader.transform.Resampling;
 import dev.larder.loader.transform.SampleRandom;
 import dev.larder.loader.transform.Step;
@@ -23,7 +24,7 @@ public final class ImageMaker {
 
     /** Takes the decoding step and the first of those after it. */
     public static ImageMaker of(Step.Decode decode, List<Step> next) {
-        return new ImageMaker(decode, Framing.of(next), ImageDecoders.of(decode.jpegDecoder()));
+        return new ImageMaker(decode, Framing.of(next), ImageDecoders.of(decode.jpegDecoder(), decode.size()));
     }
 
     /** Returns how many of the steps after decoding it does. */
@@ -66,7 +67,7 @@ public final class ImageMaker {
         int width = session.width();
         requireFewPixels(height, width);
         framing.frame(height, width, random, room.frame);
-        int shrink = room.frame.shrink(session.mostShrink());
+        int shrink = decode.size() == DecodeSize.FULL ? 1 : room.frame.shrink(session.mostShrink());
         session.decode(image, decode.colours(), shrink, room.pixels);
         room.frame.shrinkBy(shrink);
         room.resizer.run(room.pixels, room.frame, framing.filter(), framing.height(), framing.width(), target, at);
@@ -78,7 +79,7 @@ public final class ImageMaker {
                     .with("height", height)
                     .with("width", width)
                     .with("maxPixels", decode.maxPixels())
-                    .remedy("raise the limit: decode(colours, maxPixels), or leave it out: FailurePolicy.skip(…)");
+                    .remedy("raise maxPixels of decode(…) if the file is genuine");
         }
     }
 

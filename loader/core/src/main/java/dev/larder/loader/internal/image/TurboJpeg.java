@@ -174,7 +174,7 @@ final class TurboJpeg implements ImageDecoder {
         }
 
         private LarderException failure(EncodedImage image, String reason) {
-            return image.failure(decoder, reason).remedy("remove the file, or leave it out: FailurePolicy.skip(…)");
+            return image.failure(decoder, reason).exception();
         }
 
         private String error() {

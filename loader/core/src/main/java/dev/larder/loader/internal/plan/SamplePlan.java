@@ -94,6 +94,7 @@ public final class SamplePlan extends Plan {
         for (int i = 0; i < size; i++) {
             long n = shard.unit(first + i);
             long position = rest.unit(n);
+            slot.requireNotEnded();
             slot.cursor = i;
             slot.positions[i] = position;
             slot.rows[i] = visited.row(position < orderLength ? position : position % orderLength);

@@ -123,6 +123,7 @@ final class WholeBatchPlan extends Plan {
         slot.valid =
                 isOwn && unit < Math.min(orderBatches, end) ? size : 0; // beyond are those that fill up the last turn
         for (int i = 0; i < size; i++) {
+            slot.requireNotEnded();
             slot.cursor = i;
             slot.positions[i] = unit / orderBatches * orderSamples + from + i;
             slot.rows[i] = batches.row(from + i);

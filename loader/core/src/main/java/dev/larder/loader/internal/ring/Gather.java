@@ -3,6 +3,7 @@ package dev.larder.loader.internal.ring;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.error.Logs;
 import dev.larder.internal.time.Backoff;
 import dev.larder.internal.time.Deadline;
 import dev.larder.loader.internal.field.Collator;
@@ -12,13 +13,24 @@ import dev.larder.loader.internal.plan.Plan;
 import dev.larder.loader.internal.slot.PipelineStage;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
 /** Does the tasks that the ring hands out: looks up a batch's rows, or fills rows into a slot. */
 public final class Gather {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(1);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(100);
+
+    /** The most left-out samples of an epoch that are logged. */
+    private static final int MOST_NAMED = 10;
+
+    /** For any caller: programs of another language run the loader with {@code larder feed}. */
+    private static final String SKIP = "leave such samples out: onFailure(FailurePolicy.skip(N)) in Java,"
+            + " --max-skipped N of larder feed, max_skipped=N in Python";
+
+    private static final Logger LOG = Logs.of(Gather.class);
 
     private final LoaderSource source;
     private final FieldReader[] fields;
@@ -35,7 +47,7 @@ public final class Gather {
         this.maxSkipped = maxSkipped;
     }
 
-    /** Does a task, and tells the ring how it went. */
+    /** Does a task, and reports its end to the ring. */
     void run(GatherTask task, Ring ring) {
         RingSlot slot = Objects.requireNonNull(task.slot);
         try {
@@ -52,8 +64,10 @@ public final class Gather {
             }
         } catch (LarderException failure) {
             ring.failed(slot, failure);
+        } catch (CancellationException ended) {
+            ring.left(slot);
         } catch (Throwable e) {
-            // While a failure was put into words: memory ran out, or an exception cannot say what it is.
+            // Memory ran out while a failure was described, or an exception fails to describe itself.
             ring.failed(slot, new LarderException(ErrorCode.UNEXPECTED.number(), "batch cannot be made", e));
         }
     }
@@ -69,6 +83,7 @@ public final class Gather {
         } catch (LarderException e) {
             throw e;
         } catch (Throwable e) {
+            slot.requireNotEnded();
             Failure failure = failure(slot, PipelineStage.PLAN, e, "sampler failed");
             throw (slot.size == 0 ? failure : failure.with("position", slot.positions[slot.cursor])).exception();
         }
@@ -119,11 +134,9 @@ public final class Gather {
         int bad = 0;
         long start = System.nanoTime();
         for (FieldReader field : fields) {
-            try {
-                field.fill(slot, first, count, workspace.scratch(field.field()));
-            } catch (Throwable e) {
-                bad += fillOneByOne(slot, field, first, count, workspace, e);
-            }
+            bad += field.runsUserCode()
+                    ? fillOneByOne(slot, field, first, count, workspace)
+                    : fillTogether(slot, field, first, count, workspace);
             long end = System.nanoTime();
             workspace
                     .stopwatch()
@@ -133,13 +146,23 @@ public final class Gather {
         return bad;
     }
 
-    private int fillOneByOne(
-            RingSlot slot, FieldReader field, int first, int count, Workspace workspace, Throwable failure) {
-        requireWorthTrying(slot, field, failure);
+    private int fillTogether(RingSlot slot, FieldReader field, int first, int count, Workspace workspace) {
+        try {
+            field.fill(slot, first, count, workspace.scratch(field.field()));
+            return 0;
+        } catch (Throwable e) {
+            requireWorthTrying(slot, field, e);
+            return fillOneByOne(slot, field, first, count, workspace);
+        }
+    }
+
+    private int fillOneByOne(RingSlot slot, FieldReader field, int first, int count, Workspace workspace) {
         int bad = 0;
         for (int i = first; i < first + count; i++) {
+            slot.requireNotEnded();
             Throwable e = fillOne(slot, field, i, workspace);
             if (e != null && !slot.bad[i]) {
+                slot.requireNotEnded(); // else the interrupt of an ending loader counts as a failure of this sample
                 giveUp(slot, field, i, stage(field), e);
                 slot.bad[i] = true;
                 bad++;
@@ -150,16 +173,18 @@ public final class Gather {
 
     /** Fills in one sample, with as many tries as it may take; returns what kept it from being filled in. */
     private @Nullable Throwable fillOne(RingSlot slot, FieldReader field, int sample, Workspace workspace) {
-        Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
+        Backoff backoff = null; // made for the first failure, as nothing is allocated without one
         for (int attempt = 0; ; attempt++) {
             try {
                 field.fill(slot, sample, 1, workspace.scratch(field.field()));
                 return null;
             } catch (Throwable e) {
-                if (attempt >= retries || Thread.currentThread().isInterrupted()) {
+                if (attempt >= retries || slot.ended || Thread.currentThread().isInterrupted()) {
                     return e;
                 }
-                var unused = backoff.pause(Deadline.none()); // where it was interrupted, the next failure is the last
+                backoff = backoff == null ? new Backoff(FIRST_PAUSE, LONGEST_PAUSE) : backoff;
+                var unused = backoff.pause(Deadline.none()); // after an interrupt, the next failure is the last
+                slot.requireNotEnded();
             }
         }
     }
@@ -167,24 +192,34 @@ public final class Gather {
     /** Fails unless the sample may be left out. */
     private void giveUp(RingSlot slot, FieldReader field, int sample, PipelineStage stage, Throwable e) {
         requireWorthTrying(slot, field, e);
-        if (maxSkipped > 0 && slot.plan().skip() <= maxSkipped) {
-            slot.bad[sample] = true;
-            skipped.increment();
-            return;
+        long count = maxSkipped == 0 ? 1 : slot.plan().skip();
+        if (count > maxSkipped) {
+            throw failureOf(
+                            slot,
+                            field,
+                            sample,
+                            stage,
+                            e,
+                            maxSkipped > 0 ? "too many samples cannot be read" : what(stage))
+                    .remedy(maxSkipped > 0 ? "check the data, or raise the limit" : "check the sample, or " + SKIP);
         }
-        Failure failure = failure(slot, stage, e, maxSkipped > 0 ? "too many samples cannot be read" : what(stage))
+        slot.bad[sample] = true;
+        skipped.increment();
+        if (count <= MOST_NAMED) {
+            LOG.warn(failureOf(slot, field, sample, stage, e, "left out a sample")
+                    .exception()
+                    .getMessage());
+        }
+    }
+
+    private Failure failureOf(
+            RingSlot slot, FieldReader field, int sample, PipelineStage stage, Throwable e, String what) {
+        Failure failure = failure(slot, stage, e, what)
                 .with("array", field.column())
                 .with("sample", slot.rows[sample])
                 .with("position", slot.positions[sample]);
-        String own = stage == PipelineStage.PLAN ? null : field.fileOf(slot, sample);
-        if (own != null) {
-            failure.with("file", own);
-        }
-        source.describeSample(failure, field, slot.rows[sample]);
-        if (maxSkipped > 0) {
-            failure.with("maxSkipped", maxSkipped);
-        }
-        throw failure.exception();
+        source.describeSample(failure, field, slot, sample);
+        return maxSkipped > 0 ? failure.with("maxSkipped", maxSkipped) : failure;
     }
 
     private static String what(PipelineStage stage) {
@@ -199,7 +234,7 @@ public final class Gather {
         return field.isTransforming() ? PipelineStage.TRANSFORM : PipelineStage.GATHER;
     }
 
-    /** Tells whether a batch is to be finished by one thread when all samples were filled in. */
+    /** Returns whether one thread has to finish the batch after all samples are filled in. */
     boolean finishes(RingSlot slot) {
         return slot.badCount > 0 || collator != null;
     }
@@ -212,6 +247,7 @@ public final class Gather {
             return;
         }
         long start = System.nanoTime();
+        slot.requireNotEnded();
         try {
             collator.collate(slot, workspace.scratch(collator.field()));
         } catch (Throwable e) {

@@ -158,12 +158,7 @@ public final class Ring implements Delivery.Lender {
 
     /** Tells whether a thread is still looking up rows for an epoch that has ended, and so has its order in hand. */
     synchronized boolean isPlanningEnded() {
-        for (RingSlot slot : slots) {
-            if (slot.abandoned && slot.busy > 0 && !slot.planned) {
-                return true;
-            }
-        }
-        return false;
+        return slots.stream().anyMatch(slot -> slot.abandoned && slot.busy > 0 && !slot.planned);
     }
 
     /** Ends a plan, unless it has ended: its batches, but for those kept, are closed. What follows it goes on being filled. */
@@ -214,6 +209,7 @@ public final class Ring implements Delivery.Lender {
             if (slot.isOf(ending) && line.remove(slot)) {
                 none = false;
                 slot.abandoned = true;
+                slot.ended = true;
                 recycle(slot);
             }
         }
@@ -369,12 +365,19 @@ public final class Ring implements Delivery.Lender {
             throw waiting(ErrorCode.INTERRUPTED, "interrupted while waiting for a batch", wanted, start)
                     .exception();
         }
-        long left = timeoutNanos - (System.nanoTime() - start);
+        boolean areAllOpen = areAllOpen();
+        long left = OpenBatches.limitNanos(areAllOpen, timeoutNanos) - (System.nanoTime() - start);
         if (left <= 0) {
-            throw waiting(ErrorCode.DEADLINE, "no batch within the timeout", wanted, start)
-                    .remedy("close finished batches, check the sampler and the machine's load, or raise timeout(…)");
+            String check = "check the sampler, the transforms and the machine's load";
+            throw OpenBatches.late(
+                    areAllOpen, (code, what) -> waiting(code, what, wanted, start), "prefetch(…)", check);
         }
         LockSupport.parkNanos(this, left);
+    }
+
+    /** Returns whether the consumer itself holds every slot; other parts of a loader that keep batches close them. */
+    private synchronized boolean areAllOpen() {
+        return !work.keepsBatches() && deliveries.openCount() == depth;
     }
 
     /** Says what the consumer waits for, and what the slots are doing. */
@@ -382,10 +385,7 @@ public final class Ring implements Delivery.Lender {
         RingSlot head = line.peekFirst();
         PipelineStage stage =
                 head == null ? PipelineStage.SLOT : head.planned ? PipelineStage.GATHER : PipelineStage.PLAN;
-        int ready = 0;
-        for (RingSlot slot : line) {
-            ready += slot.ready ? 1 : 0;
-        }
+        int ready = (int) line.stream().filter(slot -> slot.ready).count();
         return source.failure(code, what)
                 .with("stage", stage)
                 .with("epoch", wanted.epoch())
@@ -553,12 +553,18 @@ public final class Ring implements Delivery.Lender {
 
     /** Takes note that a batch cannot be had; batches before it are still delivered, none after it. */
     synchronized void failed(RingSlot slot, LarderException cause) {
-        slot.busy--;
+        slot.ended = true;
         if (!slot.abandoned) {
             slot.failure = slot.failure == null ? cause : slot.failure;
             slot.unclaimed = slot.size;
             plans.endAfter(slot);
         }
+        left(slot);
+    }
+
+    /** Takes note that a thread has left a batch that has ended. */
+    synchronized void left(RingSlot slot) {
+        slot.busy--;
         settle(slot);
     }
 

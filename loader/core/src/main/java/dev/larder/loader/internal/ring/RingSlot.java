@@ -74,6 +74,7 @@ final class RingSlot extends HostSlot {
         this.badCount = 0;
         this.planned = false;
         this.abandoned = false;
+        this.ended = false;
         this.failure = null;
         this.ready = false;
     }

@@ -5,6 +5,7 @@ import dev.larder.loader.device.Fence;
 import dev.larder.loader.device.HostAllocator;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +34,9 @@ public class HostSlot extends BatchSlot implements SlotPart {
 
     public int badCount;
 
+    /** Set by the ring after the batch has failed or its epoch has ended: no more work is done for it. */
+    public volatile boolean ended;
+
     /** Takes memory for batches of so many samples, which is the slot's then. */
     public HostSlot(List<OutputArray> outputs, int fields, int samples, HostAllocator allocator) {
         this.rows = new long[samples];
@@ -59,6 +63,13 @@ public class HostSlot extends BatchSlot implements SlotPart {
             if (arrays[i] != null) { // memory ran out before it
                 arrays[i].owned().close();
             }
+        }
+    }
+
+    /** Ends the caller's work on a batch that has ended: called before each sample, so that no more of the user's code runs. */
+    public final void requireNotEnded() {
+        if (ended) {
+            throw new CancellationException("the batch has ended");
         }
     }
 

@@ -141,7 +141,11 @@ final class Compilation {
                 || next instanceof Step.ResizeShorter
                 || next instanceof Step.RandomResizedCrop) {
             throw unfit("this step takes encoded images")
-                    .remedy("put it first, over a column of bytes: decode(…), then what makes images of one size");
+                    .remedy(
+                            next instanceof Step.Decode
+                                    ? "put it first, over a column of files or bytes"
+                                    : "put it right behind decode(…); stored pixels take resize(h, w), randomCrop(h, w, padding)"
+                                            + " and centerCrop(h, w)");
         } else if (next instanceof Step.ChannelsFirst) {
             channelsFirst();
         } else {

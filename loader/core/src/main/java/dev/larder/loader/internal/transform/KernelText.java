@@ -148,7 +148,11 @@ final class KernelText {
                 .append(rows.located() ? control.rowText() : "sample")
                 .append(";\n  __global const uchar *source;\n");
         shard(0, rows.shards(), "  ");
-        text.append("  source += row * ").append(storedByteSize).append("UL;\n");
+        text.append("  source += ")
+                .append(rows.start())
+                .append("UL + row * ")
+                .append(storedByteSize)
+                .append("UL;\n");
     }
 
     private void shard(int first, int end, String indent) {

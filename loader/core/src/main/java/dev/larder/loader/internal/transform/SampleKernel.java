@@ -136,7 +136,7 @@ public final class SampleKernel implements KernelSource {
         for (int sample = 0; sample < samples; sample++) {
             long row = rows.located() ? descriptor.readRow(control, sample) : sample;
             ByteBuffer source = sources.get((int) (row / rows.rowsPerShard()));
-            source.get((int) (row % rows.rowsPerShard()) * stored.length, stored);
+            source.get(rows.start() + (int) (row % rows.rowsPerShard()) * stored.length, stored);
             place(control, sample, scratch);
             transform.applyLeniently(stored, output, sample, descriptor.placed(), scratch);
         }

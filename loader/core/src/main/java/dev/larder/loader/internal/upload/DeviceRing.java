@@ -9,6 +9,7 @@ import dev.larder.loader.internal.field.LoaderSource;
 import dev.larder.loader.internal.plan.Plan;
 import dev.larder.loader.internal.ring.Delivery;
 import dev.larder.loader.internal.ring.HostPipeline;
+import dev.larder.loader.internal.ring.OpenBatches;
 import dev.larder.loader.internal.slot.PipelineStage;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -200,10 +201,11 @@ final class DeviceRing {
     }
 
     private void awaitChange(long start) {
-        long left = timeoutNanos - (System.nanoTime() - start);
+        boolean areAllOpen = lentCount == depth;
+        long left = OpenBatches.limitNanos(areAllOpen, timeoutNanos) - (System.nanoTime() - start);
         if (left <= 0) {
-            throw waiting(ErrorCode.DEADLINE, "no batch within the timeout", start)
-                    .remedy("close finished batches, check what their queue waits for, or raise timeout(…)");
+            String check = "check the device, the queues of batches that you closed and the machine's load";
+            throw OpenBatches.late(areAllOpen, (code, what) -> waiting(code, what, start), "deviceSlots(…)", check);
         }
         try {
             TimeUnit.NANOSECONDS.timedWait(this, Math.max(left, TimeUnit.MILLISECONDS.toNanos(1)));

@@ -232,7 +232,9 @@ public final class DeviceSetup {
                         : device.info().maxAllocationBytes())
                 .min()
                 .orElseThrow();
-        return ResidentArray.divide(array.rows(), array.rowByteSize(), limit)
+        int start = ResidentArray.start(backends, array);
+        return ResidentArray.divide(array.rows(), array.rowByteSize(), limit - start)
+                .map(rows -> rows.startingAt(start))
                 .orElseThrow(() -> Failure.of(
                                 ErrorCode.NO_SPACE, "array cannot be split into pieces that the device can allocate")
                         .with("array", array.name())

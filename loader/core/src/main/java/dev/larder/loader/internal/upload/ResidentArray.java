@@ -59,12 +59,12 @@ final class ResidentArray implements AutoCloseable {
             long shardBytes = rows.rowsPerShard() * array.rowByteSize();
             for (long at = 0; at < array.byteSize(); at += shardBytes) {
                 long length = Math.min(shardBytes, array.byteSize() - at);
-                Optional<DeviceMemory> shared = share(device, array, at, length);
+                Optional<DeviceMemory> shared = share(device, array, rows, at, length);
                 if (shared.isPresent()) {
                     shards.add(shared.get());
                 } else {
-                    shards.add(device.allocateDevice(length));
-                    copy(device, array, at, shards.get(shards.size() - 1), timeout);
+                    shards.add(device.allocateDevice(rows.start() + length));
+                    copy(device, array, at, shards.get(shards.size() - 1), rows.start(), timeout);
                     copied += length;
                 }
             }
@@ -80,27 +80,36 @@ final class ResidentArray implements AutoCloseable {
         }
     }
 
-    /** Tells whether devices read an array where it lies: they work in the host's memory, and it begins on a page. */
+    /** Returns whether devices read an array in place: they work in the host's memory, and can reach its rows from a page. */
     static boolean isShared(List<DeviceBackend> devices, ArrayView array) {
-        return array.address() % HostMemory.ALIGNMENT == 0
+        return array.address() % KernelSource.Rows.START_ALIGNMENT == 0
                 && devices.stream().allMatch(device -> device.info().unifiedMemory());
     }
 
-    private static Optional<DeviceMemory> share(DeviceBackend device, ArrayView array, long at, long length) {
-        return isShared(List.of(device), array) && at % HostMemory.ALIGNMENT == 0 && length <= Integer.MAX_VALUE
-                ? device.share(array.dataBuffer(at, (int) length))
-                : Optional.empty();
+    /** Returns how many bytes of its first page come before an array that is shared; 0 if it is copied. */
+    static int start(List<DeviceBackend> devices, ArrayView array) {
+        return isShared(devices, array) ? (int) (array.address() % HostMemory.ALIGNMENT) : 0;
     }
 
-    /** Copies with two pieces of staging memory, one of which is filled while the other is uploaded. */
-    private static void copy(DeviceBackend device, ArrayView array, long at, DeviceMemory to, Duration timeout) {
-        int chunk = (int) Math.min(CHUNK_BYTES, to.byteSize());
+    private static Optional<DeviceMemory> share(
+            DeviceBackend device, ArrayView array, KernelSource.Rows rows, long at, long length) {
+        boolean isShared = isShared(List.of(device), array)
+                && (array.address() + at) % HostMemory.ALIGNMENT == rows.start()
+                && rows.start() + length <= Integer.MAX_VALUE;
+        return isShared ? device.share(array.pageBuffer(at, (int) length)) : Optional.empty();
+    }
+
+    /** Copies with two pieces of staging memory: one is filled while the other is uploaded. */
+    private static void copy(
+            DeviceBackend device, ArrayView array, long at, DeviceMemory to, int start, Duration timeout) {
+        long byteSize = to.byteSize() - start;
+        int chunk = (int) Math.min(CHUNK_BYTES, byteSize);
         try (Staging first = new Staging(device, chunk);
                 Staging second = new Staging(device, chunk)) {
             Staging next = first;
-            for (long done = 0; done < to.byteSize(); done += chunk) {
-                int length = (int) Math.min(chunk, to.byteSize() - done);
-                next.upload(array.dataBuffer(at + done, length), to, done, timeout);
+            for (long done = 0; done < byteSize; done += chunk) {
+                int length = (int) Math.min(chunk, byteSize - done);
+                next.upload(array.dataBuffer(at + done, length), to, start + done, timeout);
                 next = next == first ? second : first;
             }
             first.uploaded.await(timeout);

@@ -8,6 +8,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.loader.Images;
 import dev.larder.loader.transform.Colours;
+import dev.larder.loader.transform.DecodeSize;
 import dev.larder.loader.transform.JpegDecoder;
 import java.awt.Transparency;
 import java.awt.color.ColorSpace;
@@ -35,11 +36,14 @@ class DecodingTest {
         assumeThat(wish == JpegDecoder.IMAGEIO || hasTurbo())
                 .as("libturbojpeg.so.0 is there")
                 .isTrue();
-        return ImageDecoders.of(wish);
+        return ImageDecoders.of(wish, DecodeSize.SCALED);
     }
 
     static boolean hasTurbo() {
-        return !ImageDecoders.of(JpegDecoder.AUTO).jpeg().name().equals("ImageIO");
+        return !ImageDecoders.of(JpegDecoder.AUTO, DecodeSize.SCALED)
+                .jpeg()
+                .name()
+                .equals("ImageIO");
     }
 
     static DecodedPixels decode(ImageDecoders decoders, String name, Colours colours, int shrink) {
@@ -279,8 +283,9 @@ class DecodingTest {
         TurboJpeg missing = TurboJpeg.load("libnothing.so.0");
 
         assertThat(missing).isNull();
-        assertThat(ImageDecoders.of(JpegDecoder.AUTO, missing).description()).startsWith("ImageIO ");
-        assertThatThrownBy(() -> ImageDecoders.of(JpegDecoder.LIBJPEG_TURBO, missing))
+        assertThat(ImageDecoders.of(JpegDecoder.AUTO, DecodeSize.FULL, missing).description())
+                .startsWith("ImageIO ");
+        assertThatThrownBy(() -> ImageDecoders.of(JpegDecoder.LIBJPEG_TURBO, DecodeSize.FULL, missing))
                 .isInstanceOf(LarderException.class)
                 .hasMessageContaining("libturbojpeg0");
     }

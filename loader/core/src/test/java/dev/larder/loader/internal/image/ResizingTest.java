@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.loader.Images;
 import dev.larder.loader.transform.Colours;
+import dev.larder.loader.transform.DecodeSize;
 import dev.larder.loader.transform.JpegDecoder;
 import dev.larder.loader.transform.Resampling;
 import dev.larder.loader.transform.SampleRandom;
@@ -21,7 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Compares resized images with Pillow's, byte by byte: see make.py beside these. */
 class ResizingTest {
     private static final List<Resampling> FILTERS = List.of(Resampling.values());
-    private static final ImageDecoders DECODERS = ImageDecoders.of(JpegDecoder.IMAGEIO);
+    private static final ImageDecoders DECODERS = ImageDecoders.of(JpegDecoder.IMAGEIO, DecodeSize.FULL);
 
     private final Frame frame = new Frame();
 
@@ -221,7 +222,7 @@ class ResizingTest {
     @Test
     void aLieAboutTheSizeIsFoundBeforeMemoryIsTaken() {
         ImageMaker maker = ImageMaker.of(
-                new Step.Decode(Colours.RGB, 1 << 20, JpegDecoder.IMAGEIO),
+                new Step.Decode(Colours.RGB, DecodeSize.FULL, 1 << 20, JpegDecoder.IMAGEIO),
                 Transforms.resize(8, 8).steps());
         ImageMaker.Room room = maker.newRoom();
 

@@ -233,5 +233,7 @@ class SampleKernelTest {
         assertThatThrownBy(() -> Rows.resident(5, 65)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> Rows.resident(5, 0)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> Rows.resident(0, 1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> Rows.resident(5, 1).startingAt(16)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> Rows.resident(5, 1).startingAt(-64)).isInstanceOf(IllegalArgumentException.class);
     }
 }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.loader.transform.Colours;
 import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
@@ -93,6 +94,17 @@ class TransformRefusalTest {
                         shape(2),
                         "step=map(…) place=1 dtype=|u1"
                                 + " shape=[2] reason=the function takes float32 values; put toFloat() or cast(\"<f4\") before it"),
+                arguments(
+                        Transforms.randomResizedCrop(2, 2),
+                        "|u1",
+                        shape(4, 4, 3),
+                        "reason=this step takes encoded images; put it right behind decode(…); stored pixels take"
+                                + " resize(h, w), randomCrop(h, w, padding) and centerCrop(h, w)"),
+                arguments(
+                        Transforms.flip().decode(Colours.RGB),
+                        "|u1",
+                        shape(4, 4, 3),
+                        "reason=this step takes encoded images; put it first, over a column of files or bytes"),
                 arguments(Transforms.oneHot(1 << 30), "|u1", shape(2), "reason=a sample would be larger than 1 GiB"),
                 arguments(
                         Transforms.none(),

@@ -54,7 +54,7 @@ class KernelOnCudaTest {
         edges[4] = Float.NaN;
         KernelSource.Rows staged = KernelSource.Rows.staged();
         return List.of(
-                make(Transforms.none(), "|u1", KernelSource.Rows.resident(7, 5), 3, 5),
+                make(Transforms.none(), "|u1", KernelSource.Rows.resident(7, 5).startingAt(192), 3, 5),
                 make(augment.cast("<f2"), "|u1", KernelSource.Rows.resident(13, 3), 16, 16, 3),
                 make(Transforms.flip().channelsFirst(), "<c16", staged, 5, 6, 3),
                 make(Transforms.toFloat().normalize(edges, many), "|u1", staged, 20),

@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A catalog that keeps nothing over its close, for tests of what uses one. */
-public final class InMemoryCatalog implements Catalog {
+/** A catalog that keeps nothing after it is closed. */
+final class InMemoryCatalog implements Catalog {
     private final Map<Key, CatalogEntry> entries = new ConcurrentHashMap<>();
 
     @Override

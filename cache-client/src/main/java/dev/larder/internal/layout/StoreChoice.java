@@ -1,0 +1,80 @@
+package dev.larder.internal.layout;
+
+import dev.larder.internal.error.Logs;
+import dev.larder.internal.layout.StoreLocation.Caller;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Chooses a store for a process that names none: of the trusted ones the first with a live daemon, else the first one, else a new one
+ * of the user. Any user can create a folder in these places, so a folder that is not trusted is skipped.
+ */
+final class StoreChoice {
+    /** One line for each skipped folder and process. */
+    private static final Set<Path> SAID = ConcurrentHashMap.newKeySet();
+
+    private static final int WRITABLE_BY_OTHERS = 022;
+
+    private StoreChoice() {}
+
+    /** Returns the choice for a process, and logs each folder that it skips. */
+    static Path of(Caller caller) {
+        Choice choice = among(caller);
+        for (Skipped skipped : choice.skipped()) {
+            if (SAID.add(skipped.folder())) {
+                Logs.of(StoreChoice.class).warn("a store is skipped: store={} {}", skipped.folder(), skipped.reason());
+            }
+        }
+        return choice.store();
+    }
+
+    /**
+     * A store, and the folders that were skipped before it.
+     *
+     * @param store the store to use; it need not exist
+     */
+    record Choice(Path store, List<Skipped> skipped) {}
+
+    /** A folder that is not trusted, and why. */
+    record Skipped(Path folder, String reason) {}
+
+    static Choice among(Caller caller) {
+        List<Path> trusted = new ArrayList<>();
+        List<Skipped> skipped = new ArrayList<>();
+        for (Path folder : caller.defaultStores()) {
+            if (!Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {
+                continue;
+            }
+            String objection = objection(folder, caller);
+            if (objection != null) {
+                skipped.add(new Skipped(folder, objection));
+            } else if (StoreLocation.hasDaemon(folder)) {
+                return new Choice(folder, skipped);
+            } else {
+                trusted.add(folder);
+            }
+        }
+        return new Choice(trusted.isEmpty() ? caller.ownStore() : trusted.get(0), skipped);
+    }
+
+    private static @Nullable String objection(Path folder, Caller caller) {
+        if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
+            return "reason=it is not a folder";
+        }
+        StoreOwner owner = StoreOwner.of(folder);
+        if (!caller.trusts(folder, owner)) {
+            return "owner=" + owner.user() + " reason=it belongs to another user; " + caller.remedyFor(folder, owner);
+        } else if ((owner.mode() & WRITABLE_BY_OTHERS) != 0) {
+            return "owner=" + owner.user() + " reason=other users can write to it; chmod go-w " + folder;
+        } else if (!Files.isExecutable(folder)) {
+            return "owner=" + owner.user() + " reason=it is closed to this user; " + caller.remedyFor(folder, owner);
+        }
+        return null;
+    }
+}

@@ -1,0 +1,22 @@
+package dev.larder.server.source;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+class RefusalTest {
+    @Test
+    void aFailureWithoutAMessageIsPutIntoWords() {
+        assertThat(Refusal.words(new EOFException())).isEqualTo("it ends too early");
+        assertThat(Refusal.words(new ClosedChannelException())).isEqualTo("ClosedChannelException");
+        assertThat(Refusal.words(new IOException("disk on fire"))).isEqualTo("disk on fire");
+        assertThat(Refusal.deepest(new IOException("wrapped", new EOFException())))
+                .isEqualTo("it ends too early");
+        assertThat(Refusal.unreadable(Path.of("x"), 0, new ClosedChannelException()))
+                .hasMessageContaining("reason=ClosedChannelException;");
+    }
+}

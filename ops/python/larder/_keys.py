@@ -1,0 +1,612 @@
+"""Keys of calls: texts that are equal only for calls with equal results. `cached` and `rows` use the same ones."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import json
+import operator
+import os
+import struct
+import sys
+import time
+import types
+import weakref
+
+import numpy as np
+
+from ._arrays import Array
+from ._columns import _Column
+from ._datasets import Dataset
+from ._errors import LarderError, _message
+
+_MOST_GLOBAL_BYTES = 1 << 20
+_LONGEST_NAME = 40
+_SETTLED_S = 1  # a file that was written later than this may be written again within one tick of its clock
+_digests: dict = {}
+_MAIN = "__main__", "__mp_main__"  # the second is its name in processes that multiprocessing has spawned
+_OURS = __name__.removesuffix("._keys")
+_KEYABLE = ("pass numbers, texts, arrays, datasets, functions, and tuples, lists, dicts, sets, dataclasses and objects of Python classes "
+            "that have only such")
+_CODE_REMEDY = "give a version=, which takes the place of the code: another one when the results change"
+
+_cached_functions: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # what `cached` returned: its function, name, version and inputs
+
+# Types that pickle as all that they are. Named, as most programs never import them.
+_PICKLED = frozenset("""builtins.range builtins.slice datetime.date datetime.datetime datetime.time datetime.timedelta datetime.timezone
+    zoneinfo.ZoneInfo decimal.Decimal fractions.Fraction uuid.UUID collections.OrderedDict collections.defaultdict collections.Counter
+    collections.deque _collections._tuplegetter collections._tuplegetter types.SimpleNamespace operator.itemgetter operator.attrgetter operator.methodcaller pathlib.PurePosixPath
+    pathlib.PureWindowsPath pathlib.PosixPath pathlib._local.PurePosixPath pathlib._local.PureWindowsPath pathlib._local.PosixPath""".split())
+
+_ALIASES = types.GenericAlias, getattr(types, "UnionType", types.GenericAlias)
+
+# Members of classes that no result depends on, or that differ from process to process.
+_NOT_CODE = frozenset("""__dict__ __weakref__ __doc__ __module__ __annotations__ __annotate__ __annotate_func__ __annotations_cache__
+    __firstlineno__ __static_attributes__ __abstractmethods__ _abc_impl __orig_bases__ __parameters__ __type_params__ __slots__""".split())
+
+
+def _sha256(value=b""):
+    import hashlib  # when it is used: it takes half a megabyte of every process, and most keep nothing
+
+    return hashlib.sha256(value)
+
+
+def _digest_of(key):
+    return _sha256(json.dumps(key).encode()).hexdigest()
+
+
+def _call_key(function, name, version, arguments, inputs):
+    """Return the digest of a call. `inputs` are the keys of its inputs."""
+    keys = _Keys(version is None)
+    try:
+        return _digest_of([2, keys.identity(function, name, version), keys.named("argument", arguments), inputs, keys.modules()])
+    except RecursionError:
+        raise LarderError(_message("a value is nested too deeply for a key", "pass flatter values", function=_label(function))) from None
+
+
+def _rows_key(function, version, arguments):
+    """Return the text that names the function of computed rows: Java's, if it has a version and is bound to nothing.
+
+    `arguments` are those that it has in addition to the values of a row.
+    """
+    keys = _Keys(version is None)
+    if version is None:
+        return "python " + _digest_of([2, keys.identity(function, None, None), keys.named("argument", arguments), keys.modules()])
+    inner, bound = _unbound(function)
+    added = [keys.value(bound) if bound else None, keys.closure(inner), keys.named("argument", arguments)]
+    return f"version {version}" + (f" with {_digest_of([2, *added, keys.modules()])}" if any(added) else "")
+
+
+def _unbound(function):
+    """Return the function that is under partials, bound methods and callable objects, and the values that these bind."""
+    bound = []
+    while not isinstance(function, types.FunctionType):
+        if isinstance(function, functools.partial):
+            bound.append([function.args, function.keywords])
+            function = function.func
+        elif isinstance(function, types.MethodType):
+            bound.append(function.__self__)
+            function = function.__func__
+        elif isinstance(getattr(type(function), "__call__", None), types.FunctionType):
+            bound.append(function)
+            function = type(function).__call__
+        else:
+            break
+    return function, bound
+
+
+def _label(function):
+    return getattr(function, "__qualname__", None) or _name_of(_unbound(function)[0])
+
+
+def _name_of(thing):
+    return getattr(thing, "__qualname__", None) or getattr(thing, "__name__", None) or type(thing).__qualname__
+
+
+def _has_code(function):
+    return isinstance(_unbound(function)[0], types.FunctionType)
+
+
+class _Keys:
+    """Makes one key. An object that it meets again is a number, as in a pickle: cycles end, and shared objects differ from equal ones."""
+
+    def __init__(self, follows):
+        self._follows = follows  # the code of functions and classes; else their names stand for it
+        self._met, self._kept = {}, []
+        self._at = []  # the way to the value, for messages
+        self._in_global = False
+        self._attributes, self._modules = set(), []
+
+    def identity(self, function, name, version):
+        """Return the key of a function and of the values that it is bound to."""
+        inner, bound = _unbound(function)
+        if version is None:
+            called = ["code", sys.version_info[:2], name, self.function(inner)]
+        else:
+            called = ["version", self.value(version), self._name_for_version(inner, name), self.closure(inner)]
+        return [called, self.value(bound)]
+
+    def _name_for_version(self, inner, name):
+        if name is not None:
+            return ["name", str(name)]
+        if not isinstance(inner, types.FunctionType):
+            return self.value(inner)
+        module = self._module_name(inner.__module__)
+        if "<" in inner.__qualname__ or module in _MAIN:
+            raise LarderError(_message("a version needs a name that no other function has", "give one: name=\"...\"",
+                                       function=inner.__qualname__, module=inner.__module__))
+        return ["function", module, inner.__qualname__]
+
+    def named(self, what, values):
+        return [[name, self._within(f"{what} {name}", value)] for name, value in values.items()]
+
+    def _within(self, place, value):
+        self._at.append(place)
+        key = self.value(value)
+        self._at.pop()
+        return key
+
+    def value(self, value):
+        kind = type(value)
+        if value is None or kind is bool or kind is str:
+            return [kind.__name__, value]
+        if kind is int:
+            return ["int", hex(value)]
+        if kind is float:
+            return ["float", struct.pack(">d", value).hex()]
+        if kind is complex:
+            return ["complex", struct.pack(">dd", value.real, value.imag).hex()]
+        if kind in (bytes, bytearray):
+            return [kind.__name__, _sha256(value).hexdigest()]
+        if kind is memoryview:
+            return ["memoryview", value.format, value.shape, value.strides, _sha256(value.tobytes()).hexdigest()]
+        if value is Ellipsis or value is NotImplemented:
+            return ["constant", repr(value)]
+        if kind is types.CodeType:
+            return ["code", _scan(value)[0]]
+        if kind is tuple:
+            return ["tuple", [self.value(member) for member in value]]
+        if kind is frozenset:
+            return ["frozenset", self._unordered(value)]
+        number = self._met.get(id(value))
+        if number is not None:
+            return ["again", number]
+        self._met[id(value)] = len(self._met)
+        self._kept.append(value)  # else another object could have its id
+        if kind is list:
+            return ["list", [self.value(member) for member in value]]
+        if kind is dict:
+            return ["dict", [[self.value(name), self._within((name,), member)] for name, member in value.items()]]
+        if kind is set:
+            return ["set", self._unordered(value)]
+        if isinstance(value, (np.ndarray, np.generic)):
+            return self._array(value)
+        return self._ours(value) or self._code(value) or self._object(value)
+
+    def _unordered(self, members):
+        return sorted((self.value(member) for member in members), key=json.dumps)
+
+    def refuse(self, value, reason="", remedy=None):
+        """Raise the error for a value that cannot be in a key, with the way to it."""
+        kind = type(value)
+        where = {"value": " of ".join(_shown(*place) if isinstance(place, tuple) else place for place in reversed(self._at))} if self._at else {}
+        if reason:
+            where["reason"] = reason
+        raise LarderError(_message("a value cannot be part of a key", remedy or (
+            _CODE_REMEDY if self._in_global else _KEYABLE + ("" if self._follows else "; or have the function read it from a global, for which "
+                                                                                       "the version stands")),
+                                   type=kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}", **where))
+
+    # Arrays.
+
+    def _array(self, array):
+        kind = type(array)
+        if array.dtype.hasobject and (array.dtype != object or kind is not np.ndarray):
+            self.refuse(array, f"dtype {array.dtype}")
+        if isinstance(array, np.generic):
+            if kind is not array.dtype.type:
+                self.refuse(array)
+            return ["scalar", self._dtype(array.dtype), array.tobytes().hex()]
+        if kind is Array and array._mmap is not None:
+            segment = array._mmap
+            return ["stored", segment.version.digest, segment.file, array.offset, array.shape, array.strides, self._dtype(array.dtype)]
+        if self._in_global and array.nbytes > _MOST_GLOBAL_BYTES:
+            self.refuse(array, f"{array.nbytes} bytes in a global", "keep it in the store, with larder.cache, or pass it as an argument")
+        key = [f"{kind.__module__}.{kind.__qualname__}", self._dtype(array.dtype), array.shape, array.strides, None]
+        if kind is np.ma.MaskedArray:
+            return [*key, self._array(array.data), array.mask is np.ma.nomask or self._array(np.ma.getmaskarray(array)),
+                    self.value(array._fill_value), array.hardmask, self.value(array._optinfo)]
+        if kind is np.memmap:
+            key.append([None if array.filename is None else os.fspath(array.filename), array.mode, array.offset])
+        elif kind not in (np.ndarray, Array):
+            self.refuse(array, remedy="pass numpy.asarray of it")
+        plain = array.view(np.ndarray)
+        if plain.dtype.hasobject:
+            key[4] = [self.value(member) for member in plain.ravel().tolist()]
+        elif plain.size:
+            key[4] = _sha256(np.ascontiguousarray(plain).reshape(-1).view(np.uint8) if plain.dtype.itemsize else b"").hexdigest()
+        return key
+
+    def _dtype(self, dtype):
+        if dtype.metadata:
+            self.refuse(dtype, "it has metadata")
+        for field in (dtype.fields or {}).values():
+            self._dtype(field[0])
+        return [repr(dtype), self._name(dtype.type)]  # two types of other libraries may have one repr
+
+    # Objects of Larder and of torch.
+
+    def _ours(self, value):
+        if isinstance(value, Dataset):
+            return ["dataset", value.name, value.digest]
+        if isinstance(value, _Column):
+            return ["column", value._version.name, value._version.digest, value.name]
+        if isinstance(value, np.dtype):
+            return ["dtype", self._dtype(value)]
+        if hasattr(type(value), "_larder_key"):
+            return value._larder_key()
+        if isinstance(value, types.FunctionType) and value in _cached_functions:
+            function, name, version, inputs = _cached_functions[value]
+            return ["cached", self.identity(function, name, version), self.value(inputs) if callable(inputs) else list(map(_input_key, inputs))]
+        torch = sys.modules.get("torch")
+        tensors = (torch.Tensor, torch.nn.Parameter) if torch is not None and hasattr(torch, "nn") else ()
+        return self._tensor(value, torch) if type(value) in tensors else None
+
+    def _tensor(self, tensor, torch):
+        if tensor.layout is not torch.strided or tensor.grad_fn is not None or tensor.is_quantized or tensor.is_conj() or tensor.is_neg():
+            self.refuse(tensor, remedy="pass tensor.detach(), dense and not quantized, or tensor.numpy()")
+        if self._in_global and tensor.nbytes > _MOST_GLOBAL_BYTES:
+            self.refuse(tensor, f"{tensor.nbytes} bytes in a global", "pass it as an argument")
+        plain = torch.Tensor.detach(tensor).cpu().contiguous().reshape(-1)
+        contents = _sha256(plain.view(torch.uint8).numpy()).hexdigest() if plain.numel() else ""
+        return ["tensor", type(tensor).__name__, str(tensor.dtype), list(tensor.shape), list(tensor.stride()), str(tensor.device),
+                tensor.requires_grad, self.value(tensor.grad), self.value(vars(tensor)), contents]
+
+    # Functions, classes and modules.
+
+    def _code(self, value):
+        if isinstance(value, types.FunctionType):
+            return self._function(value)
+        if isinstance(value, type):
+            return self._class(value)
+        if isinstance(value, types.ModuleType):
+            return self._module(value)
+        if isinstance(value, types.MethodType):
+            return ["method", self.value(value.__func__), self.value(value.__self__)]
+        if type(value) is functools.partial:
+            return ["partial", self.value(value.func), self.value(value.args), self.value(value.keywords), self.value(vars(value))]
+        if isinstance(value, (staticmethod, classmethod)):
+            return [type(value).__name__, self.value(value.__func__)]
+        if isinstance(value, property):
+            return ["property", self.value(value.fget), self.value(value.fset), self.value(value.fdel)]
+        if isinstance(value, (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType,
+                              types.GetSetDescriptorType, types.MemberDescriptorType)):
+            return ["descriptor", self._name(value.__objclass__), value.__name__]
+        if isinstance(value, types.MethodWrapperType) or (isinstance(value, types.BuiltinFunctionType)
+                                                          and not isinstance(value.__self__, (types.ModuleType, type(None)))):
+            return ["method", value.__name__, self.value(value.__self__)]
+        if isinstance(value, np.ufunc) and getattr(np, value.__name__, None) is value:
+            return ["numpy", value.__name__, _version_of("numpy")]
+        if _is_found(value):
+            return ["library", self._name(value), _library(value.__module__)]
+        if type(value).__module__ == "typing" or type(value) in _ALIASES:
+            return ["typing", repr(value)]
+        wrapped = getattr(value, "__wrapped__", None)
+        if callable(value) and callable(wrapped):  # such as what functools.lru_cache makes
+            return ["wrapper", self._class(type(value)), self.value(wrapped)]
+        return None
+
+    def _name(self, thing):
+        return [self._module_name(getattr(thing, "__module__", None)), _name_of(thing)]
+
+    def _module_name(self, name):
+        """Return the name of a module. With a version the script has its path, as its code is not in the key."""
+        if name not in _MAIN or self._follows:
+            return _MAIN[0] if name in _MAIN else name
+        main = sys.modules["__main__"]
+        spec = getattr(main, "__spec__", None)
+        path = getattr(main, "__file__", None)
+        return spec.name if spec is not None else _MAIN[0] if path is None else os.path.abspath(path)
+
+    def _is_followed(self, thing):
+        """Return whether code counts: without a version, and for names that many functions have."""
+        return self._follows or "<" in thing.__qualname__
+
+    def function(self, function):
+        """Return the key of a function with its code."""
+        number = self._met.setdefault(id(function), len(self._met))
+        return ["again", number] if number < len(self._met) - 1 else self._function(function, True)
+
+    def _function(self, function, is_followed=False):
+        if _is_found(function):
+            return ["library", self._name(function), _library(function.__module__)]
+        key = ["function", self._name(function), self.closure(function)]
+        library = _library(function.__globals__.get("__name__"))
+        if library is not None:  # made by a library, around a function that counts
+            key += [[function.__globals__["__name__"], function.__code__.co_name, function.__code__.co_firstlineno, library]]
+        elif is_followed or self._is_followed(function):
+            key += [self._code_of(function)]
+        self._at.append(f"the function {function.__qualname__}")
+        key += [self.value(function.__defaults__), self.value(function.__kwdefaults__), self.value(function.__dict__)]
+        self._at.pop()
+        return key
+
+    def closure(self, function):
+        """Return the names and values that a function closes over."""
+        key = []
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()) if isinstance(function, types.FunctionType) else ():
+            try:
+                value = cell.cell_contents
+            except ValueError:  # not set yet
+                key.append([name])
+                continue
+            key.append([name, self._within(f"{name} that {function.__qualname__} closes over", value)])
+        return key
+
+    def _code_of(self, function):
+        code, names, imported, attributes = _scan(function.__code__)
+        self._attributes.update(attributes)
+        read, was = [], self._in_global
+        self._in_global = True
+        for name in names:
+            if name in function.__globals__:
+                read.append([name, self._within(f"the global {name} of {function.__qualname__}", function.__globals__[name])])
+            else:
+                read.append([name, _is_builtin(function, name)])
+        for name, level, members in imported:
+            read.append([name, level, [self._within(f"the import of {name} in {function.__qualname__}", module)
+                                       for module in _imported(function.__globals__, name, level, members)]])
+        self._in_global = was
+        return [code, read]
+
+    def _class(self, kind):
+        library = _library(kind.__module__)
+        if _is_found(kind) or library is None and not self._is_followed(kind):
+            return ["class", self._name(kind), library]
+        number = self._met.get((id(kind),))
+        if number is not None:  # an instance came first, or the class itself
+            return ["class again", number]
+        self._met[(id(kind),)] = len(self._met)
+        was, self._in_global = self._in_global, True
+        self._at.append(f"the class {kind.__qualname__}")
+        members = vars(kind).items()
+        if isinstance(kind, _enum_type()):
+            members = [*((name, member.value) for name, member in kind.__members__.items()),
+                       *(member for member in members if isinstance(member[1], (types.FunctionType, property, staticmethod, classmethod)))]
+        key = ["class", self._name(kind), [self._class(base) for base in kind.__bases__], self._class(type(kind)),
+               [[name, self._within(name, member)] for name, member in sorted(members, key=operator.itemgetter(0)) if name not in _NOT_CODE]]
+        self._at.pop()
+        self._in_global = was
+        return key
+
+    def _module(self, module):
+        library = _library(module.__name__)
+        if library is None and self._follows:
+            self._modules.append((module, set()))  # what is read of it is found at the end
+        return ["module", self._module_name(module.__name__), library]
+
+    def modules(self):
+        """Return the keys of attributes of the user's modules: of each one if the code reads its name anywhere."""
+        found, is_new = [], True
+        self._in_global = True
+        while is_new:
+            is_new = False
+            for number, (module, done) in enumerate(self._modules):
+                for name in sorted((self._attributes & vars(module).keys()) - done):
+                    done.add(name)
+                    is_new = True
+                    found.append([number, name, self._within(f"{module.__name__}.{name}", vars(module)[name])])
+        self._in_global = False
+        return found
+
+    # Other objects.
+
+    def _object(self, value):
+        kind = type(value)
+        name = f"{kind.__module__}.{kind.__qualname__}"
+        if name in _PICKLED:
+            _, arguments, *state = value.__reduce_ex__(2)
+            return ["pickled", name, self.value(arguments), *(self.value(part if part is None or type(part) in (dict, tuple) else list(part))
+                                                              for part in state)]
+        if name == "re.Pattern":
+            return ["pattern", self.value(value.pattern), value.flags]
+        if name in ("logging.Logger", "logging.RootLogger"):
+            return ["logger", value.name]
+        if name == "functools.cached_property":
+            return ["property", self.value(value.func)]
+        if name == "dataclasses.Field":  # its type is an annotation
+            return ["field", [self.value(getattr(value, part, None)) for part in (
+                "name", "default", "default_factory", "init", "repr", "hash", "compare", "kw_only")], self.value(dict(value.metadata))]
+        if isinstance(kind, _enum_type()):
+            return ["enum", self._class(kind), value.name, self.value(value._value_)]
+        if isinstance(value, tuple) and hasattr(kind, "_fields") and not getattr(value, "__dict__", None):
+            return ["namedtuple", self._class(kind), list(kind._fields), [self.value(member) for member in tuple.__iter__(value)]]
+        slots = [member for base in kind.__mro__ for member in vars(base).values() if isinstance(member, types.MemberDescriptorType)]
+        if kind is object or _has_hidden_state(kind, len(slots)):
+            self.refuse(value)
+        self._at.append(f"a {kind.__qualname__}")
+        key = ["object", self._class(kind), self.named("attribute", getattr(value, "__dict__", {})),
+               [[slot.__name__, self._slot(slot, value)] for slot in slots]]
+        self._at.pop()
+        return key
+
+    def _slot(self, slot, value):
+        try:
+            return self._within(f"attribute {slot.__name__}", slot.__get__(value))
+        except AttributeError:  # not set
+            return None
+
+
+def _shown(name):
+    """Return an item of a dict for a message."""
+    try:
+        text = repr(name)
+    except Exception:  # the user's own, or an integer of thousands of digits
+        text = type(name).__qualname__
+    return f"[{text if len(text) <= _LONGEST_NAME else text[:_LONGEST_NAME] + '...'}]"
+
+
+def _enum_type():
+    enum = sys.modules.get("enum")
+    return enum.EnumMeta if enum is not None else ()
+
+
+def _has_hidden_state(kind, slots):
+    """Return whether instances have more than a __dict__ and slots, which is state of C."""
+    pointers = slots + (kind.__dictoffset__ > 0) + (kind.__weakrefoffset__ > 0)
+    return kind.__itemsize__ != 0 or kind.__basicsize__ > object.__basicsize__ + pointers * struct.calcsize("P")
+
+
+# Inputs: files, folders, datasets, arrays and columns.
+
+
+def _input_key(value):
+    if isinstance(value, (np.ndarray, Dataset, _Column)):
+        return _Keys(False).value(value)
+    return ["input", _path_digest(os.path.abspath(os.fspath(value)))]
+
+
+def _path_digest(path):
+    """Return the SHA-256 of a file, or of the names and contents in a folder. A file that has not changed is read once
+    in a process."""
+    try:
+        if os.path.isdir(path):
+            return [[name, _path_digest(os.path.join(path, name))] for name in sorted(os.listdir(path))]
+        found = os.stat(path)
+        state = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+        known = _digests.get(path)
+        if known is not None and known[0] == state:
+            return known[1]
+        sha = _sha256()
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC), "rb") as file:
+            for piece in iter(lambda: file.read(1 << 20), b""):
+                sha.update(piece)
+    except OSError as e:
+        raise LarderError(_message("an input cannot be read", "mend its path, or leave it out of inputs=", input=path,
+                                   reason=e.strerror)) from e
+    if time.time() - max(found.st_mtime, found.st_ctime) > _SETTLED_S:
+        _digests[path] = state, sha.hexdigest()
+    return sha.hexdigest()
+
+
+# Code objects.
+
+
+@functools.lru_cache(4096)
+def _scan(code):
+    """Return the digest of code alone, and the names of the globals, imports and attributes that it reads."""
+    import dis
+
+    names, imports, attributes, before = set(), [], set(), []
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "IMPORT_NAME":
+            imports.append((instruction.argval, before[-2].argval, tuple(before[-1].argval or ())))
+            attributes.update(instruction.argval.split("."))
+        elif instruction.opname.startswith(("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")):
+            names.add(instruction.argval)
+        elif instruction.opcode in dis.hasname and not instruction.opname.startswith(("STORE_", "DELETE_")):
+            attributes.add(instruction.argval)
+        before = [*before[-1:], instruction] if instruction.opname != "EXTENDED_ARG" else before
+    constants = []
+    for constant in code.co_consts:
+        constants.append(_Keys(False).value(constant))
+        if isinstance(constant, types.CodeType):
+            _, its_names, its_imports, its_attributes = _scan(constant)
+            names.update(its_names)
+            imports += its_imports
+            attributes.update(its_attributes)
+    key = [code.co_name, code.co_code.hex(), getattr(code, "co_exceptiontable", b"").hex(), code.co_flags, code.co_argcount,
+           code.co_posonlyargcount, code.co_kwonlyargcount, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, constants]
+    return _digest_of(key), sorted(names), imports, attributes
+
+
+def _is_builtin(function, name):
+    """Return whether a name that is no global is a builtin; else it is not there yet."""
+    builtins = function.__globals__.get("__builtins__", {})
+    return name in (builtins if isinstance(builtins, dict) else vars(builtins))
+
+
+def _imported(scope, name, level, members):
+    """Yield the modules that an import in a function reads; those of the user are imported, as the function would do it."""
+    package = scope.get("__package__") or ""
+    full = name if not level else ".".join(part for part in (*package.split(".")[:len(package.split(".")) - level + 1], name) if part)
+    top = full.partition(".")[0]
+    if _library(top) is not None or top not in sys.modules and _is_library(_spec_file(top)):
+        yield top, _version_of(top)  # without an import, which takes seconds for some
+        return
+    try:
+        module = importlib.import_module(full)
+        yield module
+        yield importlib.import_module(top)
+    except ImportError:
+        yield full, None
+        return
+    for member in members:
+        if not hasattr(module, member):  # then it is a module
+            with contextlib.suppress(ImportError):
+                importlib.import_module(f"{full}.{member}")
+
+
+def _spec_file(top):
+    import importlib.util
+
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, ValueError):
+        return None
+    return spec and (spec.origin or next(iter(spec.submodule_search_locations or ()), None))
+
+
+# Libraries: their versions stand for their code.
+
+
+def _library(name):
+    """Return the version of the library that a module is of, or None for code of the user's own."""
+    module = sys.modules.get(name) if isinstance(name, str) and name not in _MAIN else None
+    if module is None:
+        return None
+    file = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), None)
+    if file is None:
+        spec = getattr(module, "__spec__", None)
+        if name not in sys.builtin_module_names and getattr(spec, "origin", None) not in ("built-in", "frozen"):
+            return None
+    if name == _OURS or name.startswith(_OURS + "."):
+        return sys.modules[_OURS].__version__
+    return _version_of(name.partition(".")[0]) if file is None or _is_library(file) else None
+
+
+@functools.lru_cache(4096)
+def _is_library(file):
+    if file is None:
+        return False
+    if file in ("built-in", "frozen"):
+        return True
+    import sysconfig  # when it is used: see _sha256
+
+    folders = [os.path.realpath(sysconfig.get_path(path)) + os.sep for path in ("stdlib", "platstdlib", "purelib", "platlib")]
+    return not {"site-packages", "dist-packages"}.isdisjoint(file.split(os.sep)) or os.path.realpath(file).startswith(tuple(folders))
+
+
+@functools.lru_cache(None)
+def _version_of(top):
+    """Return the version of a package, whether it is imported or not; of Python's own modules that of Python."""
+    if top in sys.builtin_module_names or top in getattr(sys, "stdlib_module_names", ()):
+        return sys.version.split()[0]
+    import importlib.metadata
+
+    try:
+        return importlib.metadata.version(top)
+    except importlib.metadata.PackageNotFoundError:
+        return str(getattr(importlib.import_module(top), "__version__", sys.version.split()[0]))
+
+
+def _is_found(thing):
+    """Return whether a library has this under its own name."""
+    module, name = getattr(thing, "__module__", None), _name_of(thing)
+    if not isinstance(name, str) or _library(module) is None:
+        return False
+    found = sys.modules[module]
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found is thing

@@ -1,0 +1,176 @@
+"""Results of functions as arrays and columns of the store. `cache` and `cached` use the same forms."""
+
+from __future__ import annotations
+
+import collections.abc
+
+import numpy as np
+
+from ._arrays import Array
+from ._datasets import Dataset
+from ._errors import LarderError, _message
+
+_PLAIN_ARRAYS = np.ndarray, np.memmap, Array
+# Types that would come back as others, and the expressions to return for them.
+_REMEDIES = {
+    "numpy.ma.MaskedArray": "{'data': it.data, 'mask': numpy.ma.getmaskarray(it)}",
+    "pandas.DataFrame": "{name: it[name].to_numpy() for name in it}, columns of texts as list(it[name])",
+    "pandas.Series": "it.to_numpy(), texts as list(it), and its index as another array",
+    "polars.DataFrame": "{name: it[name].to_numpy() for name in it.columns}, columns of texts as it[name].to_list()",
+    "polars.Series": "it.to_numpy(), texts as it.to_list()",
+    "torch.Tensor": "it.numpy(), of bfloat16 it.float().numpy(); larder.torch.tensor(result) is a tensor again",
+    "complex": "numpy.complex128(it)",
+    "bytes": "numpy.frombuffer(it, 'u1')",
+    "set": "sorted(it)",
+}
+
+
+def _refused(value, at="", reason="", remedy=None):
+    """Return the error for a result that would not come back as it was."""
+    kind = type(value)
+    names = [f"{base.__module__.partition('.')[0]}.{base.__qualname__}".removeprefix("builtins.") for base in kind.__mro__]
+    names = ["numpy.ma.MaskedArray" if isinstance(value, np.ma.MaskedArray) else name for name in names]
+    if remedy is None and isinstance(value, tuple):
+        remedy = "tuple(it)" + (", or it._asdict()" if hasattr(value, "_asdict") else "")
+    if remedy is None and isinstance(value, dict):
+        remedy = "dict(it), with texts as keys"
+    if remedy is None:
+        fallback = "numpy.asarray(it)" if hasattr(value, "__array__") else "arrays, numbers and texts, in tuples, lists and dicts with texts as keys"
+        remedy = next((_REMEDIES[name] for name in names if name in _REMEDIES), fallback)
+    where = {"at": at} if at else {}
+    return LarderError(_message("a result cannot be kept as it is", "return " + remedy, type=names[0], **where, **({"reason": reason} if reason else {})))
+
+
+def _is_restorable(dtype):
+    """Return whether a header of .npy can name a dtype."""
+    try:
+        return not dtype.hasobject and dtype.metadata is None and np.lib.format.descr_to_dtype(np.lib.format.dtype_to_descr(dtype)) == dtype
+    except (TypeError, ValueError):
+        return False
+
+
+def _kept_array(value, at=""):
+    """Return an array or a numpy scalar as an array, if it comes back as it was."""
+    if type(value) not in _PLAIN_ARRAYS and not (isinstance(value, np.generic) and type(value) is value.dtype.type):
+        raise _refused(value, at)
+    if value.dtype.hasobject:
+        raise _refused(value, at, "an array of Python objects", "numbers, texts of fixed size (dtype S or U), a list of texts, or several arrays "
+                       "in a dict")
+    if not _is_restorable(value.dtype):
+        raise _refused(value, at, f"dtype {value.dtype}", "it.view('u1') or a dtype of numpy's own without metadata")
+    return np.asarray(value)
+
+
+def _kept_column(rows, at=""):
+    """Return a list of texts, of bytes or of arrays as the kind of a column and its parts; None for another list."""
+    kinds = set(map(type, rows))
+    if kinds in ({str}, {bytes}):
+        kind, part = ("strings", "bytes") if kinds == {str} else ("bytes", "values")
+        try:
+            rows = [row.encode() for row in rows] if kind == "strings" else rows
+        except UnicodeEncodeError as e:
+            raise _refused(e.object, at, "half a surrogate pair, which no UTF-8 has", "texts without it") from None
+        return kind, {part: np.frombuffer(b"".join(rows), np.uint8), "offsets": _starts(map(len, rows))}
+    if not kinds or not kinds.issubset(_PLAIN_ARRAYS) or len({(row.dtype, row.ndim) for row in rows}) > 1 or rows[0].ndim == 0:
+        return None
+    rows = [_kept_array(row, at) for row in rows]
+    return "ragged", {"values": np.concatenate([row.ravel() for row in rows]), "offsets": _starts(row.size for row in rows),
+                      "shapes": np.array([row.shape for row in rows], np.int64)}
+
+
+def _starts(lengths):
+    return np.concatenate([[0], np.cumsum(np.fromiter(lengths, np.int64))]).astype(np.int64)
+
+
+def _add_column(name, column, arrays, parts):
+    """Add the parts of a column to the arrays of a dataset."""
+    kind, its_parts = column
+    for part, array in its_parts.items():
+        arrays[f"{name}/{part}"], parts[f"{name}/{part}"] = array, f"{kind}_{part}"
+
+
+def _stored_forms(made):
+    """Return the arrays that hold a result, and the kinds of those that are parts of columns."""
+    if not isinstance(made, collections.abc.Mapping):
+        made = {"data": made}
+    elif isinstance(made, Dataset) and made.columns:
+        raise _refused(made, "", "it has columns", "a dict of its arrays, and of its columns as lists")
+    arrays, parts = {}, {}
+    for name, value in made.items():
+        if type(name) is not str:
+            raise _refused(made, "", f"a name is {name!r}", "a dict with texts as names")
+        form = _array_or_column(value, name)
+        its_arrays, its_parts = {name: form}, {}
+        if isinstance(form, tuple):
+            its_arrays.clear()
+            _add_column(name, form, its_arrays, its_parts)
+        for one in its_arrays:
+            if one in arrays:
+                raise _refused(made, one, "two arrays have this name", "other names")
+        arrays.update(its_arrays)
+        parts.update(its_parts)
+    return arrays, parts
+
+
+def _array_or_column(value, at):
+    """Return an array, or a column: of a list of texts, of bytes, or of rows that differ in length."""
+    if isinstance(value, dict):
+        raise _refused(value, at, "", "its arrays under names with slashes, such as 'a/b'")
+    if type(value) not in (bool, int, float, complex, str, list, tuple):
+        return _kept_array(value, at)
+    if type(value) in (list, tuple) and len(value):
+        if any(isinstance(row, dict) for row in value):
+            raise _refused(value, at, "its rows are dicts", "a dict of lists: {name: [row[name] for row in rows] for name in rows[0]}")
+        column = None if _are_arrays_of_one_shape(value) else _kept_column(value, at)
+        if column is not None:
+            return column
+    found = _numbers(value, at)
+    return found if found is not None else _ragged_numbers(value, at)
+
+
+def _are_arrays_of_one_shape(rows):
+    return all(isinstance(row, np.ndarray) for row in rows) and len({row.shape for row in rows}) == 1
+
+
+def _numbers(value, at):
+    """Return numbers or texts, in lists or not, as an array that has all of them as they were; None if rows differ in length."""
+    try:
+        array = np.asarray(value)
+    except ValueError:  # numpy 1.24 and later; others make an array of objects
+        array = None
+    if array is None or array.dtype.hasobject:
+        if all(isinstance(row, (list, tuple, np.ndarray)) for row in (value if isinstance(value, (list, tuple)) else [value])):
+            return None
+        _require_equal(value, value, at)  # refuses the object by its name
+        raise _refused(value, at, "integers of more than 64 bits", "numbers of one dtype")
+    _require_equal(value, array.tolist(), at)
+    return array
+
+
+def _require_equal(value, found, at):
+    """Refuse a value that an array has another for: mixed types become texts or floats, longer integers floats."""
+    if isinstance(value, np.ndarray):
+        _kept_array(value, at)
+        value = value.tolist()
+    if type(value) in (list, tuple):
+        for one, its_found in zip(value, found):
+            _require_equal(one, its_found, at)
+        return
+    if type(value) not in (bool, int, float, complex, str, bytes) and not isinstance(value, np.generic):
+        raise _refused(value, at)
+    is_bool = isinstance(value, (bool, np.bool_))
+    if is_bool != isinstance(found, bool) or found != value and (found == found or value == value):
+        raise _refused(value, at, f"it is among others of other types, and would become {found!r}", "values of one type")
+
+
+def _ragged_numbers(rows, at):
+    arrays = [_numbers(row, at) for row in rows]
+    kinds = {array.dtype.kind for array in arrays if array is not None and array.size}
+    if any(array is None for array in arrays) or not kinds <= set("biufc") or len({array.ndim for array in arrays}) != 1 or arrays[0].ndim == 0:
+        raise _refused(rows, at, "its rows are neither numbers of one dtype and number of dimensions, nor texts",
+                       "arrays, or several lists in a dict")
+    dtype = np.result_type(*(array.dtype for array in arrays if array.size)) if kinds else arrays[0].dtype
+    cast = [array.astype(dtype) for array in arrays]
+    for array, its_cast in zip(arrays, cast):
+        _require_equal(array.tolist(), its_cast.tolist(), at)
+    return _kept_column(cast, at)
