@@ -97,9 +97,9 @@ public final class Loads {
         load.datasets().forEach(dataset -> running.put(dataset, load));
         Runnable work = () -> load.run(() -> finish(load));
         try {
-            BooleanSupplier withdraw = queue.submit(peer, "Load", work);
+            FairQueue.Ticket ticket = queue.submit(peer, "Load", work);
             load.onCancel(() -> {
-                if (withdraw.getAsBoolean()) {
+                if (ticket.withdraw()) {
                     work.run(); // which only ends it
                 }
             });

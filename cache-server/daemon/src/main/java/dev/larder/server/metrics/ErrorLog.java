@@ -59,20 +59,17 @@ public final class ErrorLog {
         LOG.warn("{}: {}", what, error.getMessage());
     }
 
-    /** Notes an error that the caller reports itself, for each {@code subject} apart. */
-    public void recordQuietly(String subject, Throwable error) {
-        note(subject, error);
-    }
-
     /**
      * Notes the failure of a load or build, which its client also receives: the client may be long gone when somebody looks for the
      * reason. Leaves out those that were cancelled, or ended with the daemon.
+     *
+     * @param subject failures of different subjects are listed apart
      */
-    public void recordUnlessGivenUp(Throwable error) {
+    public void recordUnlessGivenUp(String subject, Throwable error) {
         if (!(error instanceof LarderException known) || known.code() == ErrorCode.UNEXPECTED) {
             record(error);
         } else if (known.code() != ErrorCode.INTERRUPTED && known.code() != ErrorCode.NO_DAEMON) {
-            note("", error);
+            note(subject, error);
         }
     }
 

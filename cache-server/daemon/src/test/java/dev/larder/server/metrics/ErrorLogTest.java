@@ -61,9 +61,9 @@ class ErrorLogTest {
     @Test
     void failedLoadsAreNotedAndCancelledOnesAreNot() {
         for (ErrorCode code : List.of(ErrorCode.BAD_INPUT, ErrorCode.INTERRUPTED, ErrorCode.NO_DAEMON)) {
-            log.recordUnlessGivenUp(Failure.of(code, "load failed").exception());
+            log.recordUnlessGivenUp("a", Failure.of(code, "load failed").exception());
         }
-        log.recordUnlessGivenUp(new IllegalStateException("bug"));
+        log.recordUnlessGivenUp("a", new IllegalStateException("bug"));
 
         assertThat(log.entries())
                 .extracting(ErrorLog.Entry::message)
