@@ -2,10 +2,13 @@ package dev.larder.command;
 
 import dev.larder.command.output.Json;
 import dev.larder.command.output.Outcome;
+import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.StoreLocation;
 import dev.larder.server.store.Leftovers;
 import dev.larder.server.store.StoreReport;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,6 +56,11 @@ final class Gc implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        if (folder != null && !Files.isDirectory(folder)) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "no such folder to look for stores in")
+                    .with("under", folder)
+                    .remedy("name the folder that has the stores");
+        }
         TreeSet<Path> candidates = new TreeSet<>();
         List<Path> places = folder == null ? StoreLocation.PLACES : List.of(folder.toAbsolutePath());
         places.forEach(place -> candidates.addAll(Leftovers.candidates(place)));

@@ -51,6 +51,14 @@ class GcTest {
     }
 
     @Test
+    void aFolderThatIsNotThereIsNoFolderWithoutStores() {
+        Answer answer = Answer.of("gc", "--under", "/no/such/folder");
+
+        assertThat(answer.code()).isEqualTo(6);
+        assertThat(answer.err()).contains("no such folder to look for stores in: under=/no/such/folder");
+    }
+
+    @Test
     void theDoctorFindsADeadStoreWhateverItsNameIs() {
         Path mine = shared.resolve("mine");
         leave(mine);

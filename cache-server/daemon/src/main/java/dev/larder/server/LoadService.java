@@ -129,8 +129,8 @@ final class LoadService {
                 counters.increment(isBuild ? Counter.BUILDS : Counter.LOADS);
             } else {
                 counters.increment(isBuild ? Counter.BUILD_FAILURES : Counter.LOAD_FAILURES);
-                // of members' builds one for all, or a member could push all other errors out
-                errors.recordUnlessGivenUp(isBuild ? "" : String.join(",", ingest.datasets()), failure);
+                // one entry for all failed builds, or a member could push all other errors out
+                errors.recordUnlessGivenUp(isBuild ? "" : String.join(", ", ingest.datasets()), failure);
             }
             LOG.info(
                     "{}: datasets={} ms={}{}",

@@ -99,10 +99,18 @@ class NodeLaunchTest {
     void nodesWithoutANumberAreNumberedAsTheyCome() {
         nodes.of("2:2", 1, "echo $GROUP_RANK");
         Node first = nodes.start(Nodes.with(
-                unnumbered(nodes.options(0)), "run", nodes.options(0).endpoint(), Nodes.SECRET, folder.resolve("one")));
+                Nodes.unnumbered(nodes.options(0)),
+                "run",
+                nodes.options(0).endpoint(),
+                Nodes.SECRET,
+                folder.resolve("one")));
         awaitLeader();
         Node second = nodes.start(Nodes.with(
-                unnumbered(nodes.options(0)), "run", nodes.options(0).endpoint(), Nodes.SECRET, folder.resolve("two")));
+                Nodes.unnumbered(nodes.options(0)),
+                "run",
+                nodes.options(0).endpoint(),
+                Nodes.SECRET,
+                folder.resolve("two")));
 
         assertThat(first.join().exitCode()).isZero();
         assertThat(second.join().exitCode()).isZero();
@@ -118,21 +126,6 @@ class NodeLaunchTest {
                 return false;
             }
         });
-    }
-
-    private static NodeOptions unnumbered(NodeOptions of) {
-        return new NodeOptions(
-                of.runName(),
-                of.endpoint(),
-                -1,
-                of.minNodes(),
-                of.maxNodes(),
-                of.secret(),
-                of.store(),
-                of.plan(),
-                of.times(),
-                of.forwards(),
-                of.data());
     }
 
     @Test
@@ -342,7 +335,8 @@ class NodeLaunchTest {
         Node other = nodes.start(1);
         awaitLines(other, 1, "up");
 
-        refusalOf(nodes.start(extra())).hasMessageContaining("the run has all its nodes: nnodes=2:2 rdzvId=run leader=");
+        refusalOf(nodes.start(extra()))
+                .hasMessageContaining("the run has all its nodes: nnodes=2:2 rdzvId=run leader=");
 
         other.launch().terminate();
         assertThat(leader.join().exitCode()).isEqualTo(143);
@@ -350,7 +344,7 @@ class NodeLaunchTest {
     }
 
     private NodeOptions extra() {
-        NodeOptions any = unnumbered(nodes.options(1));
+        NodeOptions any = Nodes.unnumbered(nodes.options(1));
         return Nodes.with(any, "run", any.endpoint(), Nodes.SECRET, folder.resolve("extra"));
     }
 
@@ -359,7 +353,7 @@ class NodeLaunchTest {
         nodes.of("2:2", 1, SLEEPS).lostAfter(Duration.ofSeconds(3));
         try (Wire wire = new Wire(nodes.port())) {
             Node leader = nodes.start(0);
-            Node other = nodes.start(unnumbered(Nodes.by(wire.port(), nodes.options(1))));
+            Node other = nodes.start(Nodes.unnumbered(Nodes.by(wire.port(), nodes.options(1))));
             awaitLines(other, 1, "up 1 2 0");
             wire.silence();
 
@@ -375,8 +369,8 @@ class NodeLaunchTest {
     @Test
     void aNameThatDoesNotResolveIsNamedWhileTheNodeWaits() {
         NodeOptions any = nodes.of("2:2", 1, "echo up").options(1);
-        Node lost = nodes.start(Nodes.with(
-                any, "run", new Endpoint("no-such-host.invalid", nodes.port()), Nodes.SECRET, any.store()));
+        Node lost = nodes.start(
+                Nodes.with(any, "run", new Endpoint("no-such-host.invalid", nodes.port()), Nodes.SECRET, any.store()));
 
         awaitSaid(lost, "endpoint=no-such-host.invalid:" + nodes.port() + " state=no such host atMost=10s");
     }
@@ -401,7 +395,10 @@ class NodeLaunchTest {
     @Test
     void aSignalThatEndsNothingReachesTheRanksOfItsNodeOnly() {
         String go = folder.resolve("go").toString();
-        nodes.of("2:2", 1, "trap 'echo saved; mkdir " + go + "' USR1; echo up; until [ -e " + go + " ]; do sleep 0.02 || :; done");
+        nodes.of(
+                "2:2",
+                1,
+                "trap 'echo saved; mkdir " + go + "' USR1; echo up; until [ -e " + go + " ]; do sleep 0.02 || :; done");
         Node leader = nodes.start(0);
         Node other = nodes.start(1);
         awaitLines(other, 1, "up");
@@ -418,29 +415,13 @@ class NodeLaunchTest {
     @Test
     void aProgramThatDoesNotExistIsNotStartedAgainOnAnyNode() {
         nodes.of("2:2", 1, "echo up");
-        Node leader = nodes.start(running("no-such-program", nodes.options(0)));
-        Node other = nodes.start(running("no-such-program", nodes.options(1)));
+        Node leader = nodes.start(Nodes.running("no-such-program", nodes.options(0)));
+        Node other = nodes.start(Nodes.running("no-such-program", nodes.options(1)));
 
         assertThat(List.of(leader.join(), other.join())).allSatisfy(end -> {
             assertThat(end.exitCode()).isEqualTo(127);
             assertThat(end.message()).contains("no such program: command=no-such-program", "attempt=1/4");
         });
-    }
-
-    private static NodeOptions running(String program, NodeOptions of) {
-        LaunchPlan plan = LaunchPlan.of(1, List.of(program)).withMaxRestarts(3);
-        return new NodeOptions(
-                of.runName(),
-                of.endpoint(),
-                of.nodeRank(),
-                of.minNodes(),
-                of.maxNodes(),
-                of.secret(),
-                of.store(),
-                plan,
-                of.times(),
-                of.forwards(),
-                of.data());
     }
 
     @Test

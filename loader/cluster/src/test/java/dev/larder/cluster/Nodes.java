@@ -121,6 +121,37 @@ final class Nodes implements AutoCloseable {
                 options.data());
     }
 
+    static NodeOptions unnumbered(NodeOptions of) {
+        return new NodeOptions(
+                of.runName(),
+                of.endpoint(),
+                -1,
+                of.minNodes(),
+                of.maxNodes(),
+                of.secret(),
+                of.store(),
+                of.plan(),
+                of.times(),
+                of.forwards(),
+                of.data());
+    }
+
+    static NodeOptions running(String program, NodeOptions of) {
+        LaunchPlan plan = LaunchPlan.of(1, List.of(program)).withMaxRestarts(3);
+        return new NodeOptions(
+                of.runName(),
+                of.endpoint(),
+                of.nodeRank(),
+                of.minNodes(),
+                of.maxNodes(),
+                of.secret(),
+                of.store(),
+                plan,
+                of.times(),
+                of.forwards(),
+                of.data());
+    }
+
     @Override
     public void close() {
         started.forEach(Node::close);

@@ -24,8 +24,8 @@ final class DaemonCheck implements Check {
                 Finding.problem(
                         name(),
                         "it takes connections but does not answer requests: " + answer.version(),
-                        "if a stack trace waits for a file system, repair that; else kill -9 its process and run larder serve,"
-                                + " which takes its data over");
+                        "if a stack trace waits for a file system, repair that; else larder stop --keep, or kill -9 its process, and"
+                                + " run larder serve, which takes its data over");
             case RUNNING ->
                 answer.version().equals(ReleaseVersion.text())
                         ? Finding.ok(name(), "version=" + answer.version())

@@ -60,14 +60,12 @@ public final class ErrorLog {
     }
 
     /**
-     * Notes the failure of a load or build, which its client also receives: the client may be long gone when somebody looks for the
-     * reason. Leaves out those that were cancelled, or ended with the daemon.
-     *
-     * @param subject failures of different subjects are listed apart
+     * Notes the failure of a load or build, for each {@code subject} apart. Its client also receives it, but may be long gone when a person
+     * looks for the reason. Leaves out those that were cancelled, or ended with the daemon.
      */
     public void recordUnlessGivenUp(String subject, Throwable error) {
         if (!(error instanceof LarderException known) || known.code() == ErrorCode.UNEXPECTED) {
-            record(error);
+            record(subject, error);
         } else if (known.code() != ErrorCode.INTERRUPTED && known.code() != ErrorCode.NO_DAEMON) {
             note(subject, error);
         }

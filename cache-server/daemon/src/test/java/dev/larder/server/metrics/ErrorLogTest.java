@@ -61,14 +61,15 @@ class ErrorLogTest {
     @Test
     void failedLoadsAreNotedAndCancelledOnesAreNot() {
         for (ErrorCode code : List.of(ErrorCode.BAD_INPUT, ErrorCode.INTERRUPTED, ErrorCode.NO_DAEMON)) {
-            log.recordUnlessGivenUp("a", Failure.of(code, "load failed").exception());
+            log.recordUnlessGivenUp("d", Failure.of(code, "load failed").exception());
         }
-        log.recordUnlessGivenUp("a", new IllegalStateException("bug"));
+        log.recordUnlessGivenUp("d", new IllegalStateException("bug"));
 
         assertThat(log.entries())
                 .extracting(ErrorLog.Entry::message)
                 .satisfiesExactly(
-                        first -> assertThat(first).contains("load failed"), second -> assertThat(second).contains("bug"));
+                        first -> assertThat(first).contains("load failed"),
+                        second -> assertThat(second).contains("bug"));
     }
 
     private static Throwable elsewhere() {

@@ -3,7 +3,9 @@ package dev.larder.launch.process;
 import dev.larder.launch.process.ExitCause.Ended;
 import dev.larder.launch.process.ExitCause.NotStarted;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -21,6 +23,7 @@ public final class PooledJob {
     private @Nullable ChildProcess child;
     private @Nullable EndReason endReason;
     private Duration endGrace = Duration.ZERO;
+    private final List<String> signals = new ArrayList<>();
 
     PooledJob(Job job, Duration grace) {
         this.job = job;
@@ -62,11 +65,14 @@ public final class PooledJob {
         end(EndReason.CANCELLED, newGrace);
     }
 
-    /** Sends its process group a signal, named without SIG, if it runs. */
+    /** Sends its process group a signal, named without SIG, if it runs; one that is being started gets it when it runs. */
     void signal(String name) {
         ChildProcess running;
         synchronized (this) {
             running = child;
+            if (running == null && slot != null) {
+                signals.add(name);
+            }
         }
         if (running != null) {
             running.signal(name);
@@ -120,10 +126,13 @@ public final class PooledJob {
             return CompletableFuture.completedFuture(null);
         }
         EndReason already;
+        List<String> early;
         synchronized (this) {
             child = started;
             already = endReason;
+            early = List.copyOf(signals);
         }
+        early.forEach(started::signal);
         if (already != null) {
             started.end(already, endGrace);
         }
