@@ -78,8 +78,8 @@ class LaunchDataTest {
         List<String> starter =
                 List.of("env", "LARDER_COMMAND=" + CommandProcess.script(folder), "LARDER_RDZV_SECRET=" + SECRET);
         Path both = Files.createDirectory(folder.resolve("both"));
-        String meets = "ls -d $LARDER_STORE/data/train/1 >&2; mkdir " + both + "/$$; until [ $(ls "
-                + both + " | wc -l) = 2 ]; do sleep 0.02; done; echo up";
+        String meets = "ls -d $LARDER_STORE/data/train/1 >&2; mkdir " + both + "/$$; until [ $(ls " + both
+                + " | wc -l) = 2 ]; do sleep 0.02; done; echo up";
         String[] words = {"launch", "--data=train=" + source(), "--", "sh", "-c", meets};
         try (CommandProcess one = CommandProcess.by(starter, store, words);
                 CommandProcess two = CommandProcess.by(starter, store, words)) {
@@ -105,7 +105,8 @@ class LaunchDataTest {
                 "false")) {
             assertThat(launch.exitCode()).isEqualTo(1);
             assertThat(launch.err()).contains("data: the daemon stays until");
-            assertThat(launch.err().lines().reduce("", (before, line) -> line)).startsWith("larder: a rank failed: rank=0");
+            assertThat(launch.err().lines().reduce("", (before, line) -> line))
+                    .startsWith("larder: a rank failed: rank=0");
         } finally {
             assertThat(Answer.of(store, "stop").code()).isZero();
         }

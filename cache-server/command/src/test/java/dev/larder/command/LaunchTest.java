@@ -70,7 +70,12 @@ class LaunchTest {
     @Test
     void bytesThatAreNoTextAreShownAsTheyAre() throws IOException, InterruptedException {
         Process process = new ProcessBuilder(
-                        CommandProcess.script(folder).toString(), "launch", "-q", "--", "printf", "\\377\\300a\\n\\303\\274")
+                        CommandProcess.script(folder).toString(),
+                        "launch",
+                        "-q",
+                        "--",
+                        "printf",
+                        "\\377\\300a\\n\\303\\274")
                 .start();
 
         assertThat(process.getInputStream().readAllBytes())
@@ -331,11 +336,12 @@ class LaunchTest {
         String script = "echo $TORCHELASTIC_ERROR_FILE $TORCH_NCCL_ASYNC_ERROR_HANDLING $TORCHELASTIC_SIGNALS_TO_HANDLE"
                 + " $TORCHELASTIC_RUN_ID";
         String logs = folder.resolve("logs").toString();
-        try (CommandProcess launch = launch(
-                script, "--standalone", "--log-dir", logs, "--signals-to-handle=SIGTERM,SIGUSR1")) {
+        try (CommandProcess launch =
+                launch(script, "--standalone", "--log-dir", logs, "--signals-to-handle=SIGTERM,SIGUSR1")) {
             assertThat(launch.exitCode()).as(launch.err()).isZero();
             assertThat(launch.out())
-                    .containsPattern("\\[1\\] " + logs + "/run_[^/]*/attempt_0/1/error.json 1 SIGTERM,SIGUSR1 [-0-9a-f]{36}\n");
+                    .containsPattern(
+                            "\\[1\\] " + logs + "/run_[^/]*/attempt_0/1/error.json 1 SIGTERM,SIGUSR1 [-0-9a-f]{36}\n");
         }
     }
 
@@ -353,7 +359,9 @@ class LaunchTest {
         try (CommandProcess launch = CommandProcess.onStore(
                 LeavesNothingBehind.newStore(), "launch", "--max-restarts=3", "--", "no-such-program")) {
             assertThat(launch.exitCode()).isEqualTo(127);
-            assertThat(launch.err()).contains("no such program: command=no-such-program", "attempt=1/4").doesNotContain("restarting");
+            assertThat(launch.err())
+                    .contains("no such program: command=no-such-program", "attempt=1/4")
+                    .doesNotContain("restarting");
         }
     }
 

@@ -55,7 +55,8 @@ class SchedulerSignalsTest {
     void jobsOfAGridSaveTheirState() {
         String out = folder.resolve("grid").toString();
         String save = "trap 'echo {n} > saved; exit 0' USR1; echo {n} > up; while :; do sleep 0.05; done";
-        try (CommandProcess grid = start("grid", "--devices", "1", "--out", out, "n=1", "--", "sh", "-c", "cd " + folder + "; " + save)) {
+        try (CommandProcess grid =
+                start("grid", "--devices", "1", "--out", out, "n=1", "--", "sh", "-c", "cd " + folder + "; " + save)) {
             await().until(() -> Files.exists(folder.resolve("up")));
 
             grid.signal("USR1");
@@ -83,9 +84,8 @@ class SchedulerSignalsTest {
         Path java = Files.writeString(folder.resolve("java"), "#!/bin/sh\necho $_JAVA_SR_SIGNUM; echo \"$@\"\n");
         assertThat(java.toFile().setExecutable(true)).isTrue();
         List<String> words = new ArrayList<>(List.of("bash", "-euc", become, java.toString(), folder.toString()));
-        ProcessBuilder builder = new ProcessBuilder(words)
-                .directory(Path.of("../..").toFile())
-                .redirectErrorStream(true);
+        ProcessBuilder builder =
+                new ProcessBuilder(words).directory(Path.of("../..").toFile()).redirectErrorStream(true);
         builder.environment().put("_JAVA_SR_SIGNUM", "40");
 
         Process process = builder.start();

@@ -51,8 +51,9 @@ final class LeaderCall {
 
     /** Describes the wait for the leader. */
     String waiting() {
-        return "waiting for the leader of the run: endpoint=" + options.endpoint().text() + " state=" + state
-                + " atMost=" + options.times().meeting().toSeconds() + "s; " + REMEDY;
+        return "waiting for the leader of the run: endpoint="
+                + options.endpoint().text() + " state=" + state + " atMost="
+                + options.times().meeting().toSeconds() + "s; " + REMEDY;
     }
 
     /** Calls once; null where nobody answers yet. */

@@ -170,7 +170,8 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
 
     private NodeResult takePart(@Nullable Leader leader, LeaderCall call, Thread notice) {
         String token = leader == null ? "" : leader.token();
-        try (NodeLink connected = call.connect(token, Deadline.after(options.times().meeting()))) {
+        try (NodeLink connected =
+                call.connect(token, Deadline.after(options.times().meeting()))) {
             notice.interrupt();
             link = connected;
             if (stop != null) {

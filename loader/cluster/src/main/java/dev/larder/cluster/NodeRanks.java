@@ -118,8 +118,7 @@ final class NodeRanks implements AutoCloseable {
         @Override
         public void lines(int rank, List<OutputLine> lines) {
             if (forwarder != null) {
-                lines.forEach(line ->
-                        forwarder.offer(new LineForwarder.RankLine("", place.firstRank() + rank, line)));
+                lines.forEach(line -> forwarder.offer(new LineForwarder.RankLine("", place.firstRank() + rank, line)));
             }
             shown.lines(rank, lines);
         }

@@ -78,8 +78,8 @@ final class Objections {
                 .filter(member -> !member.hello().equals(leader))
                 .max(Comparator.comparingLong(member -> now - member.heardNanos()))
                 .orElse(null);
-        String text = "the run has all its nodes: nnodes=" + leader.text("nnodes") + " rdzvId="
-                + leader.text("runName") + " leader=" + leader.text("host") + "; " + OWN_RUN;
+        String text = "the run has all its nodes: nnodes=" + leader.text("nnodes") + " rdzvId=" + leader.text("runName")
+                + " leader=" + leader.text("host") + "; " + OWN_RUN;
         return new Objection(text, quietest, false);
     }
 

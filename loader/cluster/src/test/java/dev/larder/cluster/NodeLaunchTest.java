@@ -99,10 +99,18 @@ class NodeLaunchTest {
     void nodesWithoutANumberAreNumberedAsTheyCome() {
         nodes.of("2:2", 1, "echo $GROUP_RANK");
         Node first = nodes.start(Nodes.with(
-                Nodes.unnumbered(nodes.options(0)), "run", nodes.options(0).endpoint(), Nodes.SECRET, folder.resolve("one")));
+                Nodes.unnumbered(nodes.options(0)),
+                "run",
+                nodes.options(0).endpoint(),
+                Nodes.SECRET,
+                folder.resolve("one")));
         awaitLeader();
         Node second = nodes.start(Nodes.with(
-                Nodes.unnumbered(nodes.options(0)), "run", nodes.options(0).endpoint(), Nodes.SECRET, folder.resolve("two")));
+                Nodes.unnumbered(nodes.options(0)),
+                "run",
+                nodes.options(0).endpoint(),
+                Nodes.SECRET,
+                folder.resolve("two")));
 
         assertThat(first.join().exitCode()).isZero();
         assertThat(second.join().exitCode()).isZero();
@@ -327,7 +335,8 @@ class NodeLaunchTest {
         Node other = nodes.start(1);
         awaitLines(other, 1, "up");
 
-        refusalOf(nodes.start(extra())).hasMessageContaining("the run has all its nodes: nnodes=2:2 rdzvId=run leader=");
+        refusalOf(nodes.start(extra()))
+                .hasMessageContaining("the run has all its nodes: nnodes=2:2 rdzvId=run leader=");
 
         other.launch().terminate();
         assertThat(leader.join().exitCode()).isEqualTo(143);
@@ -360,8 +369,8 @@ class NodeLaunchTest {
     @Test
     void aNameThatDoesNotResolveIsNamedWhileTheNodeWaits() {
         NodeOptions any = nodes.of("2:2", 1, "echo up").options(1);
-        Node lost = nodes.start(Nodes.with(
-                any, "run", new Endpoint("no-such-host.invalid", nodes.port()), Nodes.SECRET, any.store()));
+        Node lost = nodes.start(
+                Nodes.with(any, "run", new Endpoint("no-such-host.invalid", nodes.port()), Nodes.SECRET, any.store()));
 
         awaitSaid(lost, "endpoint=no-such-host.invalid:" + nodes.port() + " state=no such host atMost=10s");
     }
@@ -386,7 +395,10 @@ class NodeLaunchTest {
     @Test
     void aSignalThatEndsNothingReachesTheRanksOfItsNodeOnly() {
         String go = folder.resolve("go").toString();
-        nodes.of("2:2", 1, "trap 'echo saved; mkdir " + go + "' USR1; echo up; until [ -e " + go + " ]; do sleep 0.02 || :; done");
+        nodes.of(
+                "2:2",
+                1,
+                "trap 'echo saved; mkdir " + go + "' USR1; echo up; until [ -e " + go + " ]; do sleep 0.02 || :; done");
         Node leader = nodes.start(0);
         Node other = nodes.start(1);
         awaitLines(other, 1, "up");

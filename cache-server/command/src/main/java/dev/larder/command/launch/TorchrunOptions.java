@@ -24,8 +24,8 @@ public final class TorchrunOptions {
     private static final String PYTHON = "PYTHON_EXEC";
 
     /** The signals that end the ranks, those that are passed on to them, and SIGQUIT, which torchrun lists by default. */
-    private static final List<String> SIGNALS = List.of(
-            "SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGXCPU", "SIGCONT");
+    private static final List<String> SIGNALS =
+            List.of("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGXCPU", "SIGCONT");
 
     @Option(names = "--role", paramLabel = "NAME", hidden = true)
     @Nullable
@@ -115,7 +115,10 @@ public final class TorchrunOptions {
         refuse(isRunPath, "--run-path", "leave it out: a script whose name ends in .py runs by python3 -u");
         refuse(numaBinding != null, "--numa-binding", "start the program by numactl: -- numactl --cpunodebind=0 CMD");
         refuse(logsSpecs != null, "--logs-specs", "use --log-dir, --redirects and --tee");
-        refuse(!filters.isEmpty(), "--duplicate-stdout-filters and --duplicate-stderr-filters", "filter the files of --log-dir");
+        refuse(
+                !filters.isEmpty(),
+                "--duplicate-stdout-filters and --duplicate-stderr-filters",
+                "filter the files of --log-dir");
     }
 
     private static void refuse(boolean isGiven, String option, String remedy) {

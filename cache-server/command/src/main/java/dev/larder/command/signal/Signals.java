@@ -46,7 +46,8 @@ public final class Signals {
     /** Ignores notices of schedulers, here and in programs that are started from now on. */
     public static void ignoreNotices() {
         try {
-            Object ignore = Class.forName("sun.misc.SignalHandler").getField("SIG_IGN").get(null);
+            Object ignore =
+                    Class.forName("sun.misc.SignalHandler").getField("SIG_IGN").get(null);
             notices().forEach(name -> install(name, ignore));
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException("cannot ignore signals", e);
@@ -55,9 +56,7 @@ public final class Signals {
 
     private static List<String> notices() {
         boolean isJvms = !JVM_SIGNAL_OF_LAUNCHER.equals(System.getenv(JVM_SIGNAL));
-        return NOTICES.stream()
-                .filter(name -> !(isJvms && name.equals("USR2")))
-                .toList();
+        return NOTICES.stream().filter(name -> !(isJvms && name.equals("USR2"))).toList();
     }
 
     /** Calls the handler with the name, from now on, instead of ending the process. */

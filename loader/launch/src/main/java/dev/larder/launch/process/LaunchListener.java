@@ -31,7 +31,9 @@ public interface LaunchListener {
 
     /** The files that a rank's output goes to, and the one that its error as JSON may go to; null for none. */
     record RankLogs(
-            @Nullable Path out, @Nullable Path err, @Nullable Path error) {
+            @Nullable Path out,
+            @Nullable Path err,
+            @Nullable Path error) {
         /** Keeps nothing. */
         public static final RankLogs NONE = new RankLogs(null, null, null);
     }

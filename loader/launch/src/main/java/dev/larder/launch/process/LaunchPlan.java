@@ -73,33 +73,54 @@ public record LaunchPlan(
 
     /** Changes how often all ranks are started again. */
     public LaunchPlan withMaxRestarts(int restarts) {
-        return new LaunchPlan(words, worldSize, restarts, masterPort, environment, isInputForRankZero, grace, node, earlierRestarts);
+        return new LaunchPlan(
+                words, worldSize, restarts, masterPort, environment, isInputForRankZero, grace, node, earlierRestarts);
     }
 
     /** Changes what else differs from this process's environment. */
     public LaunchPlan withEnvironment(Map<String, @Nullable String> changes) {
-        return new LaunchPlan(words, worldSize, maxRestarts, masterPort, changes, isInputForRankZero, grace, node, earlierRestarts);
+        return new LaunchPlan(
+                words, worldSize, maxRestarts, masterPort, changes, isInputForRankZero, grace, node, earlierRestarts);
     }
 
     /** Changes how long ranks may take to end. */
     public LaunchPlan withGrace(Duration newGrace) {
         return new LaunchPlan(
-                words, worldSize, maxRestarts, masterPort, environment, isInputForRankZero, newGrace, node, earlierRestarts);
+                words,
+                worldSize,
+                maxRestarts,
+                masterPort,
+                environment,
+                isInputForRankZero,
+                newGrace,
+                node,
+                earlierRestarts);
     }
 
     /** Changes the port. */
     public LaunchPlan withMasterPort(int port) {
-        return new LaunchPlan(words, worldSize, maxRestarts, port, environment, isInputForRankZero, grace, node, earlierRestarts);
+        return new LaunchPlan(
+                words, worldSize, maxRestarts, port, environment, isInputForRankZero, grace, node, earlierRestarts);
     }
 
     /** Lets rank 0 read what this process would. */
     public LaunchPlan withInputForRankZero() {
-        return new LaunchPlan(words, worldSize, maxRestarts, masterPort, environment, true, grace, node, earlierRestarts);
+        return new LaunchPlan(
+                words, worldSize, maxRestarts, masterPort, environment, true, grace, node, earlierRestarts);
     }
 
     /** Makes this machine one of several; all ranks then run once, as whoever counts attempts is elsewhere. */
     public LaunchPlan withNode(NodePlace place) {
-        return new LaunchPlan(words, worldSize, maxRestarts, masterPort, environment, isInputForRankZero, grace, place, earlierRestarts);
+        return new LaunchPlan(
+                words,
+                worldSize,
+                maxRestarts,
+                masterPort,
+                environment,
+                isInputForRankZero,
+                grace,
+                place,
+                earlierRestarts);
     }
 
     /** Sets the number of restarts that ranks count before those of this launch. */

@@ -114,8 +114,8 @@ final class RankProcesses {
         });
         boolean readsInput = environment.place().firstRank() + rank.number == 0
                 && environment.plan().isInputForRankZero();
-        ProcessSpec program =
-                new ProcessSpec(environment.plan().words(), environment.changes(rank.number, logs.error()), null, output, readsInput);
+        ProcessSpec program = new ProcessSpec(
+                environment.plan().words(), environment.changes(rank.number, logs.error()), null, output, readsInput);
         ChildProcess process = ChildProcess.start(program.withPromptPython());
         rank.process = process;
         var unusedDeath = process.onDeath().thenRun(rank::died);

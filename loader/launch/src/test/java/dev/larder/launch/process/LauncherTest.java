@@ -219,7 +219,8 @@ class LauncherTest {
         LaunchListener slow = new LaunchListener() {
             @Override
             public void lines(int rank, List<OutputLine> read) {
-                LockSupport.parkNanos(900_000_000); // 3.6 s in all: more than the 2 s for which a join waits for no line
+                LockSupport.parkNanos(
+                        900_000_000); // 3.6 s in all: more than the 2 s for which a join waits for no line
                 lines.addAndGet(read.size());
             }
         };

@@ -44,7 +44,9 @@ class ProcessPoolTest {
     }
 
     private ProcessSpec shell(String script) {
-        return ProcessSpec.of(List.of("sh", "-c", script), OutputRedirect.merged(null, read -> read.forEach(line -> lines.add(line.text()))))
+        return ProcessSpec.of(
+                        List.of("sh", "-c", script),
+                        OutputRedirect.merged(null, read -> read.forEach(line -> lines.add(line.text()))))
                 .in(folder);
     }
 

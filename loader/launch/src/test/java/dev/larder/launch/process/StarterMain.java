@@ -10,7 +10,8 @@ final class StarterMain {
     public static void main(String[] words) throws IOException {
         try (ChildProcess child = ChildProcess.start(ProcessSpec.of(
                 List.of(words),
-                OutputRedirect.merged(null, read -> read.forEach(line -> System.out.println("child said " + line.text())))))) {
+                OutputRedirect.merged(
+                        null, read -> read.forEach(line -> System.out.println("child said " + line.text())))))) {
             System.out.println("pid " + child.pid());
             System.out.println("guardian " + child.guardianPid());
             System.out.flush();
