@@ -85,8 +85,8 @@ def describe(value, met=None):
     what = f"{kind.__module__}.{kind.__qualname__}"
     if isinstance(value, (list, dict, set, np.ndarray, Plain, Slots)):
         if id(value) in met:
-            return f"again {met[id(value)]}"
-        met[id(value)] = len(met)
+            return f"again {met[id(value)][0]}"
+        met[id(value)] = len(met), value  # kept, else another one could have its id
     if isinstance(value, float):
         return f"{what} {struct.pack('d', value).hex()}"
     if isinstance(value, np.ma.MaskedArray):
@@ -336,9 +336,10 @@ class KeysTest(unittest.TestCase):
                 self.key(function, 1, version=1)
         self.differ(*(self.key(lambda x: x, 1, version=1, name=name) for name in "ab"), self.key(lambda x: x, 1, version=2, name="a"))
         self.assertEqual(self.key(lambda x: x, 1, version=1, name="a"), self.key(lambda x: x + 1, 1, version=1, name="a"))
-        done = subprocess.run([sys.executable, "-c", f"import sys; sys.path[:0] = {sys.path[:2]!r}\nimport larder\n"
-                               "def f(): pass\nlarder.cached(f, version=1).dataset_of()"], capture_output=True, text=True)
-        self.assertIn("a version needs a name", done.stderr)
+        text = f"import sys; sys.path[:0] = {sys.path[:2]!r}\nimport larder\ndef f(): pass\nlarder.cached(f, version=1).dataset_of()"
+        for arguments in ("-c", text), ("-",):
+            done = subprocess.run([sys.executable, *arguments], input=text, capture_output=True, text=True)
+            self.assertIn("a version needs a name", done.stderr)
 
     def test_bound_values_count_with_a_version(self):
         self.differ(*(self.key(functools.partial(pow, n), 3, version=1) for n in (1, 2)), self.key(functools.partial(divmod, 1), 3, version=1))

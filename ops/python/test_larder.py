@@ -963,6 +963,8 @@ class CacheTest(CommandCase):
         self.assertEqual((made["stacked"].shape, made["table"].tolist()), ((2, 2, 3), [[1, 2], [3, 4]]))
         self.assertEqual([*larder.cache("one", lambda: ["a", "bc"])], ["a", "bc"])
         self.assertEqual([*larder.cache("one", None)], ["a", "bc"])
+        with self.assertRaisesRegex(larder.LarderError, r"type=larder.Ragged at=images; return list.it."):
+            larder.cache("again", lambda: {"images": made["images"]})
 
     def test_what_would_come_back_as_something_else_is_refused_before_it_is_stored(self):
         for made, reason in (([{"x": 1}, {"x": 2}], r"dict of lists: .name: .row.name. for row in rows."), ([1, "a"], "at=data .*would become '1'"),

@@ -127,6 +127,7 @@ class WithDaemonTest(unittest.TestCase):
         del made
         self.evict(compute.dataset_of(5))
         self.assertEqual((compute(5)["n"], calls), (5, [5, 5]))
+        self.evict(compute.dataset_of(5))
 
     def test_what_was_loaded_comes_in_batches_in_a_known_order(self):
         self.save("x", np.arange(100))

@@ -45,16 +45,16 @@ def cache(name: str, fn: Callable[[], Any], store: str | os.PathLike[str] | None
 
     `fn` returns an array, a number, a list of numbers or of lists of numbers, which comes back as an `Array`; a list of texts, of bytes,
     or of rows that differ in length, which comes back as a column (`Strings`, `Bytes`, `Ragged`); or a dict of such, which comes back as a
-    `Dataset` unless its only name is ``data``. Results that would come back as something else are refused before anything is stored: a DataFrame, a
-    tensor, a masked array, a list of dicts; the message contains the expression to return. If `fn` raises, or its process dies, nothing is cached and the next process that waits calls
-    its own `fn`. `timeout` is the longest time to wait for another process, in seconds.
+    `Dataset` unless its only name is ``data``. Results that would come back as something else are refused before anything is stored: a
+    DataFrame, a tensor, a masked array, a list of dicts; the message contains the expression to return.
+
+    If `fn` raises, or its process dies, nothing is cached and the next process that waits calls its own `fn`. `timeout` is the longest time
+    to wait for another process, in seconds.
 
     >>> features = larder.cache("features", lambda: compute_features())
     """
     found = _built(name, lambda: _stored_forms(fn()), store, timeout)
-    if list(found._open().listed) != ["data"]:
-        return found
-    return getattr(found, found.columns["data"])("data") if "data" in found.columns else found["data"]
+    return found["data"] if list(found) == ["data"] else found
 
 
 def _built(name, make, store, timeout):

@@ -97,7 +97,8 @@ def _packed(result):
     arrays, parts = {}, {}
     text = json.dumps(_pack(result, arrays, parts)).encode()
     if len(text) > _LONGEST_JSON:
-        raise LarderError(_message("a result has too many small values", "return arrays, also for lists of numbers", bytes=len(text), most=_LONGEST_JSON))
+        raise LarderError(_message("a result has too many small values", "return arrays, also for lists of numbers", bytes=len(text),
+                                   most=_LONGEST_JSON))
     arrays[_RESULT] = np.frombuffer(text, np.uint8)
     return arrays, parts
 

@@ -19,7 +19,7 @@ _INDEX_SHOWN = 100  # characters
 def _picked(index, count, **owner):
     """Return the row that an index picks, as an int, or the rows, as an array: of a slice, integers, or a mask of all rows.
 
-    Rows count from 0, or back from the end. `owner` says in errors where the rows are.
+    Rows count from 0, or back from the end. Errors show `owner`, the column or dataset.
     """
     if isinstance(index, slice):
         return np.arange(*index.indices(count))
@@ -160,7 +160,7 @@ class Index(_Column, collections.abc.Mapping[Any, int]):
         return default if row is None else row
 
     def rows(self, keys: Iterable[Any], default: int | None = None) -> np.ndarray:
-        """Return the rows of many keys as an int64 array, in a quarter of the time of as many look-ups where they are thousands.
+        """Return the rows of many keys as an int64 array, in a quarter of the time of as many look-ups if there are thousands.
 
         A key that is not there has `default`, or raises KeyError.
         """

@@ -40,7 +40,7 @@ def _message(what, remedy, **values):
 
 
 def _note(error, what, **values):
-    """Add to a failure of the caller's own code where it happened. The failure keeps its type."""
+    """Add the place to a failure of the caller's own code, which keeps its type."""
     text = what + ": " + " ".join(f"{key}={value}" for key, value in values.items())
     if hasattr(error, "add_note"):
         error.add_note(text)

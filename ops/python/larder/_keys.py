@@ -36,8 +36,8 @@ _cached_functions: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # wh
 # Types that pickle as all that they are. Named, as most programs never import them.
 _PICKLED = frozenset("""builtins.range builtins.slice datetime.date datetime.datetime datetime.time datetime.timedelta datetime.timezone
     zoneinfo.ZoneInfo decimal.Decimal fractions.Fraction uuid.UUID collections.OrderedDict collections.defaultdict collections.Counter
-    collections.deque _collections._tuplegetter collections._tuplegetter types.SimpleNamespace operator.itemgetter operator.attrgetter operator.methodcaller pathlib.PurePosixPath
-    pathlib.PureWindowsPath pathlib.PosixPath pathlib._local.PurePosixPath pathlib._local.PureWindowsPath pathlib._local.PosixPath""".split())
+    collections.deque _collections._tuplegetter collections._tuplegetter types.SimpleNamespace operator.itemgetter operator.attrgetter
+    operator.methodcaller pathlib.PurePosixPath pathlib.PureWindowsPath pathlib.PosixPath pathlib._local.PurePosixPath pathlib._local.PureWindowsPath pathlib._local.PosixPath""".split())
 
 _ALIASES = types.GenericAlias, getattr(types, "UnionType", types.GenericAlias)
 
@@ -190,7 +190,7 @@ class _Keys:
     def refuse(self, value, reason="", remedy=None):
         """Raise the error for a value that cannot be in a key, with the way to it."""
         kind = type(value)
-        where = {"value": " of ".join(_shown(*place) if isinstance(place, tuple) else place for place in reversed(self._at))} if self._at else {}
+        where = {"value": " of ".join(_item_text(*place) if isinstance(place, tuple) else place for place in reversed(self._at))} if self._at else {}
         if reason:
             where["reason"] = reason
         raise LarderError(_message("a value cannot be part of a key", remedy or (
@@ -307,7 +307,7 @@ class _Keys:
         main = sys.modules["__main__"]
         spec = getattr(main, "__spec__", None)
         path = getattr(main, "__file__", None)
-        return spec.name if spec is not None else _MAIN[0] if path is None else os.path.abspath(path)
+        return spec.name if spec is not None else os.path.abspath(path) if path is not None and os.path.isfile(path) else _MAIN[0]
 
     def _is_followed(self, thing):
         """Return whether code counts: without a version, and for names that many functions have."""
@@ -438,7 +438,7 @@ class _Keys:
             return None
 
 
-def _shown(name):
+def _item_text(name):
     """Return an item of a dict for a message."""
     try:
         text = repr(name)

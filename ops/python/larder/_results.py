@@ -7,7 +7,6 @@ import collections.abc
 import numpy as np
 
 from ._arrays import Array
-from ._datasets import Dataset
 from ._errors import LarderError, _message
 
 _PLAIN_ARRAYS = np.ndarray, np.memmap, Array
@@ -19,6 +18,9 @@ _REMEDIES = {
     "polars.DataFrame": "{name: it[name].to_numpy() for name in it.columns}, columns of texts as it[name].to_list()",
     "polars.Series": "it.to_numpy(), texts as it.to_list()",
     "torch.Tensor": "it.numpy(), of bfloat16 it.float().numpy(); larder.torch.tensor(result) is a tensor again",
+    "larder.Strings": "list(it)",
+    "larder.Ragged": "list(it)",
+    "larder.Bytes": "list(map(bytes, it))",
     "complex": "numpy.complex128(it)",
     "bytes": "numpy.frombuffer(it, 'u1')",
     "set": "sorted(it)",
@@ -38,7 +40,9 @@ def _refused(value, at="", reason="", remedy=None):
         fallback = "numpy.asarray(it)" if hasattr(value, "__array__") else "arrays, numbers and texts, in tuples, lists and dicts with texts as keys"
         remedy = next((_REMEDIES[name] for name in names if name in _REMEDIES), fallback)
     where = {"at": at} if at else {}
-    return LarderError(_message("a result cannot be kept as it is", "return " + remedy, type=names[0], **where, **({"reason": reason} if reason else {})))
+    if reason:
+        where["reason"] = reason
+    return LarderError(_message("a result cannot be kept as it is", "return " + remedy, type=names[0], **where))
 
 
 def _is_restorable(dtype):
@@ -91,10 +95,7 @@ def _add_column(name, column, arrays, parts):
 
 def _stored_forms(made):
     """Return the arrays that hold a result, and the kinds of those that are parts of columns."""
-    if not isinstance(made, collections.abc.Mapping):
-        made = {"data": made}
-    elif isinstance(made, Dataset) and made.columns:
-        raise _refused(made, "", "it has columns", "a dict of its arrays, and of its columns as lists")
+    made = made if isinstance(made, collections.abc.Mapping) else {"data": made}
     arrays, parts = {}, {}
     for name, value in made.items():
         if type(name) is not str:

@@ -50,7 +50,7 @@ class _Cached:
         """Return the array for a file, or None.
 
         The file is the same if path, inode, size, time of writing and ctime are: programs can set the time of writing back, but not the
-        ctime. A manifest of an earlier release has no ctime: the last change must be older than the manifest then.
+        ctime. A manifest of an earlier release has no ctime: then the last change must be older than the manifest.
         """
         if not isinstance(path, str) or not path.endswith(".npy"):
             return None

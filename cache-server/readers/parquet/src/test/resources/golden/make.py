@@ -1,6 +1,7 @@
 """Makes the golden files of Parquet, and what numpy has of them: make.py (numpy, pyarrow)."""
 
 import base64
+import json
 import pathlib
 import zlib
 
@@ -142,6 +143,24 @@ def write_contradictions():
     small = pa.table({"small": pa.array([5, 6, 7], pa.int8())})
     patched("large-byte.parquet", small, np.array([6, 7], "<i4").tobytes(), np.array([300, 7], "<i4").tobytes())
     patched("lost-column.parquet", at, b"\x18\x06schema\x15\x04", b"\x18\x06schema\x15\x02")
+
+
+def write_geometry():
+    """Write a geometry whose type has a long description of its reference system."""
+
+    class Geometry(pa.ExtensionType):
+        def __init__(self):
+            pa.ExtensionType.__init__(self, pa.binary(), "geoarrow.wkb")
+
+        def __arrow_ext_serialize__(self):
+            return json.dumps({"crs": {"type": "GeographicCRS", "name": "x" * 300}}).encode()
+
+        @classmethod
+        def __arrow_ext_deserialize__(cls, storage_type, serialized):
+            return cls()
+
+    geometry = pa.ExtensionArray.from_storage(Geometry(), pa.array([b"\x01"]))
+    pq.write_table(pa.table({"good": [1], "geometry": geometry}), HERE / "geometry.parquet", store_schema=False)
 
 
 def write_encrypted():
@@ -295,6 +314,7 @@ def main():
     lines += [f"names.parquet\t{column}\t{value}" for column, value in sorted(expected.items())]
     write_lie()
     write_contradictions()
+    write_geometry()
     write_encrypted()
     write_tiny()
     (HERE / "expected.tsv").write_text("\n".join(lines) + "\n")

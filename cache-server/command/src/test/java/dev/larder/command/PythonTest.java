@@ -75,7 +75,16 @@ class PythonTest {
     /** The other Python: where {@code python3} is not the system's, it often has other versions of everything. */
     @Tag("slow")
     @ParameterizedTest
-    @ValueSource(strings = {"test_larder", "test_arrays", "test_loader", "test_calls", "test_rows", "test_batches", "test_sizes"})
+    @ValueSource(
+            strings = {
+                "test_larder",
+                "test_arrays",
+                "test_loader",
+                "test_calls",
+                "test_rows",
+                "test_batches",
+                "test_sizes"
+            })
     void thePythonOfTheSystemPassesThemToo(String module) throws Exception {
         PythonModules.requirePassed("/usr/bin/python3", module, folder, Map.of());
     }

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Looks at daemons that work, hang and are dead. */
 class SeeingTest {
@@ -151,7 +151,8 @@ class SeeingTest {
 
     @Test
     void aLoadThatFailedIsAmongTheErrors() {
-        assertThat(daemon.ask("load", "absent=" + folder.resolve("absent.npy")).code()).isEqualTo(6);
+        assertThat(daemon.ask("load", "absent=" + folder.resolve("absent.npy")).code())
+                .isEqualTo(6);
 
         assertThat(daemon.ask("errors").out()).startsWith("once, ").contains("absent.npy");
     }

@@ -150,7 +150,7 @@ final class BuildQueue {
 
         private void tryAgain() {
             try {
-                reply.onEnd(threads.room().submit(reply.peer(), "Create", this::tryTake)::getAsBoolean);
+                reply.onEnd(threads.room().submit(reply.peer(), "Create", this::tryTake)::withdraw);
             } catch (LarderException e) {
                 expireBecause(e);
             }

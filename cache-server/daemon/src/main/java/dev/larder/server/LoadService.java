@@ -129,7 +129,8 @@ final class LoadService {
                 counters.increment(isBuild ? Counter.BUILDS : Counter.LOADS);
             } else {
                 counters.increment(isBuild ? Counter.BUILD_FAILURES : Counter.LOAD_FAILURES);
-                errors.recordUnlessGivenUp(String.join(", ", ingest.datasets()), failure);
+                // one entry for all failed builds, or a member could push all other errors out
+                errors.recordUnlessGivenUp(isBuild ? "" : String.join(", ", ingest.datasets()), failure);
             }
             LOG.info(
                     "{}: datasets={} ms={}{}",
@@ -192,10 +193,10 @@ final class LoadService {
     }
 
     /**
-     * Keeps the failure of a load of one dataset, and its source if the dataset is not resident: a reload, or the first open, tries
-     * again. The caller reports the failure.
+     * Keeps the source of a dataset after a failed load, if the dataset is not resident: a reload, or the first open, tries again.
+     * The caller reports the failure.
      */
-    void postpone(LoadRequest request, LarderException failure) {
+    void postpone(LoadRequest request) {
         String dataset = request.sources().get(0).name();
         List<String> paths =
                 request.sources().stream().map(LoadRequest.Source::path).toList();

@@ -90,7 +90,8 @@ final class PendingWaits {
             answer(resident.get(), wait);
             return true;
         }
-        Optional<? extends Ingest> coming = load.isPresent() ? load : loadService.readThrough(wait.dataset(), wait.reply.peer());
+        Optional<? extends Ingest> coming =
+                load.isPresent() ? load : loadService.readThrough(wait.dataset(), wait.reply.peer());
         coming.ifPresent(found -> {
             beforeFollowing.run();
             follow(found, wait);

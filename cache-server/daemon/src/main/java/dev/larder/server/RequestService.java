@@ -364,7 +364,7 @@ final class RequestService implements RequestHandler {
 
     /** Has a request answered when it is its user's turn, unless the client leaves before. */
     private void run(FairQueue queue, Reply reply, String what, Runnable request) {
-        reply.onDisconnect(queue.submit(reply.peer(), what, () -> answer(reply, request))::getAsBoolean);
+        reply.onDisconnect(queue.submit(reply.peer(), what, () -> answer(reply, request))::withdraw);
     }
 
     /** Has rows listed; they take memory until they are sent, and their turn lasts as long. */
@@ -372,7 +372,7 @@ final class RequestService implements RequestHandler {
         reply.onDisconnect(threads.listings().submitHolding(reply.peer(), what, endTurn -> {
             answer(reply, request);
             reply.onClosed(endTurn);
-        })::getAsBoolean);
+        })::withdraw);
     }
 
     private void answer(Reply reply, Runnable request) {

@@ -174,10 +174,12 @@ class ComputedRowsTest {
         Dataset dataset = open();
         ComputedRows rows = dataset.rows(RowsProgram.spec());
         ComputedRows.Reader half = rows.reader((row, result) -> result.putInt(7));
-        ComputedRows.Reader shortened = rows.reader((row, result) -> result.limit(8).position(8));
+        ComputedRows.Reader shortened =
+                rows.reader((row, result) -> result.limit(8).position(8));
         ComputedRows.Reader byIndex = rows.reader((row, result) -> result.putInt(4, 9));
 
-        assertRefused(() -> row(rows, half, 5), ErrorCode.UNEXPECTED, "unwritten: rows=made row=5 written=4 bytes=1200");
+        assertRefused(
+                () -> row(rows, half, 5), ErrorCode.UNEXPECTED, "unwritten: rows=made row=5 written=4 bytes=1200");
         assertRefused(() -> row(rows, shortened, 5), ErrorCode.UNEXPECTED, "written=8 bytes=1200");
         assertThat(rows.published()).isZero();
         assertThat(row(rows, byIndex, 5)).startsWith(0, 9, 0);

@@ -127,7 +127,10 @@ class HungMountTest {
                             .filteredOn(ErrorRow::isLate)
                             .singleElement()
                             .satisfies(row -> assertThat(row.message() + row.trace())
-                                    .contains("request=Status", "pid=" + ProcessHandle.current().pid(), "Overview.status")));
+                                    .contains(
+                                            "request=Status",
+                                            "pid=" + ProcessHandle.current().pid(),
+                                            "Overview.status")));
             store.wake();
         }
     }

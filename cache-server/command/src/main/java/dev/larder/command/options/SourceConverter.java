@@ -36,7 +36,7 @@ public final class SourceConverter implements ITypeConverter<LoadRequest.Source>
         return SourceAddress.is(text) ? SourceAddress.visible(text) : text;
     }
 
-    /** Returns {@code NAME=PATH} for a path or an address, whose last step gives the name. */
+    /** Returns {@code NAME=PATH} for a path or an address. Its last step gives the name. */
     public static String suggested(String text) {
         if (text.length() > 1 && text.indexOf('=') == text.length() - 1) {
             return text + "PATH";

@@ -70,7 +70,7 @@ public final class FirstLoads {
 
     private void postpone(LoadRequest request, LarderException failure, Map<String, LarderException> failed) {
         display.problem(failure);
-        daemon.postpone(request, failure);
+        daemon.postpone(request);
         failed.put(request.sources().get(0).name(), failure);
     }
 

@@ -234,7 +234,7 @@ class ExaminationTest {
     @CsvSource({
         "NONE, , INFO, none at the store, larder serve",
         "SILENT, deadline passed, PROBLEM, deadline passed, larder stop",
-        "HANGING, at Files.exists, PROBLEM, at Files.exists, kill the daemon",
+        "HANGING, at Files.exists, PROBLEM, at Files.exists, kill -9",
         "RUNNING, 0.0.1, WARNING, version=0.0.1, larder stop --keep"
     })
     void aDaemonThatIsAbsentSilentOrOfAnotherReleaseIsTold(

@@ -55,8 +55,8 @@ class LiveProbesTest {
             }
         };
         ControlSettings settings = ControlSettings.of(new StoreLayout(folder), "1");
-        try (ControlServer server = ControlServer.start(
-                settings, handler, Counters.unshared(), new ErrorLog(Clock.systemUTC()))) {
+        try (ControlServer server =
+                ControlServer.start(settings, handler, Counters.unshared(), new ErrorLog(Clock.systemUTC()))) {
             DaemonAnswer answer = new LiveProbes().daemon(folder);
 
             assertThat(server).isNotNull();

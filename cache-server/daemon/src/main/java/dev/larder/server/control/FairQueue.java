@@ -10,11 +10,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -41,7 +40,7 @@ public final class FairQueue {
     private boolean isClosed;
 
     /**
-     * Creates an empty queue; its threads start with the first tasks.
+     * Creates an empty queue; its threads start with the tasks, and end when they are idle.
      *
      * @param name how its threads are called
      * @param turns how many tasks run at a time
@@ -55,12 +54,11 @@ public final class FairQueue {
                 "too many requests are waiting", mostWaiting, "try again when some of them have been answered");
         AtomicInteger number = new AtomicInteger();
         this.threads = new ThreadPoolExecutor(
-                turns, turns, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
+                0, Integer.MAX_VALUE, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
                     Thread thread = new Thread(task, name + "-" + number.incrementAndGet());
                     thread.setDaemon(true);
                     return thread;
                 });
-        threads.allowCoreThreadTimeOut(true);
     }
 
     /**
@@ -72,6 +70,13 @@ public final class FairQueue {
      * @param time since it began
      */
     public record Running(String queue, String what, Peer peer, Duration time, Thread thread) {}
+
+    /** A task that was submitted. */
+    @FunctionalInterface
+    public interface Ticket {
+        /** Withdraws the task; returns whether it never runs. */
+        boolean withdraw();
+    }
 
     private final class Task implements Runnable {
         private final Peer peer;
@@ -119,10 +124,9 @@ public final class FairQueue {
      * Has a task run when it is its user's turn.
      *
      * @param what what it does, for people
-     * @return withdraws the task; true if it never runs
      * @throws dev.larder.error.LarderException REFUSED if too much waits already, NO_DAEMON after {@link #close}
      */
-    public BooleanSupplier submit(Peer peer, String what, Runnable work) {
+    public Ticket submit(Peer peer, String what, Runnable work) {
         return submitHolding(peer, what, endTurn -> {
             try {
                 work.run();
@@ -135,10 +139,8 @@ public final class FairQueue {
     /**
      * Has a task run that keeps its turn after its thread: until any thread runs the action that the task receives. If the task fails,
      * its turn ends.
-     *
-     * @return withdraws the task; true if it never runs
      */
-    public synchronized BooleanSupplier submitHolding(Peer peer, String what, Consumer<Runnable> work) {
+    public synchronized Ticket submitHolding(Peer peer, String what, Consumer<Runnable> work) {
         if (isClosed) {
             throw Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping").remedy(Remedy.START_DAEMON);
         }
@@ -233,8 +235,9 @@ public final class FairQueue {
         List<Running> found = new ArrayList<>();
         for (Task task : running) {
             Duration own = Duration.ofNanos(System.nanoTime() - task.beginNanos);
-            if (task.thread != null && own.compareTo(time) >= 0) {
-                found.add(new Running(name, task.what, task.peer, own, task.thread));
+            Thread thread = task.thread;
+            if (thread != null && own.compareTo(time) >= 0) {
+                found.add(new Running(name, task.what, task.peer, own, thread));
             }
         }
         return found;

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.zip.GZIPOutputStream;
@@ -149,8 +150,9 @@ public final class HttpEndpoint implements AutoCloseable {
         @Override
         public HttpReply answer(HttpCall call) {
             try {
+                HttpResource resource = Objects.requireNonNull(resources.get(call.path()));
                 HttpQuestion question = HttpQuestion.of(call.uri().getRawQuery(), call.first("accept"));
-                return reply(200, call, resources.get(call.path()).answer(question));
+                return reply(200, call, resource.answer(question));
             } catch (LarderException e) {
                 byte[] text = String.valueOf(e.getMessage()).getBytes(StandardCharsets.UTF_8);
                 return reply(STATUS.getOrDefault(e.code(), 500), call, HttpAnswer.of(TEXT, text));

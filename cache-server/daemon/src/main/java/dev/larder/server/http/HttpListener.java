@@ -202,11 +202,13 @@ final class HttpListener implements AutoCloseable {
             return;
         }
         HttpCall call = HttpCall.parse(head);
-        HttpReply refusal = call == null
-                ? HttpReply.refusal(400, Map.of(), "not a request that this server understands")
-                : handler.refuse(call);
-        boolean withBody = call == null || !call.method().equals("HEAD");
-        if (refusal != null || call == null) {
+        if (call == null) {
+            send(connection, HttpReply.refusal(400, Map.of(), "not a request that this server understands"), true);
+            return;
+        }
+        boolean withBody = !call.method().equals("HEAD");
+        HttpReply refusal = handler.refuse(call);
+        if (refusal != null) {
             send(connection, refusal, withBody);
             return;
         }

@@ -23,8 +23,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
@@ -47,11 +48,7 @@ public final class Loads {
     private final UserQuota builds =
             new UserQuota("too many builds", MOST_BUILDS, "try again when some of them are published or removed");
 
-    private final ExecutorService discards = Executors.newFixedThreadPool(DISCARD_THREADS, task -> {
-        Thread thread = new Thread(task, "larder-discard");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private final Executor discards = discards();
 
     private final Map<String, Ingest> running = new HashMap<>();
     private final Map<Long, Upload> uploads = new HashMap<>();
@@ -65,6 +62,18 @@ public final class Loads {
         this.quota = quota;
         this.residency = residency;
         this.defaultWorkers = defaultWorkers;
+    }
+
+    /** A few threads, which end when nothing is left to remove. */
+    private static Executor discards() {
+        ThreadPoolExecutor threads = new ThreadPoolExecutor(
+                DISCARD_THREADS, DISCARD_THREADS, 1, TimeUnit.MILLISECONDS, new LinkedBlockingQueue<>(), task -> {
+                    Thread thread = new Thread(task, "larder-discard");
+                    thread.setDaemon(true);
+                    return thread;
+                });
+        threads.allowCoreThreadTimeOut(true);
+        return threads;
     }
 
     /** Finds the load that does just what a request asks for, and counts its client among those that want it. */
@@ -88,9 +97,9 @@ public final class Loads {
         load.datasets().forEach(dataset -> running.put(dataset, load));
         Runnable work = () -> load.run(() -> finish(load));
         try {
-            BooleanSupplier withdraw = queue.submit(peer, "Load", work);
+            FairQueue.Ticket ticket = queue.submit(peer, "Load", work);
             load.onCancel(() -> {
-                if (withdraw.getAsBoolean()) {
+                if (ticket.withdraw()) {
                     work.run(); // which only ends it
                 }
             });

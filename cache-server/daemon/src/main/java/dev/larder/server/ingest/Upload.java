@@ -96,13 +96,7 @@ public final class Upload extends Ingest {
     }
 
     /** Takes no space yet; see {@link #begin}. */
-    Upload(
-            Terms terms,
-            Store store,
-            Residency residency,
-            GroupQuota quota,
-            Executor discards,
-            Runnable beforeOutcome) {
+    Upload(Terms terms, Store store, Residency residency, GroupQuota quota, Executor discards, Runnable beforeOutcome) {
         super(Set.of(terms.dataset));
         this.token = terms.token;
         this.dataset = terms.dataset;
@@ -259,7 +253,8 @@ public final class Upload extends Ingest {
             version.cancel();
         }
         if (state.compareAndSet(State.BUILDING, State.ENDED)) {
-            discards.execute(() -> end(null, reason)); // it takes time, and the control thread may be the one that cancels
+            discards.execute(
+                    () -> end(null, reason)); // it takes time, and the control thread may be the one that cancels
         }
     }
 

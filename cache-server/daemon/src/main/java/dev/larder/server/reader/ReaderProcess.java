@@ -38,6 +38,7 @@ final class ReaderProcess implements AutoCloseable {
 
     /** The time zone, and the variable that keeps SIGUSR2, which schedulers send, from crashing a JVM. */
     private static final Set<String> KEPT = Set.of("TZ", "_JAVA_SR_SIGNUM");
+
     private static final int QUOTED_BYTES = 1_500;
     private static final int MOST_CRASH_BYTES = 8 << 10;
     private static final String CRASH = "A fatal error has been detected by the Java Runtime Environment";

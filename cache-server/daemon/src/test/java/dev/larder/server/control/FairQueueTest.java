@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -32,7 +31,7 @@ class FairQueueTest {
     }
 
     /** Submits a task that lasts until the latch is open. */
-    private BooleanSupplier block(Peer peer) {
+    private FairQueue.Ticket block(Peer peer) {
         return queue.submit(peer, "Block", () -> {
             order.add("block " + peer.user());
             awaitOpen();
@@ -47,7 +46,7 @@ class FairQueueTest {
         }
     }
 
-    private BooleanSupplier note(Peer peer, String text) {
+    private FairQueue.Ticket note(Peer peer, String text) {
         return queue.submit(peer, "Note", () -> order.add(text));
     }
 
@@ -81,13 +80,13 @@ class FairQueueTest {
 
     @Test
     void whatIsWithdrawnBeforeItsTurnNeverRuns() {
-        BooleanSupplier withdrawRunning = block(OWNER);
-        List<BooleanSupplier> withdraws = List.of(note(OWNER, "1"), note(ADA, "2"), note(ADA, "3"), note(OWNER, "4"));
+        FairQueue.Ticket withdrawRunning = block(OWNER);
+        List<FairQueue.Ticket> withdraws = List.of(note(OWNER, "1"), note(ADA, "2"), note(ADA, "3"), note(OWNER, "4"));
         note(ADA, "kept");
 
-        assertThat(withdraws).allMatch(BooleanSupplier::getAsBoolean);
-        assertThat(withdraws).noneMatch(BooleanSupplier::getAsBoolean);
-        assertThat(withdrawRunning.getAsBoolean()).isFalse();
+        assertThat(withdraws).allMatch(FairQueue.Ticket::withdraw);
+        assertThat(withdraws).noneMatch(FairQueue.Ticket::withdraw);
+        assertThat(withdrawRunning.withdraw()).isFalse();
         open.countDown();
 
         awaitOrder("block owner", "kept");
@@ -124,7 +123,7 @@ class FairQueueTest {
         queue = new FairQueue("test-fair", 1, 16);
         block(OWNER);
         await().atMost(Duration.ofMinutes(1)).until(() -> !order.isEmpty());
-        BooleanSupplier first = note(ADA, "a1");
+        FairQueue.Ticket first = note(ADA, "a1");
         note(ADA, "a2");
 
         assertThatThrownBy(() -> note(ADA, "a3"))
@@ -132,7 +131,7 @@ class FairQueueTest {
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.REFUSED))
                 .hasMessageContaining("too many requests are waiting: limit=2 user=ada own=2 all=2");
         note(OWNER, "o1");
-        assertThat(first.getAsBoolean()).isTrue();
+        assertThat(first.withdraw()).isTrue();
         note(ADA, "a4");
         open.countDown();
 

@@ -54,7 +54,7 @@ class FairServingTest {
                     awaitOpen();
                     reply.done(Done.NOTHING);
                 };
-                reply.onDisconnect(queue.submit(peerOf(list, reply), "List", work)::getAsBoolean);
+                reply.onDisconnect(queue.submit(peerOf(list, reply), "List", work)::withdraw);
             } else {
                 reply.done(Done.NOTHING);
             }

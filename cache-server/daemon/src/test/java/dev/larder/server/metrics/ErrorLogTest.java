@@ -68,7 +68,8 @@ class ErrorLogTest {
         assertThat(log.entries())
                 .extracting(ErrorLog.Entry::message)
                 .satisfiesExactly(
-                        first -> assertThat(first).contains("load failed"), second -> assertThat(second).contains("bug"));
+                        first -> assertThat(first).contains("load failed"),
+                        second -> assertThat(second).contains("bug"));
     }
 
     private static Throwable elsewhere() {

@@ -106,12 +106,14 @@ public final class BadSource extends IOException {
 
     /** Returns the message of a failure, or words for its class if it has none. */
     public static String words(@Nullable Throwable first) {
-        if (first instanceof EOFException) {
-            return "it ends too early";
+        if (first == null) {
+            return "unknown";
+        } else if (first.getMessage() != null) {
+            return first.getMessage();
         }
-        return first == null
-                ? "unknown"
-                : first.getMessage() == null ? first.getClass().getSimpleName() : first.getMessage();
+        return first instanceof EOFException
+                ? "it ends too early"
+                : first.getClass().getSimpleName();
     }
 
     /** Tells whether a library says that it cannot do something, rather than that a file is damaged: by the name of what it throws. */

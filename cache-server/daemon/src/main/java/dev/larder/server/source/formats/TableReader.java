@@ -65,7 +65,7 @@ final class TableReader extends CsvCallbackHandler<Boolean> {
         return texts;
     }
 
-    /** Returns what is wrong with making doubles of some adjacent columns; null if nothing is. */
+    /** Returns the refusal of adjacent columns as doubles; null if they can become doubles. */
     @Nullable
     LarderException refusalOfDoubles(int first, int count) {
         return IntStream.range(first, first + count)

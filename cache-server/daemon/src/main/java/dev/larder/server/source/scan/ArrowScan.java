@@ -145,7 +145,7 @@ final class ArrowScan {
         }
     }
 
-    /** Refuses a level that the files of another name have, too. */
+    /** Refuses a level that files of another name already have. */
     private void requireOther(String level, SourceIdentity file) {
         SourceIdentity other = firstOf.putIfAbsent(level, file);
         if (other != null) {

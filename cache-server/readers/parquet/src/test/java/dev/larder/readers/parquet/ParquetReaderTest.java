@@ -175,6 +175,16 @@ class ParquetReaderTest {
     }
 
     @Test
+    void aTypeWithALongDescriptionIsNamedByItsBeginning() {
+        assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), GOLDEN.resolve("geometry.parquet")))
+                .isInstanceOfSatisfying(
+                        BadSource.class,
+                        e -> assertThat(e.remedy()).isEqualTo("load others with --columns good"))
+                .hasMessageStartingWith("its type is not one that numpy or a column has: BYTE_ARRAY GEOMETRY({")
+                .hasMessageEndingWith("…");
+    }
+
+    @Test
     void encryptionIsNotCalledDamage() {
         assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), GOLDEN.resolve("encrypted.parquet")))
                 .isInstanceOfSatisfying(
