@@ -218,7 +218,7 @@ final class Admission {
                 .with("free", store.freeBytes(residency::usedBytes));
     }
 
-    /** Adds what indices and manifests need on the mount: without it the numbers would contradict each other. */
+    /** Adds the space for indices and manifests: without it the numbers would contradict each other. */
     private Failure withSums(Failure failure, Reservation reservation) {
         return failure.with("reserved", store.reservedBytes())
                 .with("capacity", store.capacityBytes())

@@ -45,7 +45,7 @@ final class TakeOver {
         }
     }
 
-    /** Refuses the store of a live daemon from which another process has removed the lock: that daemon is about to restore it. */
+    /** Refuses the store of a live daemon that has lost its lock file: that daemon is about to restore it. */
     static void requireNoDaemon(StoreLayout layout) {
         if (!Files.exists(layout.lock()) && StoreLocation.hasDaemon(layout.root())) {
             throw Failure.of(ErrorCode.REFUSED, "another daemon owns the store")

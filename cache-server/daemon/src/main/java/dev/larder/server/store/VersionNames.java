@@ -175,8 +175,7 @@ final class VersionNames {
 
     /**
      * Notes where a version can be loaded from. Its own manifest stays, so that the version is whole until it is moved away, unless the
-     * file system has no space or no inode left for the note: then the manifest becomes the note. A version without a manifest is one
-     * whose eviction has begun.
+     * file system has no space or no inode left for the note: then the manifest becomes the note. Without a manifest, a version is being evicted.
      */
     private void keepSource(PublishedVersion version) throws IOException {
         Path manifest = version.folder().resolve(StoreLayout.MANIFEST);
