@@ -9,7 +9,9 @@ import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -17,8 +19,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The {@code larder} command: keeps datasets in shared memory, once for all processes of a machine. */
 @Command(
@@ -155,5 +160,29 @@ public class LarderCommand implements Runnable {
 
     private static PrintWriter utf8(FileDescriptor descriptor) {
         return new ByteWriter(new FileOutputStream(descriptor));
+    }
+
+    /** Prints the help of the command or of one of its subcommands. */
+    @Command(
+            name = "help",
+            description = "Show the help of a command, as COMMAND --help does; without a name, that of all.")
+    static final class Help implements Callable<Integer> {
+        @ParentCommand
+        LarderCommand larder;
+
+        @Parameters(arity = "0..1", paramLabel = "COMMAND", description = "The command, such as load.")
+        @Nullable
+        String command;
+
+        @Override
+        public Integer call() {
+            CommandLine whole = larder.spec.commandLine();
+            CommandLine wanted = command == null ? whole : whole.getSubcommands().get(command);
+            if (wanted == null) {
+                throw new UnmatchedArgumentException(whole, List.of(String.valueOf(command)));
+            }
+            wanted.usage(larder.out());
+            return 0;
+        }
     }
 }

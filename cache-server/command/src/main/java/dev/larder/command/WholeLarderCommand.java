@@ -35,6 +35,6 @@ import picocli.CommandLine.Command;
             Errors.class,
             Stop.class,
             Completion.class,
-            Help.class
+            LarderCommand.Help.class
         })
 final class WholeLarderCommand extends LarderCommand {}

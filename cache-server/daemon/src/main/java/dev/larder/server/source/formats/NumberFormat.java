@@ -66,7 +66,7 @@ final class NumberFormat {
     void put(ByteBuffer target, long value, boolean isUnsigned) {
         if (isReal) {
             boolean isLarge = isUnsigned && value < 0;
-            put(target, isLarge ? (value >>> 1 | value & 1) * 2.0 : (double) value);
+            put(target, isLarge ? ((value >>> 1) | (value & 1)) * 2.0 : (double) value);
             return;
         }
         switch (itemSize) {

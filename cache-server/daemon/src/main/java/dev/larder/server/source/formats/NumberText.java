@@ -52,7 +52,7 @@ final class NumberText {
         if (word == null) {
             return true;
         } else if (real == 0) { // its exponent may be beyond those that BigDecimal has
-            return word.split("[eE]")[0].chars().noneMatch(c -> c >= '1' && c <= '9');
+            return word.replaceFirst("[eE].*", "").chars().noneMatch(c -> c >= '1' && c <= '9');
         }
         return !Double.isInfinite(real) && new BigDecimal(word).compareTo(new BigDecimal(real)) == 0;
     }
