@@ -285,7 +285,7 @@ final class RequestService implements RequestHandler {
         String stack = Stream.of(late.thread().getStackTrace())
                 .map(frame -> "\tat " + frame)
                 .collect(Collectors.joining("\n", late.thread().getName() + "\n", "\n"));
-        return new ErrorRow(1, now.minus(late.time()), now, message, stack);
+        return new ErrorRow(1, now.minus(late.time()), now, String.valueOf(message), stack);
     }
 
     private void verify(Request.Verify request, Reply reply) {

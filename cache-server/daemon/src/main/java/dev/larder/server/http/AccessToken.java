@@ -15,6 +15,7 @@ import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.Map;
+import java.util.Objects;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -77,8 +78,8 @@ record AccessToken(String text) {
 
     private static void requireSafe(Path file) throws IOException {
         Map<String, Object> found = Files.readAttributes(file, "unix:uid,mode", LinkOption.NOFOLLOW_LINKS);
-        int mode = (Integer) found.get("mode");
-        int uid = (Integer) found.get("uid");
+        int mode = (Integer) Objects.requireNonNull(found.get("mode"));
+        int uid = (Integer) Objects.requireNonNull(found.get("uid"));
         boolean isFile = (mode & FORMAT) == REGULAR;
         if (!isFile
                 || (mode & UNSAFE) != 0
