@@ -177,7 +177,8 @@ public class LarderCommand implements Runnable {
         @Override
         public Integer call() {
             CommandLine whole = larder.spec.commandLine();
-            CommandLine wanted = command == null ? whole : whole.getSubcommands().get(command);
+            CommandLine wanted =
+                    command == null ? whole : whole.getSubcommands().get(command);
             if (wanted == null) {
                 throw new UnmatchedArgumentException(whole, List.of(String.valueOf(command)));
             }

@@ -117,7 +117,8 @@ class ServeMetricsTest {
     @Test
     void everyLineOfAJsonLogIsAnObjectAlsoWhereTheStartFails() throws IOException {
         Path bad = Files.writeString(folder.resolve("bad.npy"), "not numpy");
-        try (CommandProcess daemon = CommandProcess.start("serve", "--log-json", "--strict-loads", "--load", "d=" + bad)) {
+        try (CommandProcess daemon =
+                CommandProcess.start("serve", "--log-json", "--strict-loads", "--load", "d=" + bad)) {
             assertThat(daemon.exitCode()).isEqualTo(6);
 
             List<JsonObject> lines = daemon.err()
