@@ -158,6 +158,7 @@ class SizesTest {
         result.putByte(1, row.getByte(row.capacity() - 1));
     }
 
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Wanted(long[] rows) implements SampleOrder {
         @Override
         public long length() {
