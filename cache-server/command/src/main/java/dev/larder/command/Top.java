@@ -74,6 +74,7 @@ final class Top implements Callable<Integer> {
         return 0;
     }
 
+    @SuppressWarnings("try") // the key is only watched
     private void draw(TopSample first) {
         CountDownLatch ended = new CountDownLatch(1);
         try (TopScreen screen = new TopScreen(larder.out());
