@@ -115,7 +115,7 @@ class RefusalTextTest {
                 .hasMessageContaining("path")
                 .hasMessageNotContaining("path/bytes");
         assertThatThrownBy(() -> larder.open("d"))
-                .hasMessageContaining("columns are opened with Larder.dataset(\"d\")");
+                .hasMessageContaining("open it with Larder.dataset(\"d\"), which has columns");
     }
 
     @Test

@@ -114,7 +114,7 @@ class ControlClientTest {
             assertThat(failure)
                     .hasMessageContaining("daemonProtocol=9.1")
                     .hasMessageContaining("clientProtocol=" + Protocol.MAJOR + "." + Protocol.MINOR)
-                    .hasMessageContaining("to stop this daemon: kill 42");
+                    .hasMessageContaining("or with kill -9 42, and run larder serve, which takes its data over");
             assertThat(daemon.received()).hasSize(1);
         }
     }
