@@ -141,7 +141,8 @@ class CachedTest(CommandCase):
     def test_results_come_back_as_they_were(self):
         x = np.arange(6.0).reshape(2, 3)
         result = {"arrays": (x, x[0], np.array(3)), "texts": ["a", "", "é"], "files": [b"12", b""], "rows": [x, x[:1]], "none": None,
-                  "number": 1.5, "nothing": [], "mixed": [1, "a", [2]], "long": [10**5000, -1 << 64], "scalar": np.float32(2), "deeper": [{"x": x}, {"x": x[1]}]}
+                  "number": 1.5, "nothing": [], "mixed": [1, "a", [2]], "long": [10**5000, -1 << 64], "scalar": np.float32(2), "deeper": [{"x": x}, {"x": x[1]}],
+                  "halves": "\ud83d\ude00", "swapped": [x[0].astype(">f4"), x[1].astype(">f4")]}
         made = self.kept(result)
         for mine, other in zip(made["arrays"], result["arrays"]):
             same(self, mine, other)
@@ -149,8 +150,9 @@ class CachedTest(CommandCase):
         self.assertEqual((type(made["texts"]), list(made["texts"])), (larder.Strings, result["texts"]))
         self.assertEqual(list(map(bytes, made["files"])), result["files"])
         self.assertEqual([row.tolist() for row in made["rows"]], [row.tolist() for row in result["rows"]])
-        for name in "none", "number", "nothing", "mixed", "long", "scalar":
+        for name in "none", "number", "nothing", "mixed", "long", "scalar", "halves":
             self.assertEqual(made[name], result[name])
+        self.assertEqual([(row.dtype.str, row.tolist()) for row in made["swapped"]], [(">f4", [0, 1, 2]), (">f4", [3, 4, 5])])
         self.assertEqual((type(made["scalar"]), made["deeper"][1]["x"].tolist()), (np.float32, x[1].tolist()))
         with self.assertRaises(ValueError):
             made["arrays"][0][0] = 1
@@ -158,7 +160,10 @@ class CachedTest(CommandCase):
     def test_results_that_would_come_back_as_others_are_refused_and_nothing_stays(self):
         pair, kind = collections.namedtuple("Pair", "x y"), enum.IntEnum("Kind", "ONE")
         described = np.zeros(1, np.dtype("i4", metadata={"unit": "m"}))
-        for result, reason in ((object(), "type=object; return arrays, numbers"), ({1: 2}, "type=dict; return dict.it., with texts as keys"),
+        loop = []
+        loop.append(loop)
+        for result, reason in ((loop, "contains itself"), (np.zeros(1, np.dtype((np.record, [("a", "i4")]))), "return it.astype.it.dtype.descr"),
+                               (np.str_("a\0"), "zeros at its end"), (object(), "type=object; return arrays, numbers"), ({1: 2}, "type=dict; return dict.it., with texts as keys"),
                                (list(range(10**6)), "too many small values"), (np.array([None]), "Python objects"), (1j, "complex128"),
                                (pair(1, 2), r"Pair; return tuple.it., or it._asdict.."), (collections.OrderedDict(a=1), "return dict.it."),
                                ([np.ma.array([1, 2], mask=[0, 1])], r"return {'data': it.data"), ({"a": {"b": kind.ONE}}, r"at=\['a'\]\['b'\]"),

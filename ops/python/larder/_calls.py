@@ -16,9 +16,10 @@ from ._columns import _Column
 from ._datasets import Dataset
 from ._errors import LarderError, _message
 from ._keys import _cached_functions, _call_key, _has_code, _input_key, _label
-from ._results import _add_column, _kept_array, _kept_column
+from ._results import _add_column, _kept_array, _kept_column, _refused
 
 _LONGEST_JSON = 1 << 20
+_MOST_DEPTH = 100
 _RESULT = "result"
 
 
@@ -40,8 +41,8 @@ def cached(function: Callable[..., Any] | None = None, *, inputs: Any = (), vers
       one, or one of an interactive session needs a `name`. Functions without Python code need a version.
     - The contents of `inputs`: files, folders, datasets, arrays; or a function of the arguments that returns these.
 
-    No key contains values that code reads in other ways: ``getattr`` with a computed name, ``globals()``, the environment, the clock,
-    random numbers, files and datasets that are not in `inputs`, annotations, the order of a set, the identity and the addresses of
+    No key contains values that code reads in other ways: ``getattr`` with a computed name, ``globals()``, ``eval``, the environment, the
+    clock, random numbers, files and datasets that are not in `inputs`, annotations, docstrings of classes, the order of a set, the identity and the addresses of
     objects, and changes of a library that keeps its version.
 
     Results are arrays, and tuples, lists and dicts of them; lists of texts, of bytes, and of arrays of one dtype and
@@ -67,7 +68,7 @@ def cached(function: Callable[..., Any] | None = None, *, inputs: Any = (), vers
 
     if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
         raise LarderError(_message("only what a function returns can be kept", "return arrays", function=_label(function)))
-    signature = inspect.signature(function)
+    signature = inspect.signature(function, follow_wrapped=False)  # a wrapper may have other defaults, and pass other arguments on
 
     def dataset_of(*arguments: Any, **options: Any) -> str:
         bound = signature.bind(*arguments, **options)
@@ -95,7 +96,7 @@ def _listed(inputs):
 
 def _packed(result):
     arrays, parts = {}, {}
-    text = json.dumps(_pack(result, arrays, parts)).encode()
+    text = json.dumps(_pack(result, arrays, parts), ensure_ascii=False).encode("utf-8", "surrogatepass")  # escapes would join halves of a pair
     if len(text) > _LONGEST_JSON:
         raise LarderError(_message("a result has too many small values", "return arrays, also for lists of numbers", bytes=len(text),
                                    most=_LONGEST_JSON))
@@ -103,20 +104,22 @@ def _packed(result):
     return arrays, parts
 
 
-def _pack(value, arrays, parts, at=""):
+def _pack(value, arrays, parts, at="", depth=0):
     name, kind = f"{len(arrays)}", type(value)
+    if depth > _MOST_DEPTH:
+        raise _refused(value, at[:_MOST_DEPTH] + "...", f"it is nested more than {_MOST_DEPTH} deep, or contains itself", "a flatter value")
     if kind is int and not -1 << 63 <= value < 1 << 63:
         return ["int", hex(value)]  # json refuses those of thousands of digits
     if value is None or kind in (bool, int, float, str):
         return ["value", value]
     if kind is dict and all(type(key) is str for key in value):
-        return ["dict", [[key, _pack(member, arrays, parts, f"{at}[{key!r}]")] for key, member in value.items()]]
+        return ["dict", [[key, _pack(member, arrays, parts, f"{at}[{key!r}]", depth + 1)] for key, member in value.items()]]
     column = _kept_column(value, at) if kind is list and value else None
     if column is not None:
         _add_column(name, column, arrays, parts)
         return [column[0], name]
     if kind in (tuple, list):
-        return [kind.__name__, [_pack(member, arrays, parts, f"{at}[{index}]") for index, member in enumerate(value)]]
+        return [kind.__name__, [_pack(member, arrays, parts, f"{at}[{index}]", depth + 1) for index, member in enumerate(value)]]
     arrays[name] = _kept_array(value, at)
     return ["scalar" if isinstance(value, np.generic) else "array", name]
 

@@ -48,9 +48,15 @@ def _refused(value, at="", reason="", remedy=None):
 def _is_restorable(dtype):
     """Return whether a header of .npy can name a dtype."""
     try:
-        return not dtype.hasobject and dtype.metadata is None and np.lib.format.descr_to_dtype(np.lib.format.dtype_to_descr(dtype)) == dtype
+        return not dtype.hasobject and _is_plain(dtype) and np.lib.format.descr_to_dtype(np.lib.format.dtype_to_descr(dtype)) == dtype
     except (TypeError, ValueError):
         return False
+
+
+def _is_plain(dtype):
+    """Return whether a dtype has neither metadata nor a type of rows such as numpy.record: a header of .npy leaves both out."""
+    parts = [*(field[0] for field in (dtype.fields or {}).values()), *(dtype.subdtype or ())[:1]]
+    return dtype.metadata is None and (dtype.type is np.void or not issubclass(dtype.type, np.void)) and all(map(_is_plain, parts))
 
 
 def _kept_array(value, at=""):
@@ -61,7 +67,10 @@ def _kept_array(value, at=""):
         raise _refused(value, at, "an array of Python objects", "numbers, texts of fixed size (dtype S or U), a list of texts, or several arrays "
                        "in a dict")
     if not _is_restorable(value.dtype):
-        raise _refused(value, at, f"dtype {value.dtype}", "it.view('u1') or a dtype of numpy's own without metadata")
+        raise _refused(value, at, f"dtype {value.dtype}", "it.astype(it.dtype.descr)" if value.dtype.type is np.record else
+                       "it.view('u1') or a dtype of numpy's own without metadata")
+    if isinstance(value, (np.str_, np.bytes_)) and np.asarray(value)[()] != value:
+        raise _refused(value, at, "zeros at its end, which texts in arrays do not have", "str(it)" if isinstance(value, str) else _REMEDIES["bytes"])
     return np.asarray(value)
 
 
@@ -78,8 +87,8 @@ def _kept_column(rows, at=""):
     if not kinds or not kinds.issubset(_PLAIN_ARRAYS) or len({(row.dtype, row.ndim) for row in rows}) > 1 or rows[0].ndim == 0:
         return None
     rows = [_kept_array(row, at) for row in rows]
-    return "ragged", {"values": np.concatenate([row.ravel() for row in rows]), "offsets": _starts(row.size for row in rows),
-                      "shapes": np.array([row.shape for row in rows], np.int64)}
+    return "ragged", {"values": np.concatenate([row.ravel() for row in rows], dtype=rows[0].dtype),  # else numpy chooses the byte order
+                      "offsets": _starts(row.size for row in rows), "shapes": np.array([row.shape for row in rows], np.int64)}
 
 
 def _starts(lengths):
