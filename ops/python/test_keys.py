@@ -7,6 +7,7 @@ import datetime
 import decimal
 import enum
 import functools
+import importlib.metadata
 import importlib.util
 import os
 import random
@@ -16,6 +17,7 @@ import sys
 import tempfile
 import threading
 import types
+import typing
 import unittest
 from unittest import mock
 
@@ -359,6 +361,78 @@ class KeysTest(unittest.TestCase):
         missing.__globals__["later"] = 1
         self.assertNotEqual(before, self.key(missing, 1))
 
+    def test_texts_and_times_differ_in_all_that_they_are(self):
+        night = datetime.datetime(2020, 10, 25, 2, 30)
+        shared, array = bytearray(b"a"), np.asfortranarray(np.arange(6).reshape(2, 3))
+        described = np.dtype((np.dtype("i4", metadata={"unit": "m"}), (2,)))
+
+        for one, other in (("\ud83d\ude00", "\U0001f600"), (night, night.replace(fold=1)), (night.time(), night.time().replace(fold=1)),
+                           ([shared, shared], [shared, bytearray(shared)]), (array, array + 1), (array, np.ascontiguousarray(array))):
+            self.differ(*(self.key(describe, value) for value in (one, other)))
+        with self.assertRaisesRegex(larder.LarderError, "metadata"):
+            self.key(describe, np.zeros(1, [("a", described)]))
+
+    def test_objects_that_stand_around_functions_count_with_their_state_and_class(self):
+        around = ("import functools\nclass Around:\n    def __init__(self, g, scale):\n        functools.update_wrapper(self, g)\n        self.scale = scale\n"
+                  "    def __call__(self, x): return self.__wrapped__(x) * self.scale\nh = Around(lambda x: x, {})\ndef f(x): return h(x)")
+        special = "class Special({}):\n    def __get__(self, of, kind=None): return {}\nclass Unit:\n    @Special\n    def a(self): pass\ndef f(x): return Unit().a"
+        partial = "import functools\nclass Twice(functools.partial):\n    def __call__(self, x): return super().__call__(x) * {}\nf = Twice(abs)"
+
+        self.differ(*(self.key(self.scoped(around.format(n)), 1) for n in (2, 3)), *(self.key(describe, self.scoped(around.format(n), "h")) for n in (2, 3)))
+        for base in "property", "staticmethod", "classmethod":
+            self.differ(*(self.key(self.scoped(special.format(base, n)), 1) for n in (2, 3)))
+        self.differ(*(self.key(self.scoped(partial.format(n)), 1) for n in (2, 3)))
+
+    def test_a_wrapper_counts_with_the_arguments_that_it_gets(self):
+        source = ("import functools\ndef deco(g):\n    @functools.wraps(g)\n    def call(x, y={}): return g(x, y)\n    return call\n"
+                  "@deco\ndef f(x, y=1): return x * y")
+        one, other = (larder.cached(self.scoped(source.format(n))) for n in (5, 6))
+
+        self.differ(one.dataset_of(3), one.dataset_of(3, 1), other.dataset_of(3))
+        self.assertEqual(one.dataset_of(3), one.dataset_of(3, 5))
+
+    def test_attributes_of_modules_count_also_by_constant_names(self):
+        def of(source, **attributes):
+            module = types.ModuleType("keys_c")
+            module.__dict__.update(attributes)
+            return self.key(self.scoped(f"import operator\ntake = operator.attrgetter('a.K')\ndef f(x): return {source}", m=module), 1)
+
+        for source in "getattr(m, 'K')", "operator.attrgetter('K')(m)", "take(m)":
+            self.differ(*(of(source, K=n) for n in (1, 2)))
+        self.differ(*(of("m.K", __getattr__=self.scoped(f"def f(name): return {n}")) for n in (1, 2)))
+        self.differ(*(self.key(self.scoped(f"import enum\nclass E(enum.Enum):\n    A = 1\nE.more = {n}\ndef f(x): return E.more"), 1) for n in (1, 2)))
+
+    def test_a_type_that_an_alias_names_counts(self):
+        source = "def make():\n    class A:\n        size = {}\n    return A\nA = make()"
+        self.differ(*(self.key(describe, list[self.scoped(source.format(n), "A")]) for n in (1, 2)))
+        self.differ(*(self.key(describe, one) for one in (list[int], typing.List[int], list[bool], typing.Optional[int], typing.Literal[1], typing.Literal[True])))
+
+    def test_sets_have_one_key_in_all_processes(self):
+        text = ("import dataclasses, enum, logging, typing\nclass E(enum.Enum):\n    A = 1; B = 2; C = 3\n@dataclasses.dataclass(frozen=True)\nclass P:\n    a: str\n"
+                "log = logging.getLogger(__name__)\nPAIR = typing.Tuple[P, int]\n@larder.cached\ndef f(x):\n    log.info(x)\n    return PAIR\n"
+                "def of(n): return f.dataset_of([{*E}, {P(c) for c in 'abc'}, frozenset([frozenset(E), frozenset([P('a'), P('b')])])])\n"
+                "if __name__ == '__main__':\n    print(of(0))\n"
+                "    with multiprocessing.get_context('spawn').Pool(1) as pool: print(pool.apply(of, (0,)))")
+        keys = []
+        for seed in "1", "2", "3":
+            with mock.patch.dict(os.environ, {"PYTHONHASHSEED": seed}):
+                keys += [line for said in self.scripts(text) for line in said.split()]
+        self.assertEqual((len(keys), len(set(keys))), (6, 1))
+        deep = frozenset()
+        for n in range(60):
+            deep = frozenset([deep, n])  # each level is read twice, and not each twice as often as the one around it
+        self.assertEqual(self.key(describe, deep), self.key(describe, deep))
+
+    def test_many_functions_that_call_each_other_have_a_key(self):
+        source = "".join(f"def g{n}(x): return g{n + 1}(x)\n" for n in range(2000)) + "def g2000(x): return {}\ndef f(x): return g0(x)"
+        self.differ(*(self.key(self.scoped(source.format(n)), 1) for n in (1, 2)))
+
+    def test_a_library_without_a_version_has_that_of_its_package(self):
+        libraries = room("_libraries")
+        with mock.patch.object(importlib.metadata, "packages_distributions", lambda: {"json": ["numpy", "numpy"]}, create=True):
+            self.assertEqual(libraries._versions_of_packages("json"), f"numpy {importlib.metadata.version('numpy')}")
+            self.assertEqual(libraries._versions_of_packages("other"), "")
+
     def test_a_function_that_is_kept_itself_counts_with_its_version_and_inputs(self):
         def of(**options):
             scope = {"larder": larder, "__name__": "scoped"}
@@ -435,6 +509,9 @@ class KeysTest(unittest.TestCase):
                 file.write("2")
             os.utime(path, (1, 1))  # as copies that keep times are
             self.differ(before, of(path), of(X), of([X, X]), of([X + 1]))
+            os.mkfifo(os.path.join(folder, "pipe"))
+            with self.assertRaisesRegex(larder.LarderError, "an input cannot be read: input=.*pipe reason=it is neither"):
+                of(folder)
 
     @unittest.skipUnless(importlib.util.find_spec("torch"), "needs torch")
     def test_tensors_are_told_apart(self):
@@ -444,7 +521,8 @@ class KeysTest(unittest.TestCase):
         self.assertEqual(self.key(describe, x), self.key(describe, x.clone()))
         self.differ(*(self.key(describe, one) for one in (
             x, x.reshape(2, 3), x.reshape(2, 3).T.contiguous().T, x.bfloat16(), x.double(), x[::2], x.numpy(), x.clone().requires_grad_(),
-            torch.nn.Parameter(x), torch.nn.Linear(2, 2), torch.nn.Linear(2, 2), torch.tensor(1.0), torch.zeros(0))))
+            torch.nn.Parameter(x), torch.nn.Linear(2, 2), torch.nn.Linear(2, 2), torch.tensor(1.0), torch.zeros(0),
+            torch.float32, torch.float16, torch.device("cpu"), torch.device("meta"), torch.Size([1, 2]), torch.Size([2, 1]), torch.channels_last)))
         with self.assertRaisesRegex(larder.LarderError, "tensor.detach"):
             self.key(describe, x.clone().requires_grad_() * 2)
 

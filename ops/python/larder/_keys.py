@@ -8,6 +8,7 @@ import importlib
 import json
 import operator
 import os
+import stat
 import struct
 import sys
 import time
@@ -20,13 +21,13 @@ from ._arrays import Array
 from ._columns import _Column
 from ._datasets import Dataset
 from ._errors import LarderError, _message
+from ._libraries import _MAIN, _is_found, _is_library, _library, _name_of, _spec_file, _version_of
 
 _MOST_GLOBAL_BYTES = 1 << 20
 _LONGEST_NAME = 40
+_MOST_PLACES = 6  # of a way in a message
 _SETTLED_S = 1  # a file that was written later than this may be written again within one tick of its clock
 _digests: dict = {}
-_MAIN = "__main__", "__mp_main__"  # the second is its name in processes that multiprocessing has spawned
-_OURS = __name__.removesuffix("._keys")
 _KEYABLE = ("pass numbers, texts, arrays, datasets, functions, and tuples, lists, dicts, sets, dataclasses and objects of Python classes "
             "that have only such")
 _CODE_REMEDY = "give a version=, which takes the place of the code: another one when the results change"
@@ -39,9 +40,12 @@ _PICKLED = frozenset("""builtins.range builtins.slice datetime.date datetime.dat
     collections.deque _collections._tuplegetter collections._tuplegetter types.SimpleNamespace operator.itemgetter operator.attrgetter
     operator.methodcaller pathlib.PurePosixPath pathlib.PureWindowsPath pathlib.PosixPath pathlib._local.PurePosixPath pathlib._local.PureWindowsPath pathlib._local.PosixPath""".split())
 
+# Types with a text that is all that they are.
+_TEXTS = frozenset(("torch.dtype", "torch.device", "torch.layout", "torch.memory_format", "torch.Size"))
+
 _ALIASES = types.GenericAlias, getattr(types, "UnionType", types.GenericAlias)
 
-# Members of classes that no result depends on, or that differ from process to process.
+# Members of classes and attributes of objects that no result depends on, or that differ from process to process.
 _NOT_CODE = frozenset("""__dict__ __weakref__ __doc__ __module__ __annotations__ __annotate__ __annotate_func__ __annotations_cache__
     __firstlineno__ __static_attributes__ __abstractmethods__ _abc_impl __orig_bases__ __parameters__ __type_params__ __slots__""".split())
 
@@ -53,14 +57,22 @@ def _sha256(value=b""):
 
 
 def _digest_of(key):
-    return _sha256(json.dumps(key).encode()).hexdigest()
+    text = json.dumps(key, ensure_ascii=False)  # with escapes, two halves of a surrogate pair would be the character that they stand for
+    return _sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _call_key(function, name, version, arguments, inputs):
     """Return the digest of a call. `inputs` are the keys of its inputs."""
     keys = _Keys(version is None)
+    with _flat_enough(function):
+        return _digest_of([2, keys.identity(function, name, version), keys.named("argument", arguments), inputs, keys.rest()])
+
+
+@contextlib.contextmanager
+def _flat_enough(function):
+    """Turn the end of the stack into an error that names the function."""
     try:
-        return _digest_of([2, keys.identity(function, name, version), keys.named("argument", arguments), inputs, keys.modules()])
+        yield
     except RecursionError:
         raise LarderError(_message("a value is nested too deeply for a key", "pass flatter values", function=_label(function))) from None
 
@@ -71,18 +83,19 @@ def _rows_key(function, version, arguments):
     `arguments` are those that it has in addition to the values of a row.
     """
     keys = _Keys(version is None)
-    if version is None:
-        return "python " + _digest_of([2, keys.identity(function, None, None), keys.named("argument", arguments), keys.modules()])
-    inner, bound = _unbound(function)
-    added = [keys.value(bound) if bound else None, keys.closure(inner), keys.named("argument", arguments)]
-    return f"version {version}" + (f" with {_digest_of([2, *added, keys.modules()])}" if any(added) else "")
+    with _flat_enough(function):
+        if version is None:
+            return "python " + _digest_of([2, keys.identity(function, None, None), keys.named("argument", arguments), keys.rest()])
+        inner, bound = _unbound(function)
+        added = [keys.value(bound) if bound else None, keys.closure(inner), keys.named("argument", arguments)]
+        return f"version {version}" + (f" with {_digest_of([2, *added, keys.rest()])}" if any(added) else "")
 
 
 def _unbound(function):
     """Return the function that is under partials, bound methods and callable objects, and the values that these bind."""
     bound = []
     while not isinstance(function, types.FunctionType):
-        if isinstance(function, functools.partial):
+        if type(function) is functools.partial:  # a class of the user's own may call it in another way
             bound.append([function.args, function.keywords])
             function = function.func
         elif isinstance(function, types.MethodType):
@@ -100,10 +113,6 @@ def _label(function):
     return getattr(function, "__qualname__", None) or _name_of(_unbound(function)[0])
 
 
-def _name_of(thing):
-    return getattr(thing, "__qualname__", None) or getattr(thing, "__name__", None) or type(thing).__qualname__
-
-
 def _has_code(function):
     return isinstance(_unbound(function)[0], types.FunctionType)
 
@@ -115,8 +124,9 @@ class _Keys:
         self._follows = follows  # the code of functions and classes; else their names stand for it
         self._met, self._kept = {}, []
         self._at = []  # the way to the value, for messages
-        self._in_global = False
+        self._in_global = self._sorts = False
         self._attributes, self._modules = set(), []
+        self._functions = []  # those whose code counts, with the ways to them
 
     def identity(self, function, name, version):
         """Return the key of a function and of the values that it is bound to."""
@@ -157,8 +167,8 @@ class _Keys:
             return ["float", struct.pack(">d", value).hex()]
         if kind is complex:
             return ["complex", struct.pack(">dd", value.real, value.imag).hex()]
-        if kind in (bytes, bytearray):
-            return [kind.__name__, _sha256(value).hexdigest()]
+        if kind is bytes:
+            return ["bytes", _sha256(value).hexdigest()]
         if kind is memoryview:
             return ["memoryview", value.format, value.shape, value.strides, _sha256(value.tobytes()).hexdigest()]
         if value is Ellipsis or value is NotImplemented:
@@ -176,6 +186,8 @@ class _Keys:
         self._kept.append(value)  # else another object could have its id
         if kind is list:
             return ["list", [self.value(member) for member in value]]
+        if kind is bytearray:
+            return ["bytearray", _sha256(value).hexdigest()]
         if kind is dict:
             return ["dict", [[self.value(name), self._within((name,), member)] for name, member in value.items()]]
         if kind is set:
@@ -185,7 +197,23 @@ class _Keys:
         return self._ours(value) or self._code(value) or self._object(value)
 
     def _unordered(self, members):
-        return sorted((self.value(member) for member in members), key=json.dumps)
+        """Return the keys of the members of a set, in the order of their digests: sets have another order in each process."""
+        if self._sorts:  # a set within another one: once is enough
+            return sorted(map(self._alone, members))
+        if len(members) > 1:
+            members = sorted(members, key=self._alone)
+        return [self.value(member) for member in members]
+
+    def _alone(self, member):
+        """Return the digest of a value, as if nothing had met it."""
+        met, modules, functions = len(self._met), len(self._modules), len(self._functions)
+        was, self._sorts = self._sorts, True
+        digest = _digest_of(self.value(member))
+        self._sorts = was
+        while len(self._met) > met:
+            self._met.popitem()
+        del self._modules[modules:], self._functions[functions:]
+        return digest
 
     def refuse(self, value, reason="", remedy=None):
         """Raise the error for a value that cannot be in a key, with the way to it."""
@@ -222,6 +250,7 @@ class _Keys:
         elif kind not in (np.ndarray, Array):
             self.refuse(array, remedy="pass numpy.asarray of it")
         plain = array.view(np.ndarray)
+        plain = plain.T if plain.flags.f_contiguous else plain  # the strides are in the key: else it would be copied
         if plain.dtype.hasobject:
             key[4] = [self.value(member) for member in plain.ravel().tolist()]
         elif plain.size:
@@ -231,8 +260,8 @@ class _Keys:
     def _dtype(self, dtype):
         if dtype.metadata:
             self.refuse(dtype, "it has metadata")
-        for field in (dtype.fields or {}).values():
-            self._dtype(field[0])
+        for part in (*(field[0] for field in (dtype.fields or {}).values()), *(dtype.subdtype or ())[:1]):
+            self._dtype(part)
         return [repr(dtype), self._name(dtype.type)]  # two types of other libraries may have one repr
 
     # Objects of Larder and of torch.
@@ -277,9 +306,9 @@ class _Keys:
         if type(value) is functools.partial:
             return ["partial", self.value(value.func), self.value(value.args), self.value(value.keywords), self.value(vars(value))]
         if isinstance(value, (staticmethod, classmethod)):
-            return [type(value).__name__, self.value(value.__func__)]
+            return [self._class(type(value)), self.value(value.__func__), self._attributes_of(value)]
         if isinstance(value, property):
-            return ["property", self.value(value.fget), self.value(value.fset), self.value(value.fdel)]
+            return [self._class(type(value)), self.value(value.fget), self.value(value.fset), self.value(value.fdel), self._attributes_of(value)]
         if isinstance(value, (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType,
                               types.GetSetDescriptorType, types.MemberDescriptorType)):
             return ["descriptor", self._name(value.__objclass__), value.__name__]
@@ -291,11 +320,15 @@ class _Keys:
         if _is_found(value):
             return ["library", self._name(value), _library(value.__module__)]
         if type(value).__module__ == "typing" or type(value) in _ALIASES:
-            return ["typing", repr(value)]
+            parts = [getattr(value, part, None) for part in ("__origin__", "__args__", "__metadata__")]
+            return ["typing", self._name(type(value)), [self.value(part) for part in parts] if parts[1] else repr(value)]
         wrapped = getattr(value, "__wrapped__", None)
-        if callable(value) and callable(wrapped):  # such as what functools.lru_cache makes
-            return ["wrapper", self._class(type(value)), self.value(wrapped)]
+        if callable(value) and callable(wrapped) and _has_hidden_state(type(value)):  # such as what functools.lru_cache makes
+            return ["wrapper", self._class(type(value)), self.value(wrapped), self._attributes_of(value)]
         return None
+
+    def _attributes_of(self, value):
+        return self.named("attribute", {name: member for name, member in getattr(value, "__dict__", {}).items() if name not in _NOT_CODE})
 
     def _name(self, thing):
         return [self._module_name(getattr(thing, "__module__", None)), _name_of(thing)]
@@ -326,7 +359,8 @@ class _Keys:
         if library is not None:  # made by a library, around a function that counts
             key += [[function.__globals__["__name__"], function.__code__.co_name, function.__code__.co_firstlineno, library]]
         elif is_followed or self._is_followed(function):
-            key += [self._code_of(function)]
+            key += [len(self._functions)]  # its code comes at the end: functions that call each other may be more than the stack has room for
+            self._functions.append((function, self._at[-_MOST_PLACES:]))
         self._at.append(f"the function {function.__qualname__}")
         key += [self.value(function.__defaults__), self.value(function.__kwdefaults__), self.value(function.__dict__)]
         self._at.pop()
@@ -373,7 +407,8 @@ class _Keys:
         members = vars(kind).items()
         if isinstance(kind, _enum_type()):
             members = [*((name, member.value) for name, member in kind.__members__.items()),
-                       *(member for member in members if isinstance(member[1], (types.FunctionType, property, staticmethod, classmethod)))]
+                       *((name, member) for name, member in members if not name.startswith("_") and name not in kind.__members__
+                         or isinstance(member, (types.FunctionType, property, staticmethod, classmethod)))]
         key = ["class", self._name(kind), [self._class(base) for base in kind.__bases__], self._class(type(kind)),
                [[name, self._within(name, member)] for name, member in sorted(members, key=operator.itemgetter(0)) if name not in _NOT_CODE]]
         self._at.pop()
@@ -386,14 +421,19 @@ class _Keys:
             self._modules.append((module, set()))  # what is read of it is found at the end
         return ["module", self._module_name(module.__name__), library]
 
-    def modules(self):
-        """Return the keys of attributes of the user's modules: of each one if the code reads its name anywhere."""
-        found, is_new = [], True
+    def rest(self):
+        """Return the keys of the code of functions, and of attributes of the user's modules: of each one if the code reads its name anywhere."""
+        found, is_new, done_functions = [], True, 0
         self._in_global = True
         while is_new:
             is_new = False
+            while done_functions < len(self._functions):
+                function, self._at = self._functions[done_functions]
+                done_functions += 1
+                found.append(self._code_of(function))
+            self._at = []
             for number, (module, done) in enumerate(self._modules):
-                for name in sorted((self._attributes & vars(module).keys()) - done):
+                for name in sorted(((self._attributes | {"__getattr__"}) & vars(module).keys()) - done):
                     done.add(name)
                     is_new = True
                     found.append([number, name, self._within(f"{module.__name__}.{name}", vars(module)[name])])
@@ -406,13 +446,15 @@ class _Keys:
         kind = type(value)
         name = f"{kind.__module__}.{kind.__qualname__}"
         if name in _PICKLED:
-            _, arguments, *state = value.__reduce_ex__(2)
+            _, arguments, *state = value.__reduce_ex__(4)  # older protocols leave the fold of times out
+            if name == "operator.attrgetter":
+                self._attributes.update(part for text in arguments for part in text.split("."))
             return ["pickled", name, self.value(arguments), *(self.value(part if part is None or type(part) in (dict, tuple) else list(part))
                                                               for part in state)]
         if name == "re.Pattern":
             return ["pattern", self.value(value.pattern), value.flags]
         if name in ("logging.Logger", "logging.RootLogger"):
-            return ["logger", value.name]
+            return ["logger", self._module_name(value.name)]
         if name == "functools.cached_property":
             return ["property", self.value(value.func)]
         if name == "dataclasses.Field":  # its type is an annotation
@@ -422,12 +464,13 @@ class _Keys:
             return ["enum", self._class(kind), value.name, self.value(value._value_)]
         if isinstance(value, tuple) and hasattr(kind, "_fields") and not getattr(value, "__dict__", None):
             return ["namedtuple", self._class(kind), list(kind._fields), [self.value(member) for member in tuple.__iter__(value)]]
-        slots = [member for base in kind.__mro__ for member in vars(base).values() if isinstance(member, types.MemberDescriptorType)]
-        if kind is object or _has_hidden_state(kind, len(slots)):
+        if name in _TEXTS:
+            return ["text", name, str(value)]
+        if kind is object or _has_hidden_state(kind):
             self.refuse(value)
         self._at.append(f"a {kind.__qualname__}")
-        key = ["object", self._class(kind), self.named("attribute", getattr(value, "__dict__", {})),
-               [[slot.__name__, self._slot(slot, value)] for slot in slots]]
+        slots = [[slot.__name__, self._slot(slot, value)] for slot in _slots(kind)]
+        key = ["object", self._class(kind), self._attributes_of(value), slots]
         self._at.pop()
         return key
 
@@ -452,9 +495,13 @@ def _enum_type():
     return enum.EnumMeta if enum is not None else ()
 
 
-def _has_hidden_state(kind, slots):
+def _slots(kind):
+    return [member for base in kind.__mro__ for member in vars(base).values() if isinstance(member, types.MemberDescriptorType)]
+
+
+def _has_hidden_state(kind):
     """Return whether instances have more than a __dict__ and slots, which is state of C."""
-    pointers = slots + (kind.__dictoffset__ > 0) + (kind.__weakrefoffset__ > 0)
+    pointers = len(_slots(kind)) + (kind.__dictoffset__ > 0) + (kind.__weakrefoffset__ > 0)
     return kind.__itemsize__ != 0 or kind.__basicsize__ > object.__basicsize__ + pointers * struct.calcsize("P")
 
 
@@ -474,6 +521,8 @@ def _path_digest(path):
         if os.path.isdir(path):
             return [[name, _path_digest(os.path.join(path, name))] for name in sorted(os.listdir(path))]
         found = os.stat(path)
+        if not stat.S_ISREG(found.st_mode):  # a pipe would be read for ever
+            raise LarderError(_message("an input cannot be read", "leave it out of inputs=", input=path, reason="it is neither a file nor a folder"))
         state = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
         known = _digests.get(path)
         if known is not None and known[0] == state:
@@ -495,7 +544,8 @@ def _path_digest(path):
 
 @functools.lru_cache(4096)
 def _scan(code):
-    """Return the digest of code alone, and the names of the globals, imports and attributes that it reads."""
+    """Return the digest of code alone, and the names of the globals, imports and attributes that it reads. Constant texts are such
+    names too if the code has getattr or attrgetter."""
     import dis
 
     names, imports, attributes, before = set(), [], set(), []
@@ -508,6 +558,8 @@ def _scan(code):
         elif instruction.opcode in dis.hasname and not instruction.opname.startswith(("STORE_", "DELETE_")):
             attributes.add(instruction.argval)
         before = [*before[-1:], instruction] if instruction.opname != "EXTENDED_ARG" else before
+    if not {"getattr", "hasattr", "attrgetter", "methodcaller"}.isdisjoint(code.co_names):
+        attributes.update(part for constant in code.co_consts if isinstance(constant, str) for part in constant.split("."))
     constants = []
     for constant in code.co_consts:
         constants.append(_Keys(False).value(constant))
@@ -546,67 +598,3 @@ def _imported(scope, name, level, members):
         if not hasattr(module, member):  # then it is a module
             with contextlib.suppress(ImportError):
                 importlib.import_module(f"{full}.{member}")
-
-
-def _spec_file(top):
-    import importlib.util
-
-    try:
-        spec = importlib.util.find_spec(top)
-    except (ImportError, ValueError):
-        return None
-    return spec and (spec.origin or next(iter(spec.submodule_search_locations or ()), None))
-
-
-# Libraries: their versions stand for their code.
-
-
-def _library(name):
-    """Return the version of the library that a module is of, or None for code of the user's own."""
-    module = sys.modules.get(name) if isinstance(name, str) and name not in _MAIN else None
-    if module is None:
-        return None
-    file = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), None)
-    if file is None:
-        spec = getattr(module, "__spec__", None)
-        if name not in sys.builtin_module_names and getattr(spec, "origin", None) not in ("built-in", "frozen"):
-            return None
-    if name == _OURS or name.startswith(_OURS + "."):
-        return sys.modules[_OURS].__version__
-    return _version_of(name.partition(".")[0]) if file is None or _is_library(file) else None
-
-
-@functools.lru_cache(4096)
-def _is_library(file):
-    if file is None:
-        return False
-    if file in ("built-in", "frozen"):
-        return True
-    import sysconfig  # when it is used: see _sha256
-
-    folders = [os.path.realpath(sysconfig.get_path(path)) + os.sep for path in ("stdlib", "platstdlib", "purelib", "platlib")]
-    return not {"site-packages", "dist-packages"}.isdisjoint(file.split(os.sep)) or os.path.realpath(file).startswith(tuple(folders))
-
-
-@functools.lru_cache(None)
-def _version_of(top):
-    """Return the version of a package, whether it is imported or not; of Python's own modules that of Python."""
-    if top in sys.builtin_module_names or top in getattr(sys, "stdlib_module_names", ()):
-        return sys.version.split()[0]
-    import importlib.metadata
-
-    try:
-        return importlib.metadata.version(top)
-    except importlib.metadata.PackageNotFoundError:
-        return str(getattr(importlib.import_module(top), "__version__", sys.version.split()[0]))
-
-
-def _is_found(thing):
-    """Return whether a library has this under its own name."""
-    module, name = getattr(thing, "__module__", None), _name_of(thing)
-    if not isinstance(name, str) or _library(module) is None:
-        return False
-    found = sys.modules[module]
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    return found is thing

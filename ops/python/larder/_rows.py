@@ -314,7 +314,7 @@ def _added_arguments(function, arrays):
     import inspect  # when it is used: see _sha256
 
     try:
-        bound = inspect.signature(function).bind(*arrays)
+        bound = inspect.signature(function, follow_wrapped=False).bind(*arrays)
     except (TypeError, ValueError):  # no signature, or one that does not fit: then each call fails
         return {}
     given = set(bound.arguments)

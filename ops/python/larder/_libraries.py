@@ -1,0 +1,85 @@
+"""Libraries: their versions stand for their code in keys."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+import sys
+
+_MAIN = "__main__", "__mp_main__"  # the second is its name in processes that multiprocessing has spawned
+_OURS = __name__.removesuffix("._libraries")
+
+
+def _name_of(thing):
+    return getattr(thing, "__qualname__", None) or getattr(thing, "__name__", None) or type(thing).__qualname__
+
+
+def _library(name):
+    """Return the version of the library that a module is of, or None for code of the user's own."""
+    module = sys.modules.get(name) if isinstance(name, str) and name not in _MAIN else None
+    if module is None:
+        return None
+    file = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), None)
+    if file is None:
+        spec = getattr(module, "__spec__", None)
+        if name not in sys.builtin_module_names and getattr(spec, "origin", None) not in ("built-in", "frozen"):
+            return None
+    if name == _OURS or name.startswith(_OURS + "."):
+        return sys.modules[_OURS].__version__
+    return _version_of(name.partition(".")[0]) if file is None or _is_library(file) else None
+
+
+@functools.lru_cache(4096)
+def _is_library(file):
+    if file is None:
+        return False
+    if file in ("built-in", "frozen"):
+        return True
+    import sysconfig  # when it is used: see _sha256
+
+    folders = [os.path.realpath(sysconfig.get_path(path)) + os.sep for path in ("stdlib", "platstdlib", "purelib", "platlib")]
+    return not {"site-packages", "dist-packages"}.isdisjoint(file.split(os.sep)) or os.path.realpath(file).startswith(tuple(folders))
+
+
+@functools.lru_cache(None)
+def _version_of(top):
+    """Return the version of a package, whether it is imported or not; of Python's own modules that of Python."""
+    if top in sys.builtin_module_names or top in getattr(sys, "stdlib_module_names", ()):
+        return sys.version.split()[0]
+    import importlib.metadata
+
+    try:
+        return importlib.metadata.version(top)
+    except importlib.metadata.PackageNotFoundError:
+        found = getattr(importlib.import_module(top), "__version__", None)
+        return str(found) if found is not None else _versions_of_packages(top) or sys.version.split()[0]
+
+
+def _versions_of_packages(top):
+    """Return the names and versions of the packages that contain a module; empty if there is none."""
+    import importlib.metadata
+
+    packages = getattr(importlib.metadata, "packages_distributions", dict)().get(top, ())  # Python 3.9 does not have it
+    return ", ".join(f"{name} {importlib.metadata.version(name)}" for name in sorted(set(packages)))
+
+
+def _is_found(thing):
+    """Return whether a library has this under its own name."""
+    module, name = getattr(thing, "__module__", None), _name_of(thing)
+    if not isinstance(name, str) or _library(module) is None:
+        return False
+    found = sys.modules[module]
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found is thing
+
+
+def _spec_file(top):
+    import importlib.util
+
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, ValueError):
+        return None
+    return spec and (spec.origin or next(iter(spec.submodule_search_locations or ()), None))
