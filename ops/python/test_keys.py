@@ -369,6 +369,7 @@ class KeysTest(unittest.TestCase):
         for one, other in (("\ud83d\ude00", "\U0001f600"), (night, night.replace(fold=1)), (night.time(), night.time().replace(fold=1)),
                            ([shared, shared], [shared, bytearray(shared)]), (array, array + 1), (array, np.ascontiguousarray(array))):
             self.differ(*(self.key(describe, value) for value in (one, other)))
+        self.differ(*(self.key(describe, types.MappingProxyType({"a": n})) for n in (1, 2)))
         with self.assertRaisesRegex(larder.LarderError, "metadata"):
             self.key(describe, np.zeros(1, [("a", described)]))
 
@@ -379,6 +380,8 @@ class KeysTest(unittest.TestCase):
         partial = "import functools\nclass Twice(functools.partial):\n    def __call__(self, x): return super().__call__(x) * {}\nf = Twice(abs)"
 
         self.differ(*(self.key(self.scoped(around.format(n)), 1) for n in (2, 3)), *(self.key(describe, self.scoped(around.format(n), "h")) for n in (2, 3)))
+        kept = "import functools\nh = functools.lru_cache(lambda x: x)\nh.scale = {}\ndef f(x): return h.scale"
+        self.differ(*(self.key(self.scoped(kept.format(n)), 1) for n in (2, 3)))
         for base in "property", "staticmethod", "classmethod":
             self.differ(*(self.key(self.scoped(special.format(base, n)), 1) for n in (2, 3)))
         self.differ(*(self.key(self.scoped(partial.format(n)), 1) for n in (2, 3)))

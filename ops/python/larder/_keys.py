@@ -179,17 +179,16 @@ class _Keys:
             return ["tuple", [self.value(member) for member in value]]
         if kind is frozenset:
             return ["frozenset", self._unordered(value)]
-        number = self._met.get(id(value))
-        if number is not None:
-            return ["again", number]
+        if id(value) in self._met:
+            return ["again", self._met[id(value)]]
         self._met[id(value)] = len(self._met)
         self._kept.append(value)  # else another object could have its id
         if kind is list:
             return ["list", [self.value(member) for member in value]]
         if kind is bytearray:
             return ["bytearray", _sha256(value).hexdigest()]
-        if kind is dict:
-            return ["dict", [[self.value(name), self._within((name,), member)] for name, member in value.items()]]
+        if kind in (dict, types.MappingProxyType):
+            return [kind.__name__, [[self.value(name), self._within((name,), member)] for name, member in value.items()]]
         if kind is set:
             return ["set", self._unordered(value)]
         if isinstance(value, (np.ndarray, np.generic)):
@@ -283,7 +282,7 @@ class _Keys:
         return self._tensor(value, torch) if type(value) in tensors else None
 
     def _tensor(self, tensor, torch):
-        if tensor.layout is not torch.strided or tensor.grad_fn is not None or tensor.is_quantized or tensor.is_conj() or tensor.is_neg():
+        if tensor.layout is not torch.strided or tensor.grad_fn is not None or tensor.is_quantized or tensor.is_conj() or tensor.is_neg() or tensor.is_meta:
             self.refuse(tensor, remedy="pass tensor.detach(), dense and not quantized, or tensor.numpy()")
         if self._in_global and tensor.nbytes > _MOST_GLOBAL_BYTES:
             self.refuse(tensor, f"{tensor.nbytes} bytes in a global", "pass it as an argument")
@@ -324,7 +323,8 @@ class _Keys:
             return ["typing", self._name(type(value)), [self.value(part) for part in parts] if parts[1] else repr(value)]
         wrapped = getattr(value, "__wrapped__", None)
         if callable(value) and callable(wrapped) and _has_hidden_state(type(value)):  # such as what functools.lru_cache makes
-            return ["wrapper", self._class(type(value)), self.value(wrapped), self._attributes_of(value)]
+            return ["wrapper", self._class(type(value)), self.value(wrapped),
+                    self.named("attribute", {name: member for name, member in getattr(value, "__dict__", {}).items() if name[0] != "_"})]
         return None
 
     def _attributes_of(self, value):
