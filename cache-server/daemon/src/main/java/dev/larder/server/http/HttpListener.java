@@ -68,7 +68,8 @@ final class HttpListener implements AutoCloseable {
     }
 
     /** The answer for a client; null if computing it failed. */
-    private record Answered(HttpConnection connection, @Nullable ByteBuffer answer) {}
+    private record Answered(
+            HttpConnection connection, @Nullable ByteBuffer answer) {}
 
     private HttpListener(ServerSocketChannel server, Selector selector, Function<InetSocketAddress, Handler> handler)
             throws IOException {
