@@ -315,32 +315,32 @@ final class Serve implements Callable<Integer> {
 
     private Loaded load(Daemon daemon) {
         if (sources.isEmpty()) {
-            return new Loaded(0, Map.of());
+            return new Loaded(0, Map.of(), List.of());
         }
         LoadRequest request = options.request(sources, larder.debug, StandardInput.open());
-        Map<String, LarderException> failed = load(daemon, request);
+        Loaded loaded = load(daemon, request);
         if (!json && !logging.isJson()) { // else each is an event already
-            failed.forEach((dataset, failure) -> {
+            loaded.failed().forEach((dataset, failure) -> {
                 larder.err().println("larder: not loaded: " + dataset);
                 FailureReport.report(failure, larder.debug, larder.err());
             });
         }
+        return loaded;
+    }
+
+    private Loaded load(Daemon daemon, LoadRequest request) {
         long datasets = request.sources().stream()
                 .map(LoadRequest.Source::name)
                 .distinct()
                 .count();
-        return new Loaded(datasets, failed);
-    }
-
-    private Map<String, LarderException> load(Daemon daemon, LoadRequest request) {
         try (ProgressDisplay display = ProgressDisplay.on(larder.err(), json || logging.isJson())) {
             FirstLoads loads = new FirstLoads(daemon, display);
             if (!strictLoads) {
-                return loads.loadWhatLoads(request);
+                return new Loaded(datasets, loads.loadWhatLoads(request), loads.forgotten());
             }
             try {
                 loads.loadAll(request);
-                return Map.of();
+                return new Loaded(datasets, Map.of(), List.of());
             } catch (LarderException e) {
                 reported = !FirstLoads.isStop(e) && display.problem(e);
                 throw e;
@@ -348,14 +348,17 @@ final class Serve implements Callable<Integer> {
         }
     }
 
-    /** How many datasets were to be loaded, and which of them were not. */
-    private record Loaded(long datasets, Map<String, LarderException> failed) {
+    /** The number of datasets to load, those that failed, and those of them that a reload cannot load. */
+    private record Loaded(long datasets, Map<String, LarderException> failed, List<String> forgotten) {
         @Override
         public String toString() {
-            return failed.isEmpty()
-                    ? "Done caching."
-                    : "Done caching: " + (datasets - failed.size()) + " of " + datasets + " datasets; not loaded: "
-                            + String.join(", ", failed.keySet()) + "; larder reload NAME tries again.";
+            if (failed.isEmpty()) {
+                return "Done caching.";
+            }
+            String again =
+                    forgotten.isEmpty() ? "" : ", larder load with its address for: " + String.join(", ", forgotten);
+            return "Done caching: " + (datasets - failed.size()) + " of " + datasets + " datasets; not loaded: "
+                    + String.join(", ", failed.keySet()) + "; larder reload NAME tries again" + again + ".";
         }
     }
 

@@ -6,7 +6,6 @@ import dev.larder.command.terminal.QuitKey;
 import dev.larder.command.terminal.TopSample;
 import dev.larder.command.terminal.TopScreen;
 import dev.larder.command.terminal.TopText;
-import dev.larder.internal.posix.Posix;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -64,19 +63,22 @@ final class Top implements Callable<Integer> {
         }
         Path store = larder.store();
         TopSample first = TopSample.take(store);
+        CountDownLatch ended = new CountDownLatch(1);
+        if (!once) {
+            Signals.handleStops(signal -> ended.countDown()); // before the terminal is changed
+        }
         if (json) {
-            follow(first, (now, before) -> larder.out().println(TopText.json(now, before)), new CountDownLatch(1));
+            follow(first, (now, before) -> larder.out().println(TopText.json(now, before)), ended);
         } else if (!once && TopScreen.isThere()) {
-            draw(first);
+            draw(first, ended);
         } else {
-            follow(first, this::print, new CountDownLatch(1));
+            follow(first, this::print, ended);
         }
         return 0;
     }
 
     @SuppressWarnings("try") // the key is only watched
-    private void draw(TopSample first) {
-        CountDownLatch ended = new CountDownLatch(1);
+    private void draw(TopSample first, CountDownLatch ended) {
         try (TopScreen screen = new TopScreen(larder.out());
                 QuitKey key = QuitKey.watch(ended::countDown)) {
             follow(first, (now, before) -> screen.show(width -> TopText.lines(now, before, width)), ended);
@@ -91,13 +93,8 @@ final class Top implements Callable<Integer> {
         lines.forEach(larder.out()::println);
     }
 
-    /** Shows one look after the other, until the latch opens, which a signal does as well, or nobody reads on. */
+    /** Shows one look after the other, until the latch opens or nobody reads on. */
     private void follow(TopSample first, BiConsumer<TopSample, @Nullable TopSample> show, CountDownLatch ended) {
-        if (!once) {
-            Posix.system().acceptInterrupts();
-            List.of(Signals.INTERRUPT, Signals.TERMINATE, Signals.HANG_UP)
-                    .forEach(name -> Signals.handle(name, signal -> ended.countDown()));
-        }
         TopSample now = first;
         show.accept(first, null);
         while (!once && !larder.out().checkError() && !isOver(ended)) {

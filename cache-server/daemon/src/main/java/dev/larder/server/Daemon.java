@@ -281,8 +281,8 @@ public final class Daemon implements AutoCloseable {
      *
      * @param request a load of this dataset and of no other
      */
-    public void postpone(LoadRequest request) {
-        loadService.postpone(request);
+    public boolean postpone(LoadRequest request) {
+        return loadService.postpone(request);
     }
 
     /** Has an action run once nothing has been leased, asked for or loading for this long; see {@link #stop}. */

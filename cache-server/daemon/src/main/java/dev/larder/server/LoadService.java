@@ -195,8 +195,10 @@ final class LoadService {
     /**
      * Keeps the source of a dataset after a failed load, if the dataset is not resident: a reload, or the first open, tries again.
      * The caller reports the failure.
+     *
+     * @return whether a reload can load it: an address with a secret is not kept
      */
-    void postpone(LoadRequest request) {
+    boolean postpone(LoadRequest request) {
         String dataset = request.sources().get(0).name();
         List<String> paths =
                 request.sources().stream().map(LoadRequest.Source::path).toList();
@@ -205,7 +207,7 @@ final class LoadService {
         boolean hasSecret = request.sources().stream()
                 .anyMatch(source -> !source.visiblePath().equals(source.path()));
         if (isResident || hasSecret) {
-            return;
+            return isResident;
         }
         try {
             long ttlMs = request.retention().ttl().toMillis();
@@ -214,8 +216,10 @@ final class LoadService {
                     0,
                     new Provenance(paths, request.options(), List.of(), ttlMs),
                     request.retention().pinned()));
+            return true;
         } catch (LarderException e) {
             errors.report("cannot note the source of a dataset: dataset=" + dataset, e);
+            return false;
         }
     }
 

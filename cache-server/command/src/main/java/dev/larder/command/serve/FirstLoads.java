@@ -16,6 +16,7 @@ import java.util.Map;
 public final class FirstLoads {
     private final Daemon daemon;
     private final ProgressDisplay display;
+    private final List<String> forgotten = new ArrayList<>();
 
     /** Loads into a daemon of this process. */
     public FirstLoads(Daemon daemon, ProgressDisplay display) {
@@ -69,9 +70,17 @@ public final class FirstLoads {
     }
 
     private void postpone(LoadRequest request, LarderException failure, Map<String, LarderException> failed) {
+        String dataset = request.sources().get(0).name();
         display.problem(failure);
-        daemon.postpone(request);
-        failed.put(request.sources().get(0).name(), failure);
+        if (!daemon.postpone(request)) {
+            forgotten.add(dataset);
+        }
+        failed.put(dataset, failure);
+    }
+
+    /** Returns the datasets that failed and that no reload can load, as their addresses contain a secret and are not kept. */
+    public List<String> forgotten() {
+        return List.copyOf(forgotten);
     }
 
     /** Wrong options are wrong for every dataset, and a daemon that ends loads none. */

@@ -148,6 +148,11 @@ public final class FairQueue {
         Task task = new Task(peer, what, work);
         add(task);
         startNext();
+        if (running.isEmpty() && withdraw(task)) { // the end of no other task tries again
+            throw Failure.of(ErrorCode.UNEXPECTED, "the system has no thread left for a request")
+                    .with("request", what)
+                    .remedy("raise the limit of processes of the daemon's user or control group");
+        }
         return () -> withdraw(task);
     }
 

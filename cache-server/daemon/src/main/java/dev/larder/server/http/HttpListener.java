@@ -67,7 +67,9 @@ final class HttpListener implements AutoCloseable {
         HttpReply answer(HttpCall call);
     }
 
-    private record Answered(HttpConnection connection, ByteBuffer answer) {}
+    /** The answer for a client; null if computing it failed. */
+    private record Answered(
+            HttpConnection connection, @Nullable ByteBuffer answer) {}
 
     private HttpListener(ServerSocketChannel server, Selector selector, Function<InetSocketAddress, Handler> handler)
             throws IOException {
@@ -146,8 +148,11 @@ final class HttpListener implements AutoCloseable {
         long waitMs = dropLate();
         selector.select(waitMs);
         for (Answered next = answered.poll(); next != null; next = answered.poll()) {
-            if (connections.contains(next.connection)) {
-                next.connection.answer(next.answer, deadline());
+            ByteBuffer answer = next.answer;
+            if (answer == null) {
+                drop(next.connection);
+            } else if (connections.contains(next.connection)) {
+                next.connection.answer(answer, deadline());
                 serve(next.connection, this::write);
             }
         }
@@ -215,8 +220,13 @@ final class HttpListener implements AutoCloseable {
         connection.awaitAnswer();
         try {
             workers.execute(() -> {
-                answered.add(new Answered(connection, handler.answer(call).encode(withBody)));
-                selector.wakeup();
+                ByteBuffer answer = null;
+                try {
+                    answer = handler.answer(call).encode(withBody);
+                } finally { // also if the heap is full
+                    answered.add(new Answered(connection, answer));
+                    selector.wakeup();
+                }
             });
         } catch (RejectedExecutionException e) {
             send(connection, HttpReply.refusal(503, Map.of(), "too many requests: ask again later"), withBody);

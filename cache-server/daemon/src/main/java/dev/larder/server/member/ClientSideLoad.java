@@ -184,9 +184,9 @@ public final class ClientSideLoad {
         }
     }
 
-    /** Allows for the header and for what is not a whole page. */
+    /** Adds the header, which takes more than a page, and the rest of the last page. */
     private static long storedBytes(long byteSize) {
-        return ByteSums.multiply(byteSize / PageSize.BYTES + 3, PageSize.BYTES);
+        return ByteSums.multiply(byteSize / PageSize.BYTES + 4, PageSize.BYTES);
     }
 
     private void copy(SourceArray array, DatasetUpload builder) {

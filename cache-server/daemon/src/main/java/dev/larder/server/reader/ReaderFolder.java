@@ -117,9 +117,9 @@ final class ReaderFolder implements AutoCloseable {
         }
     }
 
-    /** Allows for files that are made here for the reader to fill. */
+    /** Adds room for files that the reader fills: for each a header, which takes more than a page, and the rest of its last page. */
     void expect(long files, long byteSize) {
-        expectedBytes += ByteSums.add(byteSize, ByteSums.multiply(files, 2L * PageSize.BYTES));
+        expectedBytes += ByteSums.add(byteSize, ByteSums.multiply(files, 3L * PageSize.BYTES));
     }
 
     /** Returns how much may lie here. */

@@ -412,6 +412,14 @@ class HttpEndpointTest {
     }
 
     @Test
+    void aHeaderOfManySpacesHoldsNobodyUp() throws IOException {
+        String spaces = "X:" + " ".repeat(16_000) + "\n\r\n";
+
+        assertThat(raw("GET / HTTP/1.1\r\nHost: localhost\r\n" + spaces)).contains(" 400 ");
+        assertThat(status(endpoint.address("/metrics"))).isEqualTo(200);
+    }
+
+    @Test
     void aRequestThatComesByteByByteIsAnswered() throws IOException {
         String request = "GET " + pathWithToken() + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
         try (Socket socket =

@@ -16,7 +16,6 @@ import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 
 /** Does the tasks that the ring hands out: looks up a batch's rows, or fills rows into a slot. */
 public final class Gather {
@@ -29,8 +28,6 @@ public final class Gather {
     /** For any caller: programs of another language run the loader with {@code larder feed}. */
     private static final String SKIP = "leave such samples out: onFailure(FailurePolicy.skip(N)) in Java,"
             + " --max-skipped N of larder feed, max_skipped=N in Python";
-
-    private static final Logger LOG = Logs.of(Gather.class);
 
     private final LoaderSource source;
     private final FieldReader[] fields;
@@ -206,9 +203,10 @@ public final class Gather {
         slot.bad[sample] = true;
         skipped.increment();
         if (count <= MOST_NAMED) {
-            LOG.warn(failureOf(slot, field, sample, stage, e, "left out a sample")
-                    .exception()
-                    .getMessage());
+            Logs.of(Gather.class) // not a constant: loading a logger's library takes longer than starting a loader
+                    .warn(failureOf(slot, field, sample, stage, e, "left out a sample")
+                            .exception()
+                            .getMessage());
         }
     }
 
