@@ -1,6 +1,7 @@
 """Tests of keys: equal keys only for calls with equal results. $LARDER_TEST_SEED repeats a run of random calls."""
 
 import collections
+import collections.abc
 import copy
 import dataclasses
 import datetime
@@ -408,7 +409,8 @@ class KeysTest(unittest.TestCase):
     def test_a_type_that_an_alias_names_counts(self):
         source = "def make():\n    class A:\n        size = {}\n    return A\nA = make()"
         self.differ(*(self.key(describe, list[self.scoped(source.format(n), "A")]) for n in (1, 2)))
-        self.differ(*(self.key(describe, one) for one in (list[int], typing.List[int], list[bool], typing.Optional[int], typing.Literal[1], typing.Literal[True])))
+        self.differ(*(self.key(describe, one) for one in (list[int], typing.List[int], list[bool], typing.Optional[int], typing.Literal[1], typing.Literal[True],
+            collections.abc.Callable[[int], int], collections.abc.Callable[[int], str])))
 
     def test_sets_have_one_key_in_all_processes(self):
         text = ("import dataclasses, enum, logging, typing\nclass E(enum.Enum):\n    A = 1; B = 2; C = 3\n@dataclasses.dataclass(frozen=True)\nclass P:\n    a: str\n"

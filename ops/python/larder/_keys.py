@@ -318,13 +318,13 @@ class _Keys:
             return ["numpy", value.__name__, _version_of("numpy")]
         if _is_found(value):
             return ["library", self._name(value), _library(value.__module__)]
-        if type(value).__module__ == "typing" or type(value) in _ALIASES:
+        if type(value).__module__ == "typing" or isinstance(value, _ALIASES):
             parts = [getattr(value, part, None) for part in ("__origin__", "__args__", "__metadata__")]
             return ["typing", self._name(type(value)), [self.value(part) for part in parts] if parts[1] else repr(value)]
         wrapped = getattr(value, "__wrapped__", None)
         if callable(value) and callable(wrapped) and _has_hidden_state(type(value)):  # such as what functools.lru_cache makes
             return ["wrapper", self._class(type(value)), self.value(wrapped),
-                    self.named("attribute", {name: member for name, member in getattr(value, "__dict__", {}).items() if name[0] != "_"})]
+                    self.named("attribute", {name: member for name, member in getattr(value, "__dict__", {}).items() if name[:1] != "_"})]
         return None
 
     def _attributes_of(self, value):
