@@ -1,7 +1,11 @@
 package dev.larder.command;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -12,6 +16,23 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PythonTest {
     @TempDir
     Path folder;
+
+    @Test
+    void everyModuleOfTestsIsRunHere() throws Exception {
+        StringBuilder ours = new StringBuilder();
+        try (Stream<Path> files = Files.walk(Path.of("src/test/java"))) {
+            for (Path file :
+                    files.filter(path -> path.toString().endsWith(".java")).toList()) {
+                ours.append(Files.readString(file));
+            }
+        }
+
+        try (Stream<Path> files = Files.list(PythonModules.TESTS)) {
+            assertThat(files.map(path -> path.getFileName().toString()).filter(name -> name.matches("test_.*\\.py")))
+                    .isNotEmpty()
+                    .allSatisfy(name -> assertThat(ours).contains('"' + name.replace(".py", "\"")));
+        }
+    }
 
     @Test
     void pythonReadsStoresThatAnotherImplementationOfTheFormatWrote() throws Exception {
@@ -31,6 +52,11 @@ class PythonTest {
     @Test
     void whatFunctionsReturnIsComputedOnce() throws Exception {
         PythonModules.requirePassed("python3", "test_calls", folder, Map.of());
+    }
+
+    @Test
+    void callsWithEqualKeysHaveEqualResults() throws Exception {
+        PythonModules.requirePassed("python3", "test_keys", folder, Map.of());
     }
 
     @Test
@@ -81,6 +107,7 @@ class PythonTest {
                 "test_arrays",
                 "test_loader",
                 "test_calls",
+                "test_keys",
                 "test_rows",
                 "test_batches",
                 "test_sizes"
