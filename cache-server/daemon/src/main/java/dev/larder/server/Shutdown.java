@@ -12,7 +12,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
-/** Ends a daemon once, for whoever asks first; everybody who asks waits for the result. Thread-safe. */
+/** Ends a daemon once, at the first request; every caller waits for the result. Thread-safe. */
 final class Shutdown {
     private static final String REMAINS = "larder serve takes over what is left of the store, larder gc removes it";
     private static final long TIMEOUT_SECONDS = 60;

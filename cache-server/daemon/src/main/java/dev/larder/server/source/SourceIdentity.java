@@ -33,12 +33,7 @@ public record SourceIdentity(Path file, long byteSize, long modifiedNanos, long 
         if (status.isFolder()) {
             throw irregular(file, true);
         }
-        return new SourceIdentity(
-                file.toAbsolutePath(),
-                status.byteSize(),
-                status.modifiedNanos(),
-                status.changedNanos(),
-                status.inode());
+        return status.identity(file);
     }
 
     /** What the file system says of a regular file or of a folder. */
@@ -54,12 +49,20 @@ public record SourceIdentity(Path file, long byteSize, long modifiedNanos, long 
             if (!status.isFolder() && !status.isRegular()) {
                 throw irregular(path, false);
             }
+            return of(status);
+        }
+
+        private static Status of(FileStatus status) {
             return new Status(
                     status.isFolder(),
                     status.byteSize(),
                     status.modifiedNanos(),
                     status.changedNanos(),
                     status.inode());
+        }
+
+        private SourceIdentity identity(Path file) {
+            return new SourceIdentity(file.toAbsolutePath(), byteSize, modifiedNanos, changedNanos, inode);
         }
 
         /** The JDK has the words for what is wrong, and knows the bytes of names that are no text. */
@@ -88,12 +91,7 @@ public record SourceIdentity(Path file, long byteSize, long modifiedNanos, long 
         if (!status.isRegular()) {
             throw irregular(file, status.isFolder());
         }
-        return new SourceIdentity(
-                file.toAbsolutePath(),
-                status.byteSize(),
-                status.modifiedNanos(),
-                status.changedNanos(),
-                status.inode());
+        return Status.of(status).identity(file);
     }
 
     /** Returns what the file looked like then. */

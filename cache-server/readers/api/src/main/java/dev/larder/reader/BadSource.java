@@ -16,7 +16,7 @@ public final class BadSource extends IOException {
     /** What the daemon advises where a reader does not. */
     public static final String REPAIR = "repair, replace or remove the file";
 
-    /** What is advised where a file may be whole, but uses what the library of a reader does not know. */
+    /** The remedy if a file may be whole but uses a feature that the library of a reader lacks. */
     private static final String WRITE_OTHERWISE = "write it again without that (for HDF5: without libver=\"latest\");"
             + " if its writer does not use that, the file is damaged";
 

@@ -156,7 +156,7 @@ public record Transform(List<Step> steps) {
 
     /**
      * Adds {@link Step.Decode}: makes an encoded image {@code |u1}, height × width × channels, three or, for grey, one.
-     * EXIF rotation is ignored. The next step says what all images have in common: {@link
+     * EXIF rotation is ignored. The next step gives all images one size: {@link
      * #resize(int, int)}, {@link #resizeShorter} with {@link #centerCrop}, {@link #randomResizedCrop(int, int)} or
      * {@link #centerCrop}.
      */

@@ -240,7 +240,7 @@ final class Hdf5Source implements OpenedSource {
             parts.add(() -> rows.write(output, array.firstOffer));
             return;
         }
-        StoredRows rows = StoredRows.of(storage, dataset, array.file, array.name);
+        DatasetRows rows = DatasetRows.of(storage, dataset, array.file, array.name);
         for (RowBlocks.Block block : RowBlocks.of(dataset, array.file, array.name)) {
             parts.add(() -> RowBlocks.write(rows, block, output, array.firstOffer));
         }

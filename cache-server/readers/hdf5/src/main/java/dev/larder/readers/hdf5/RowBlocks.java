@@ -53,7 +53,7 @@ final class RowBlocks {
     }
 
     /** Unpacks a block to where it belongs. */
-    static void write(StoredRows rows, Block block, Output output, int offer) throws IOException {
+    static void write(DatasetRows rows, Block block, Output output, int offer) throws IOException {
         try {
             rows.read(block.firstRow, block.rows, block.position, output.at(offer, block.position, block.byteSize));
         } catch (RuntimeException | StackOverflowError e) {

@@ -69,7 +69,7 @@ final class VariableRows {
 
     /** Hands over the bytes of every row; none if it was never written. */
     private void forEach(Row row) throws IOException {
-        StoredRows stored = StoredRows.of(storage, dataset, file, name);
+        DatasetRows stored = DatasetRows.of(storage, dataset, file, name);
         int referenceBytes = type.getSize();
         if (referenceBytes != 2 * Integer.BYTES + storage.getSizeOfOffsets()) {
             throw new HdfException("its references have " + referenceBytes + " bytes");

@@ -254,7 +254,7 @@ class Hdf5ReaderTest {
                 DatasetBase dataset = (DatasetBase) file.getDatasetByPath(wanted.getKey());
                 int length = wanted.getValue().remaining();
                 long first = 3_000_000_000L - length;
-                StoredRows.of(file.getHdfBackingStorage(), dataset, 0, "x")
+                DatasetRows.of(file.getHdfBackingStorage(), dataset, 0, "x")
                         .read(first, length, first, wanted.getValue());
             }
         } finally {

@@ -13,7 +13,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** The bytes of a dataset's rows as they are in memory, however the file stores them. */
-final class StoredRows {
+final class DatasetRows {
     /** A chunk is there packed, unpacked, and once more for each thread. */
     private static final int HEAP_PARTS = 8;
 
@@ -22,7 +22,7 @@ final class StoredRows {
     private final @Nullable Chunks chunks;
     private final byte @Nullable [] fill;
 
-    private StoredRows(HdfBackingStorage file, DatasetBase dataset, @Nullable Chunks chunks, byte @Nullable [] fill) {
+    private DatasetRows(HdfBackingStorage file, DatasetBase dataset, @Nullable Chunks chunks, byte @Nullable [] fill) {
         this.file = file;
         this.dataset = dataset;
         this.chunks = chunks;
@@ -30,7 +30,7 @@ final class StoredRows {
     }
 
     /** Opens the rows of a dataset; refuses chunks that cannot be unpacked in the reader's memory. */
-    static StoredRows of(HdfBackingStorage file, DatasetBase dataset, int number, String name) throws BadSource {
+    static DatasetRows of(HdfBackingStorage file, DatasetBase dataset, int number, String name) throws BadSource {
         List<RawMessages.Raw> header = RawMessages.of(file, dataset.getHeader().getAddress());
         byte[] fill = FillValues.of(header, dataset.getDataType().getSize());
         Chunks chunks = null;
@@ -38,7 +38,7 @@ final class StoredRows {
             long chunkBytes = requireChunks(dataset, chunked, number, name);
             chunks = dataset.getSize() > 0 ? new Chunks(file, dataset, header, (int) chunkBytes, fill) : null;
         }
-        return new StoredRows(file, dataset, chunks, fill);
+        return new DatasetRows(file, dataset, chunks, fill);
     }
 
     /** Refuses chunks without elements, with other dimensions than their dataset, or too large for the heap; returns their length. */
