@@ -12,7 +12,7 @@ import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.Names;
 import dev.larder.internal.posix.Posix;
 import dev.larder.internal.protocol.Done;
-import dev.larder.internal.protocol.NewFilesRequest.NewFile;
+import dev.larder.internal.protocol.Request.NewFile;
 import dev.larder.internal.protocol.Request;
 import dev.larder.npy.NpyHeader;
 import java.io.IOException;

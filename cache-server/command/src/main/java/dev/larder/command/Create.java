@@ -9,7 +9,7 @@ import dev.larder.internal.control.BuildTurn;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.protocol.Done;
-import dev.larder.internal.protocol.NewFilesRequest;
+import dev.larder.internal.protocol.Request.NewFile;
 import dev.larder.internal.protocol.Request;
 import java.time.Duration;
 import java.util.HashMap;
@@ -131,7 +131,7 @@ final class Create implements Callable<Integer> {
     }
 
     private void makeFile(BuildTurn build, String array, long bytes) {
-        build.makeFiles(List.of(new NewFilesRequest.NewFile(array, bytes, "")));
+        build.makeFiles(List.of(new NewFile(array, bytes, "")));
         sayMade();
     }
 

@@ -52,11 +52,6 @@ final class Access {
                 .orElse(null);
     }
 
-    /** Tells whether a build is the caller's. */
-    static boolean isBuiltBy(Upload upload, Peer peer) {
-        return upload.isOf(publisher(peer).uid());
-    }
-
     /** Returns what is noted of the caller in what it publishes. */
     static Publisher publisher(Peer peer) {
         return peer.isOwner() ? Publisher.OWNER : Publisher.member(peer.uid(), peer.user());

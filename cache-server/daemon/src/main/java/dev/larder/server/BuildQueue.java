@@ -121,16 +121,8 @@ final class BuildQueue {
                 upload.cancel(); // too late: the client has left or was told that time is over
                 return;
             }
-            upload.whenEnded((done, failure) -> {
-                if (failure == null) {
-                    reply.done(done);
-                } else {
-                    reply.problem(failure);
-                }
-            });
-            reply.onDisconnect(upload::cancel);
-            reply.progress(Progress.of(Phase.WAITING, request.name(), "building"));
-            reply.build(upload.build());
+            reply.session().keep(upload, upload::cancel);
+            reply.answer(upload.build());
         }
 
         private void follow(Ingest other) {

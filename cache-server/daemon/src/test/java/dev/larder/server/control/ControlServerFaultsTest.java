@@ -236,7 +236,7 @@ class ControlServerFaultsTest {
         try (RawClient first = client();
                 RawClient second = client().send(RawClient.hello())) {
             assertThat(second.receive()).isInstanceOf(Welcome.class);
-            assertThatThrownBy(() -> ControlClient.at(store).greet())
+            assertThatThrownBy(() -> ControlClient.at(store).info())
                     .isInstanceOfSatisfying(
                             LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.REFUSED))
                     .hasMessageContaining("too many connections");

@@ -71,9 +71,9 @@ class ControlServerTest {
 
     @Test
     void aHandshakeTellsWhoTheDaemonIs() {
-        assertThat(client.greet().daemonPid()).isEqualTo(ProcessHandle.current().pid());
-        assertThat(client.greet().daemonVersion()).isEqualTo("test");
-        assertThat(client.greet().formatVersion()).isEqualTo(StoreLayout.FORMAT_VERSION);
+        assertThat(client.info().pid()).isEqualTo(ProcessHandle.current().pid());
+        assertThat(client.info().version()).isEqualTo("test");
+        assertThat(client.info().formatVersion()).isEqualTo(StoreLayout.FORMAT_VERSION);
         assertThat(errors.entries()).isEmpty();
     }
 
@@ -258,7 +258,7 @@ class ControlServerTest {
             server.close();
 
             assertThat(next).isNotNull();
-            assertThat(client.greet().daemonVersion()).isEqualTo("next");
+            assertThat(client.info().version()).isEqualTo("next");
         }
         assertThat(settings.socket()).doesNotExist();
     }
