@@ -63,7 +63,7 @@ final class CompoundCodecs {
             Map<String, Object> map = new LinkedHashMap<>();
             json.beginObject();
             while (json.hasNext()) {
-                String key = ValueCodec.whole(json.nextName());
+                String key = json.nextName();
                 try {
                     if (map.put(key, values.read(source)) != null) {
                         throw new BadMessage("", "it is there twice");

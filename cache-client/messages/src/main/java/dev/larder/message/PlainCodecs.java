@@ -17,6 +17,7 @@ final class PlainCodecs {
     static final Map<Class<?>, ValueCodec> BY_TYPE = Map.of(
             String.class, new OfText(),
             long.class, new OfInteger(),
+            Long.class, new OfInteger(), // in lists
             int.class, new OfInt(),
             boolean.class, new OfTruth(),
             char.class, new OfCharacter(),
@@ -30,7 +31,7 @@ final class PlainCodecs {
 
     private static String text(JsonReader json) throws IOException {
         ValueCodec.require(json, JsonToken.STRING, "a text");
-        return ValueCodec.whole(json.nextString());
+        return json.nextString();
     }
 
     private static final class OfText implements ValueCodec {

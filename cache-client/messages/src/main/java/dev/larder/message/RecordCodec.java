@@ -78,7 +78,7 @@ final class RecordCodec implements ValueCodec {
         boolean[] seen = new boolean[fields.length];
         json.beginObject();
         while (json.hasNext()) {
-            readMember(source, ValueCodec.whole(json.nextName()), values, seen);
+            readMember(source, json.nextName(), values, seen);
         }
         json.endObject();
         for (int i = 0; i < fields.length; i++) {

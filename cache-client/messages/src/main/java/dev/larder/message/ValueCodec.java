@@ -62,20 +62,6 @@ interface ValueCodec {
         }
     }
 
-    /** Returns a text with no half of a surrogate pair in it; JSON can escape one, UTF-8 cannot have it. */
-    static String whole(String text) {
-        for (int i = 0; i < text.length(); i++) {
-            char unit = text.charAt(i);
-            if (Character.isSurrogate(unit)) {
-                if (!Character.isHighSurrogate(unit) || i + 1 == text.length() || !Character.isLowSurrogate(text.charAt(i + 1))) {
-                    throw new BadMessage("", "it has half of a surrogate pair");
-                }
-                i++;
-            }
-        }
-        return text;
-    }
-
     /** Returns the beginning of what a sender has chosen, for a message. */
     static String shown(String text) {
         return text.length() <= 64 ? text : text.substring(0, 61) + "...";
