@@ -172,8 +172,10 @@ class ProtocolTest {
 
     @Test
     void aLaterDaemonMayHaveMoreToSay() {
-        String later = "{\"parameters\":{\"arrays\":[{\"name\":\"a\",\"state\":\"frozen\",\"colour\":{\"x\":[1.5]}}],\"new\":1},"
-                + "\"continues\":true,\"other\":{}}";
+        ArrayRow row = ProtocolSamples.row(List.of(1L), ArrayRow.State.RESIDENT);
+        String now = new String(Answers.encodeOne(new Response.ArrayRows(List.of(row))), StandardCharsets.UTF_8);
+        String later = now.replace("\"resident\"", "\"frozen\",\"colour\":{\"x\":[1.5]}")
+                .replace("}]}}\0", "}],\"new\":1},\"continues\":true,\"other\":{}}");
 
         Answers.Received received = Answers.decode(text(later));
 
