@@ -47,7 +47,9 @@ public class LarderException extends RuntimeException {
             message.append(separator).append(value.getKey()).append('=').append(value.getValue());
             separator = " ";
         }
-        return remedy.isEmpty() ? message.toString() : message.append("; ").append(remedy).toString();
+        return remedy.isEmpty()
+                ? message.toString()
+                : message.append("; ").append(remedy).toString();
     }
 
     /** Returns the kind of failure. */

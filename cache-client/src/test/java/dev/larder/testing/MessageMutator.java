@@ -72,7 +72,10 @@ public final class MessageMutator {
             case 4 -> repeat(message);
             case 5 -> drop(message);
             case 6 -> random.nextInt(4) == 0 ? garbage() : flipBits(message);
-            case 7 -> text(message).replaceFirst("\"parameters\":\\{", "\"parameters\":{\"unknown\":1,").getBytes(StandardCharsets.UTF_8);
+            case 7 ->
+                text(message)
+                        .replaceFirst("\"parameters\":\\{", "\"parameters\":{\"unknown\":1,")
+                        .getBytes(StandardCharsets.UTF_8);
             default -> otherValue(message);
         };
     }

@@ -129,9 +129,7 @@ public final class ProtocolSamples {
 
     /** Encodes a response, a message with its NUL byte. */
     public static byte[] encode(Response response) {
-        return response instanceof Progress progress
-                ? Answers.encodeProgress(progress)
-                : Answers.encodeOne(response);
+        return response instanceof Progress progress ? Answers.encodeProgress(progress) : Answers.encodeOne(response);
     }
 
     /** Reads a call, which has its NUL byte. */

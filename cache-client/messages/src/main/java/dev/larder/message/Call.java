@@ -19,7 +19,8 @@ public record Call(
         @OptionalField boolean more,
         @OptionalField boolean oneway,
         @OptionalField boolean upgrade) {
-    private static final ByteBuffer NO_PARAMETERS = ByteBuffer.wrap(new byte[] {'{', '}'}).asReadOnlyBuffer();
+    private static final ByteBuffer NO_PARAMETERS =
+            ByteBuffer.wrap(new byte[] {'{', '}'}).asReadOnlyBuffer();
 
     /** Reports that a receiver has no such method. */
     public static final class NoSuchMethod extends RuntimeException {

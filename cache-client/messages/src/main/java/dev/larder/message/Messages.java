@@ -143,7 +143,10 @@ public final class Messages {
     }
 
     /** A message that is being read. */
-    record Source(JsonReader json, UnknownFields unknown, @Nullable Class<?> open) {
+    record Source(
+            JsonReader json,
+            UnknownFields unknown,
+            @Nullable Class<?> open) {
         boolean isTolerant() {
             return unknown == UnknownFields.IGNORED;
         }

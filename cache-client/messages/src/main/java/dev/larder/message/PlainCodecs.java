@@ -132,7 +132,7 @@ final class PlainCodecs {
         @Override
         public void write(JsonWriter json, Object value) throws IOException {
             Duration time = (Duration) value;
-            json.value(time.getSeconds() >= MOST_MS / 1000 ? MOST_MS : time.toMillis());
+            json.value(time.toSeconds() >= MOST_MS / 1000 ? MOST_MS : time.toMillis());
         }
 
         @Override

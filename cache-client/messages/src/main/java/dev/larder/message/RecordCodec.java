@@ -25,8 +25,14 @@ final class RecordCodec implements ValueCodec {
     private final Field[] fields;
     private final Map<String, Integer> indices = new HashMap<>();
 
-    private record Field(String name, Method accessor, ValueCodec codec, boolean isOptional, @Nullable Object absent) {
-        @Nullable Object value(Object record) {
+    private record Field(
+            String name,
+            Method accessor,
+            ValueCodec codec,
+            boolean isOptional,
+            @Nullable Object absent) {
+        @Nullable
+        Object value(Object record) {
             try {
                 return accessor.invoke(record);
             } catch (ReflectiveOperationException e) {
@@ -124,7 +130,8 @@ final class RecordCodec implements ValueCodec {
             if (e.getCause() instanceof Error error) {
                 throw error;
             }
-            throw new BadMessage("", String.valueOf(e.getCause().getMessage()));
+            throw new BadMessage(
+                    "", e.getCause() == null ? "" : String.valueOf(e.getCause().getMessage()));
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);
         }

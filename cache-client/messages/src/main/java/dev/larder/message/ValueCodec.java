@@ -58,7 +58,8 @@ interface ValueCodec {
     static void require(JsonReader json, JsonToken kind, String wanted) throws IOException {
         JsonToken found = json.peek();
         if (found != kind) {
-            throw new BadMessage("", "it should be " + wanted + ", and is " + found.name().toLowerCase(Locale.ROOT));
+            throw new BadMessage(
+                    "", "it should be " + wanted + ", and is " + found.name().toLowerCase(Locale.ROOT));
         }
     }
 

@@ -49,7 +49,8 @@ class MessageReaderTest {
             stream.writeBytes((message + "\0").getBytes(StandardCharsets.UTF_8));
         }
 
-        assertThat(readAll(new MessageReader(), pieces(stream.toByteArray(), pieceLength))).isEqualTo(sent);
+        assertThat(readAll(new MessageReader(), pieces(stream.toByteArray(), pieceLength)))
+                .isEqualTo(sent);
     }
 
     @Test
@@ -57,9 +58,9 @@ class MessageReaderTest {
         byte[] longest = ("{" + "x".repeat(Messages.MAX_BYTES - 1) + "\0").getBytes(StandardCharsets.UTF_8);
         byte[] longer = ("{" + "x".repeat(Messages.MAX_BYTES) + "\0").getBytes(StandardCharsets.UTF_8);
 
-        assertThat(readAll(new MessageReader(), pieces(longest, 10_000))).singleElement().satisfies(message -> assertThat(
-                        message)
-                .hasSize(Messages.MAX_BYTES));
+        assertThat(readAll(new MessageReader(), pieces(longest, 10_000)))
+                .singleElement()
+                .satisfies(message -> assertThat(message).hasSize(Messages.MAX_BYTES));
         assertThatThrownBy(() -> readAll(new MessageReader(), pieces(longer, 10_000)))
                 .isInstanceOf(BadMessage.class)
                 .hasMessageContaining("longer than 1048576 bytes");
@@ -98,6 +99,7 @@ class MessageReaderTest {
         assertThatThrownBy(() -> readAll(second, pieces(part, 500))).isInstanceOf(MessageBudget.Exhausted.class);
         first.release();
         second.release();
-        assertThat(readAll(second, pieces("{}\0".getBytes(StandardCharsets.UTF_8), 3))).containsExactly("{}");
+        assertThat(readAll(second, pieces("{}\0".getBytes(StandardCharsets.UTF_8), 3)))
+                .containsExactly("{}");
     }
 }

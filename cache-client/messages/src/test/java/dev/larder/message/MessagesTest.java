@@ -84,17 +84,20 @@ class MessagesTest {
     void everyKindOfValueComesBackAsItWas() {
         byte[] message = Messages.encode(EVERYTHING);
 
-        assertThat(Messages.decode(body(message), Everything.class, UnknownFields.REFUSED)).isEqualTo(EVERYTHING);
-        assertThat(Messages.decode(body(message), Everything.class, UnknownFields.IGNORED)).isEqualTo(EVERYTHING);
+        assertThat(Messages.decode(body(message), Everything.class, UnknownFields.REFUSED))
+                .isEqualTo(EVERYTHING);
+        assertThat(Messages.decode(body(message), Everything.class, UnknownFields.IGNORED))
+                .isEqualTo(EVERYTHING);
     }
 
     @Test
     void theFormIsPlainJson() {
         assertThat(Messages.encode(EVERYTHING))
                 .asString(StandardCharsets.UTF_8)
-                .startsWith("{\"text\":\"größe \\\"\\\\\\u0001\\u2028 😀\",\"number\":-9223372036854775808,\"small\":-7,\"truth\":true,"
-                        + "\"letter\":\"F\",\"timeMs\":1500,\"moment\":\"2026-11-26T03:00:00.123456789Z\",\"colour\":\"dark_red\","
-                        + "\"numbers\":[0,9223372036854775807],\"texts\":{")
+                .startsWith(
+                        "{\"text\":\"größe \\\"\\\\\\u0001\\u2028 😀\",\"number\":-9223372036854775808,\"small\":-7,\"truth\":true,"
+                                + "\"letter\":\"F\",\"timeMs\":1500,\"moment\":\"2026-11-26T03:00:00.123456789Z\",\"colour\":\"dark_red\","
+                                + "\"numbers\":[0,9223372036854775807],\"texts\":{")
                 .endsWith("},\"shape\":{\"square\":{\"side\":3,\"isFilled\":true}},"
                         + "\"tree\":{\"name\":\"root\",\"children\":[{\"name\":\"leaf\"}]},\"interface\":\"x\"}\0");
     }
@@ -185,7 +188,8 @@ class MessagesTest {
     void aMemberOfASealedInterfaceIsChosenByItsName() {
         record Holder(Shape shape) {}
 
-        assertThat(strict("{\"shape\":{\"circle\":{\"radius\":4}}}", Holder.class)).isEqualTo(new Holder(new Circle(4)));
+        assertThat(strict("{\"shape\":{\"circle\":{\"radius\":4}}}", Holder.class))
+                .isEqualTo(new Holder(new Circle(4)));
         for (String wrong : List.of(
                 "{\"shape\":{}}",
                 "{\"shape\":{\"triangle\":{}}}",
@@ -196,7 +200,8 @@ class MessagesTest {
 
     @Test
     void aMessageThatIsTooLongIsNotWritten() {
-        assertThat(Messages.encode(new Tree("x".repeat(Messages.MAX_BYTES - 11), null))).hasSize(Messages.MAX_BYTES + 1);
+        assertThat(Messages.encode(new Tree("x".repeat(Messages.MAX_BYTES - 11), null)))
+                .hasSize(Messages.MAX_BYTES + 1);
         assertThatThrownBy(() -> Messages.encode(new Tree("x".repeat(Messages.MAX_BYTES - 10), null)))
                 .isInstanceOf(MessageTooLong.class);
         assertThatThrownBy(() -> Messages.encode(new Tree("数".repeat(Messages.MAX_BYTES / 2), null)))

@@ -10,10 +10,10 @@ import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.ErrorRow;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.Progress;
+import dev.larder.internal.protocol.Protocol;
 import dev.larder.internal.protocol.RegionRequest;
 import dev.larder.internal.protocol.RegionRow;
 import dev.larder.internal.protocol.Request;
-import dev.larder.internal.protocol.Protocol;
 import dev.larder.internal.protocol.Response;
 import dev.larder.internal.protocol.Response.ArrayRows;
 import dev.larder.internal.protocol.Response.ErrorRows;
@@ -188,8 +188,11 @@ public final class ControlClient {
 
     /** Makes a region of zeros, unless one of this name is there: describes what is there then. */
     public RegionRow createRegion(String name, String kind, long bytes, boolean withoutFile) {
-        List<RegionRow> made =
-                rows(new RegionRequest.Create(name, kind, bytes, withoutFile), Deadline.none(), RegionRows.class, RegionRows::regions);
+        List<RegionRow> made = rows(
+                new RegionRequest.Create(name, kind, bytes, withoutFile),
+                Deadline.none(),
+                RegionRows.class,
+                RegionRows::regions);
         if (made.size() != 1) {
             throw Failure.of(ErrorCode.UNEXPECTED, "the daemon's answer does not match the request")
                     .with("regions", made.size())

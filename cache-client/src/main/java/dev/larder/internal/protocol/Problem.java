@@ -85,8 +85,7 @@ public record Problem(
 
     /** Returns the exception that the client throws for it; the daemon's trace is its cause. */
     public LarderException exception() {
-        return new LarderException(
-                rawCode, message, values, remedy, trace.isEmpty() ? null : new DaemonTrace(trace));
+        return new LarderException(rawCode, message, values, remedy, trace.isEmpty() ? null : new DaemonTrace(trace));
     }
 
     private record Parameters(

@@ -14,8 +14,11 @@ public sealed interface RegionRequest extends Request
      * @param bytes of its data
      * @param withoutFile whether to make it of sealed memory without a file
      */
-    record Create(String name, String kind, long bytes, @OptionalField boolean withoutFile)
-            implements RegionRequest, Request.Named {
+    record Create(
+            String name,
+            String kind,
+            long bytes,
+            @OptionalField boolean withoutFile) implements RegionRequest, Request.Named {
         private static final Pattern KIND = Pattern.compile("[a-z0-9-]{1," + (RegionDescriptor.KIND_LENGTH - 1) + "}");
 
         /** No machine has more, and sums of a few such do not overflow. */

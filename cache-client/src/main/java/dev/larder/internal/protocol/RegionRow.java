@@ -13,8 +13,7 @@ import java.util.Optional;
  * @param path its file; empty where it is sealed memory without a name
  * @param creatorPid the process that asked for it, as the kernel saw it
  */
-public record RegionRow(
-        String name, String kind, long id, long bytes, String path, long creatorPid, Instant created) {
+public record RegionRow(String name, String kind, long id, long bytes, String path, long creatorPid, Instant created) {
     /** Returns the file; empty if it is sealed memory without a name. */
     public Optional<Path> file() {
         return path.isEmpty() ? Optional.empty() : Optional.of(Path.of(path));

@@ -55,7 +55,8 @@ public sealed interface Request
      *
      * @param evenIfUnknown whether to wait also for what nobody has loaded yet, instead of failing at once
      */
-    record Wait(String name, Duration timeout, @OptionalField boolean evenIfUnknown) implements Request, Named {
+    record Wait(
+            String name, Duration timeout, @OptionalField boolean evenIfUnknown) implements Request, Named {
         /** Waits for what is known. */
         public Wait(String name, Duration timeout) {
             this(name, timeout, false);
@@ -127,7 +128,8 @@ public sealed interface Request
     record Publish() implements Request {}
 
     /** Asks for one row per array whose full name starts with the prefix; the empty prefix means all. */
-    record ListArrays(@OptionalField String prefix, @OptionalField boolean includeRetired) implements Request {
+    record ListArrays(
+            @OptionalField String prefix, @OptionalField boolean includeRetired) implements Request {
         /** Fills in what is absent. */
         public ListArrays {
             prefix = Objects.requireNonNullElse(prefix, "");

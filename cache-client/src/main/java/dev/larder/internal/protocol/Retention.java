@@ -9,7 +9,8 @@ import java.time.Duration;
  * @param pinned whether it stays until it is unpinned
  * @param ttl it leaves after this time without use; zero means that time alone does not remove it
  */
-public record Retention(@OptionalField boolean pinned, @OptionalField Duration ttl) {
+public record Retention(
+        @OptionalField boolean pinned, @OptionalField Duration ttl) {
     /** Resident as long as there is room. */
     public static final Retention NORMAL = new Retention(false, Duration.ZERO);
 

@@ -11,7 +11,6 @@ import dev.larder.internal.protocol.ArrayRow;
 import dev.larder.internal.protocol.Build;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.FormerProtocol;
-import dev.larder.internal.protocol.LoadOptions.As;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.Problem;
 import dev.larder.internal.protocol.Progress;
@@ -102,8 +101,8 @@ class ControlClientTest {
 
     @Test
     void aProblemKeepsACodeThatOnlyALaterVersionKnows() throws IOException {
-        try (ScriptedDaemon daemon =
-                new ScriptedDaemon(store).answer(new Problem("dev.larder.Store.Odd", 1234, "odd", Map.of("size", "1"), "sorry", ""))) {
+        try (ScriptedDaemon daemon = new ScriptedDaemon(store)
+                .answer(new Problem("dev.larder.Store.Odd", 1234, "odd", Map.of("size", "1"), "sorry", ""))) {
             LarderException failure = failureOf(() -> ControlClient.at(store).evict("x"));
 
             assertThat(failure.rawCode()).isEqualTo(1234);
@@ -142,7 +141,12 @@ class ControlClientTest {
     @Test
     void aDaemonWithoutTheMethodIsRefusedByName() throws IOException {
         Problem unknown = new Problem(
-                "org.varlink.service.MethodNotFound", 7, "the daemon has no such method", Map.of("method", "Pin"), "", "");
+                "org.varlink.service.MethodNotFound",
+                7,
+                "the daemon has no such method",
+                Map.of("method", "Pin"),
+                "",
+                "");
 
         try (ScriptedDaemon daemon = new ScriptedDaemon(store).answer(unknown)) {
             assertThat(failureOf(() -> ControlClient.at(store).pin("x")))
@@ -154,7 +158,8 @@ class ControlClientTest {
     @Test
     void sourcesThatDoNotFitIntoAMessageAreSentAhead() throws IOException {
         List<LoadRequest.Source> sources = IntStream.range(0, 50_000)
-                .mapToObj(i -> new LoadRequest.Source("n" + i, "/a-path-that-is-not-too-short/" + "deeper/".repeat(8) + i))
+                .mapToObj(i ->
+                        new LoadRequest.Source("n" + i, "/a-path-that-is-not-too-short/" + "deeper/".repeat(8) + i))
                 .toList();
         ScriptedDaemon daemon = new ScriptedDaemon(store);
         IntStream.range(0, 500).forEach(i -> daemon.answer(Done.NOTHING));

@@ -43,7 +43,8 @@ class HostileDaemonTest {
         for (int message = 0; message < MESSAGES.count(); message++) {
             byte[] bytes = mutator.next();
             try {
-                assertThat(Answers.decode(ByteBuffer.wrap(bytes, 0, Math.max(0, bytes.length - 1)).slice()))
+                assertThat(Answers.decode(ByteBuffer.wrap(bytes, 0, Math.max(0, bytes.length - 1))
+                                .slice()))
                         .isNotNull();
                 read++;
             } catch (BadMessage refused) {

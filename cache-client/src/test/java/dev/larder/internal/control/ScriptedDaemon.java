@@ -88,8 +88,8 @@ final class ScriptedDaemon implements AutoCloseable {
             while (messages.read(channel) >= 0) {
                 ByteBuffer message = messages.next();
                 if (message != null) {
-                    received.add((Request)
-                            Objects.requireNonNull(Call.decode(message, Protocol.METHODS).parameters()));
+                    received.add((Request) Objects.requireNonNull(
+                            Call.decode(message, Protocol.METHODS).parameters()));
                     if (!answer(channel)) {
                         return;
                     }

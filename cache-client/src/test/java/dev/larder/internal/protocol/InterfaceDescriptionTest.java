@@ -41,8 +41,8 @@ class InterfaceDescriptionTest {
             Duration.class, "int",
             Instant.class, "string",
             ColumnPart.class, "string");
-    private static final Map<String, String> NAMES = Map.of(
-            "ArrayRow", "Array", "RegionRow", "Region", "ShardRows", "Shard", "PartOfColumn", "ColumnPart");
+    private static final Map<String, String> NAMES =
+            Map.of("ArrayRow", "Array", "RegionRow", "Region", "ShardRows", "Shard", "PartOfColumn", "ColumnPart");
 
     private final String text = Protocol.description(Protocol.INTERFACE).replaceAll("(?m)^#.*\n", "");
 
@@ -58,7 +58,10 @@ class InterfaceDescriptionTest {
     }
 
     private static List<String> fields(String group) {
-        return Stream.of(group.split(",", -1)).map(String::strip).filter(field -> !field.isEmpty()).toList();
+        return Stream.of(group.split(",", -1))
+                .map(String::strip)
+                .filter(field -> !field.isEmpty())
+                .toList();
     }
 
     private static String type(Type type) {
@@ -67,14 +70,17 @@ class InterfaceDescriptionTest {
             return generic.getRawType() == List.class ? "[]" + element : "[string]" + element;
         }
         Class<?> plain = (Class<?>) type;
-        return plain == Long.class ? "int" : PLAIN.getOrDefault(plain, NAMES.getOrDefault(plain.getSimpleName(), plain.getSimpleName()));
+        return plain == Long.class
+                ? "int"
+                : PLAIN.getOrDefault(plain, NAMES.getOrDefault(plain.getSimpleName(), plain.getSimpleName()));
     }
 
     private static String field(RecordComponent component) {
         FieldName name = component.getAnnotation(FieldName.class);
         String unit = component.getType() == Duration.class ? "Ms" : "";
         String mark = component.isAnnotationPresent(OptionalField.class) ? "?" : "";
-        return (name == null ? component.getName() + unit : name.value()) + ": " + mark + type(component.getGenericType());
+        return (name == null ? component.getName() + unit : name.value()) + ": " + mark
+                + type(component.getGenericType());
     }
 
     private static List<String> fields(Class<?> record) {
@@ -126,7 +132,8 @@ class InterfaceDescriptionTest {
         enumerations.put("Phase", Progress.Phase.values());
         enumerations.put("State", ArrayRow.State.values());
 
-        enumerations.forEach((name, constants) -> assertThat(fields(members("type").get(name).group(3)))
+        enumerations.forEach((name, constants) -> assertThat(
+                        fields(members("type").get(name).group(3)))
                 .as(name)
                 .isEqualTo(Arrays.stream(constants)
                         .map(constant -> ((Enum<?>) constant).name().toLowerCase(Locale.ROOT))
@@ -152,10 +159,12 @@ class InterfaceDescriptionTest {
     void answersHaveTheFieldsThatAreSent() {
         List<String> sent = new ArrayList<>(fields(AnswerFields.class));
 
-        members("method").values().forEach(member -> assertThat(fields(member.group(5)))
-                .as(member.group(2))
-                .isSubsetOf(sent)
-                .contains("progress: ?Progress"));
+        members("method")
+                .values()
+                .forEach(member -> assertThat(fields(member.group(5)))
+                        .as(member.group(2))
+                        .isSubsetOf(sent)
+                        .contains("progress: ?Progress"));
     }
 
     @Test

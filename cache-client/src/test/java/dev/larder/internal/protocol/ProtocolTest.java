@@ -52,7 +52,8 @@ class ProtocolTest {
     @ParameterizedTest
     @MethodSource("requests")
     void everyRequestComesBackAsItWas(Request request) {
-        assertThat(ProtocolSamples.decodeRequest(ProtocolSamples.encode(request))).isEqualTo(request);
+        assertThat(ProtocolSamples.decodeRequest(ProtocolSamples.encode(request)))
+                .isEqualTo(request);
     }
 
     @ParameterizedTest
@@ -87,7 +88,8 @@ class ProtocolTest {
                 damaged[random.nextInt(damaged.length)] ^= (byte) (1 << random.nextInt(8));
             }
             try {
-                assertThat(Call.decode(ByteBuffer.wrap(damaged), Protocol.METHODS).parameters())
+                assertThat(Call.decode(ByteBuffer.wrap(damaged), Protocol.METHODS)
+                                .parameters())
                         .isInstanceOf(Request.class);
             } catch (BadMessage | Call.NoSuchMethod refused) {
                 assertThat(refused).isNotNull();
@@ -134,8 +136,9 @@ class ProtocolTest {
     void theWireStaysAsItIs() {
         assertThat(ProtocolSamples.encode(new Request.Wait("mnist", Duration.ofSeconds(2))))
                 .asString(StandardCharsets.UTF_8)
-                .isEqualTo("{\"method\":\"dev.larder.Store.Wait\",\"parameters\":{\"name\":\"mnist\",\"timeoutMs\":2000},"
-                        + "\"more\":true}\0");
+                .isEqualTo(
+                        "{\"method\":\"dev.larder.Store.Wait\",\"parameters\":{\"name\":\"mnist\",\"timeoutMs\":2000},"
+                                + "\"more\":true}\0");
         assertThat(Answers.encodeOne(Done.of(1, 2, "ok")))
                 .asString(StandardCharsets.UTF_8)
                 .isEqualTo("{\"parameters\":{\"done\":{\"files\":1,\"bytes\":2,\"heldBytes\":0,\"holders\":\"\","
@@ -153,7 +156,8 @@ class ProtocolTest {
 
         assertThat(received.response()).isInstanceOfSatisfying(Problem.class, problem -> {
             assertThat(problem.error()).isEqualTo("dev.larder.Store.NoSpace");
-            assertThat(problem.values()).containsExactly(java.util.Map.entry("needed", "12"), java.util.Map.entry("free", "3"));
+            assertThat(problem.values())
+                    .containsExactly(java.util.Map.entry("needed", "12"), java.util.Map.entry("free", "3"));
             assertThat(problem.exception()).hasMessage("not enough space: needed=12 free=3; larder evict NAME");
             assertThat(problem.exception().code()).isEqualTo(ErrorCode.NO_SPACE);
         });
@@ -180,9 +184,10 @@ class ProtocolTest {
         Answers.Received received = Answers.decode(text(later));
 
         assertThat(received.continues()).isTrue();
-        assertThat(received.response()).isInstanceOfSatisfying(Response.ArrayRows.class, rows -> assertThat(
-                        rows.arrays().get(0).state())
-                .isEqualTo(ArrayRow.State.OTHER));
+        assertThat(received.response())
+                .isInstanceOfSatisfying(
+                        Response.ArrayRows.class,
+                        rows -> assertThat(rows.arrays().get(0).state()).isEqualTo(ArrayRow.State.OTHER));
     }
 
     @Test
@@ -208,7 +213,8 @@ class ProtocolTest {
     void noRowsAreOneMessage() {
         Iterator<byte[]> messages = Answers.encode(new Response.ArrayRows(List.of()));
 
-        assertThat(Answers.decode(body(messages.next()))).isEqualTo(new Answers.Received(new Response.ArrayRows(List.of()), false));
+        assertThat(Answers.decode(body(messages.next())))
+                .isEqualTo(new Answers.Received(new Response.ArrayRows(List.of()), false));
         assertThat(messages).isExhausted();
     }
 

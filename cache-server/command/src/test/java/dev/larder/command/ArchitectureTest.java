@@ -305,7 +305,8 @@ class ArchitectureTest {
     void messagesAreWrittenAndReadInOnePackage() {
         noClasses()
                 .that()
-                .resideInAnyPackage("dev.larder.client..", "dev.larder.internal..", "dev.larder.reader..", "dev.larder.cluster..")
+                .resideInAnyPackage(
+                        "dev.larder.client..", "dev.larder.internal..", "dev.larder.reader..", "dev.larder.cluster..")
                 .should()
                 .dependOnClassesThat(resideInAPackage("com.google.gson.."))
                 .check(CLASSES);

@@ -5,7 +5,6 @@ import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.StoreOwner;
 import dev.larder.server.control.Peer;
-import dev.larder.server.ingest.Upload;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.version.Provenance;
 import dev.larder.server.store.version.PublishedVersion;

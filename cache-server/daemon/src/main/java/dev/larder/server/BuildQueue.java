@@ -5,8 +5,6 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.Names;
 import dev.larder.internal.protocol.Done;
-import dev.larder.internal.protocol.Progress;
-import dev.larder.internal.protocol.Progress.Phase;
 import dev.larder.internal.protocol.Request;
 import dev.larder.server.control.Reply;
 import dev.larder.server.ingest.Ingest;

@@ -23,8 +23,7 @@ final class PendingSources {
         if (session.kept() instanceof PendingSources pending) {
             return pending;
         } else if (session.kept() != null) {
-            throw Failure.of(ErrorCode.REFUSED, "the connection has a build")
-                    .remedy("load on a connection of its own");
+            throw Failure.of(ErrorCode.REFUSED, "the connection has a build").remedy("load on a connection of its own");
         }
         PendingSources pending = new PendingSources();
         session.keep(pending, () -> {});
@@ -35,7 +34,9 @@ final class PendingSources {
     void add(List<Source> more) {
         long most = Math.min(MOST_CHARACTERS, Runtime.getRuntime().maxMemory() / 16);
         for (Source source : more) {
-            characters += CHARACTERS_OF_OBJECTS + source.name().length() + source.path().length();
+            characters += CHARACTERS_OF_OBJECTS
+                    + source.name().length()
+                    + source.path().length();
         }
         if (characters > most) {
             throw Failure.of(ErrorCode.REFUSED, "the load has too many sources")

@@ -20,7 +20,6 @@ import dev.larder.server.control.RequestHandler;
 import dev.larder.server.ingest.HeapShortage;
 import dev.larder.server.ingest.Ingest;
 import dev.larder.server.ingest.LoadJob;
-import dev.larder.server.ingest.Loads;
 import dev.larder.server.ingest.Upload;
 import dev.larder.server.metrics.ErrorLog;
 import dev.larder.server.residency.Residency;
@@ -47,7 +46,6 @@ import java.util.stream.Stream;
 final class RequestService implements RequestHandler {
     private final Store store;
     private final Residency residency;
-    private final Loads loads;
     private final LoadService loadService;
     private final Maintenance maintenance;
     private final Access access;
@@ -62,7 +60,6 @@ final class RequestService implements RequestHandler {
     RequestService(
             Store store,
             Residency residency,
-            Loads loads,
             LoadService loadService,
             Maintenance maintenance,
             Access access,
@@ -74,7 +71,6 @@ final class RequestService implements RequestHandler {
             Shutdown shutdown) {
         this.store = store;
         this.residency = residency;
-        this.loads = loads;
         this.loadService = loadService;
         this.maintenance = maintenance;
         this.access = access;
@@ -229,7 +225,8 @@ final class RequestService implements RequestHandler {
 
     private void list(Request.ListArrays request, Reply reply) {
         runUntilSent(reply, "ListArrays", () -> {
-            reply.answer(new ArrayRows(overview.arrays(name -> name.startsWith(request.prefix()), request.includeRetired())));
+            reply.answer(new ArrayRows(
+                    overview.arrays(name -> name.startsWith(request.prefix()), request.includeRetired())));
         });
     }
 

@@ -6,8 +6,8 @@ import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.Remedy;
 import dev.larder.internal.protocol.Answers;
 import dev.larder.internal.protocol.Problem;
-import dev.larder.message.MessageBudget;
 import dev.larder.internal.time.Deadline;
+import dev.larder.message.MessageBudget;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
@@ -48,7 +48,8 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
     private final UserQuota seats;
 
     /** One for the owner, so that no member can use it up. */
-    private final MessageBudget ownerBudget = new MessageBudget(Runtime.getRuntime().maxMemory() / HEAP_PARTS);
+    private final MessageBudget ownerBudget =
+            new MessageBudget(Runtime.getRuntime().maxMemory() / HEAP_PARTS);
 
     private final MessageBudget memberBudget =
             new MessageBudget(Runtime.getRuntime().maxMemory() / HEAP_PARTS);

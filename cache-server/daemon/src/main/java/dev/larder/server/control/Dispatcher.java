@@ -19,6 +19,7 @@ import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Objects;
 import java.util.Set;
 
 /** Takes messages for calls, and hands them to the handler, one at a time for each connection. Used by the control thread. */
@@ -90,11 +91,11 @@ final class Dispatcher {
     private void refuse(Connection connection, BadMessage malformed, boolean isOfFormerProtocol) {
         if (isOfFormerProtocol) {
             counters.increment(Counter.PROTOCOL_ERRORS);
-            connection.endWith(FormerProtocol.refusal(Failure.of(
-                            ErrorCode.REFUSED, "the daemon speaks another protocol")
-                    .with("daemonProtocol", Protocol.NUMBER)
-                    .with("daemonVersion", settings.daemonVersion())
-                    .remedy(Protocol.useOneRelease())));
+            connection.endWith(
+                    FormerProtocol.refusal(Failure.of(ErrorCode.REFUSED, "the daemon speaks another protocol")
+                            .with("daemonProtocol", Protocol.NUMBER)
+                            .with("daemonVersion", settings.daemonVersion())
+                            .remedy(Protocol.useOneRelease())));
         } else {
             end(
                     connection,
@@ -131,13 +132,13 @@ final class Dispatcher {
             return;
         }
         counters.increment(Counter.REQUESTS);
-        handle(connection.begin(call.more(), call.oneway()), (Request) call.parameters());
+        handle(connection.begin(call.more(), call.oneway()), (Request)
+                Objects.requireNonNull(call.parameters(), "a method has parameters"));
     }
 
     private Problem noSuchMethod(String method) {
         int dot = method.lastIndexOf('.');
-        boolean isOtherInterface =
-                dot < 0 || !Protocol.interfaces().contains(method.substring(0, dot));
+        boolean isOtherInterface = dot < 0 || !Protocol.interfaces().contains(method.substring(0, dot));
         return Problem.ofCall(
                 isOtherInterface ? "InterfaceNotFound" : "MethodNotFound",
                 Failure.of(ErrorCode.REFUSED, "the daemon has no such " + (isOtherInterface ? "interface" : "method"))
@@ -166,8 +167,7 @@ final class Dispatcher {
                 reply.answer(info());
             } else if (request instanceof Request.GetInterfaceDescription asked) {
                 describe(asked.interfaceName(), reply);
-            } else if (request instanceof Request.Named named
-                    && named.name().length() > Protocol.MAX_NAME_LENGTH) {
+            } else if (request instanceof Request.Named named && named.name().length() > Protocol.MAX_NAME_LENGTH) {
                 reply.answer(badParameter("name", "it is longer than " + Protocol.MAX_NAME_LENGTH + " characters"));
             } else {
                 if (!isForMembers(request)) {

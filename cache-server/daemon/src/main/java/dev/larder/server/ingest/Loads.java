@@ -12,7 +12,6 @@ import dev.larder.server.residency.Residency;
 import dev.larder.server.store.Store;
 import dev.larder.server.store.version.PublishedVersion;
 import dev.larder.server.store.version.Publisher;
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

@@ -254,7 +254,14 @@ public final class RegionFiles implements AutoCloseable {
                 : Optional.of(layout.regions().resolve(RegionDescriptor.fileName(request.name(), id)));
         file.ifPresent(reservation::writesTo);
         Instant now = Instant.now();
-        RegionRow row = new RegionRow(request.name(), request.kind(), id, request.bytes(), file.map(Path::toString).orElse(""), creatorPid, now);
+        RegionRow row = new RegionRow(
+                request.name(),
+                request.kind(),
+                id,
+                request.bytes(),
+                file.map(Path::toString).orElse(""),
+                creatorPid,
+                now);
         int descriptor = file.isEmpty()
                 ? calls.makeSealedMemory("larder-" + request.name(), bytes)
                 : makeFile(file.get(), bytes);

@@ -154,7 +154,14 @@ class ControlServerFaultsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"{\"method\":\"dev.larder.Store.Status\",\"colour\":1}\0", "{\"method\":1}\0", "{}\0", "{\0", "{\"a\":[[[\0"})
+    @ValueSource(
+            strings = {
+                "{\"method\":\"dev.larder.Store.Status\",\"colour\":1}\0",
+                "{\"method\":1}\0",
+                "{}\0",
+                "{\0",
+                "{\"a\":[[[\0"
+            })
     void aMessageThatIsNoCallEndsTheConnection(String message) throws IOException {
         start(64, LONG, LONG);
 
@@ -314,7 +321,14 @@ class ControlServerFaultsTest {
     private void start(int maxConnections, Duration callTimeout, Duration stall) {
         Path socket = new StoreLayout(store).socket();
         ControlSettings settings = new ControlSettings(
-                socket, "test", maxConnections, callTimeout, LONG, Duration.ofMillis(100), stall, Duration.ofMillis(200));
+                socket,
+                "test",
+                maxConnections,
+                callTimeout,
+                LONG,
+                Duration.ofMillis(100),
+                stall,
+                Duration.ofMillis(200));
         server = ControlServer.start(settings, handler, counters, errors);
     }
 

@@ -251,16 +251,21 @@ class ControlServerTest {
     void withoutMoreThereIsOneAnswer() throws IOException {
         handler.on((request, reply) -> {
             reply.progress(Progress.of(Progress.Phase.LOADING, "x", ""));
-            reply.answer(new Response.ArrayRows(Collections.nCopies(((Request.ListArrays) request).prefix().length(), row("x"))));
+            reply.answer(new Response.ArrayRows(
+                    Collections.nCopies(((Request.ListArrays) request).prefix().length(), row("x"))));
         });
 
         try (RawClient raw = raw()) {
             raw.send(list("a".repeat(100)));
-            assertThat(raw.receive()).isInstanceOfSatisfying(Response.ArrayRows.class, rows -> assertThat(rows.arrays())
-                    .hasSize(100));
+            assertThat(raw.receive())
+                    .isInstanceOfSatisfying(
+                            Response.ArrayRows.class,
+                            rows -> assertThat(rows.arrays()).hasSize(100));
             raw.send(list("a".repeat(9_000)));
-            assertThat(raw.receive()).isInstanceOfSatisfying(Problem.class, problem -> assertThat(problem.error())
-                    .isEqualTo("org.varlink.service.ExpectedMore"));
+            assertThat(raw.receive())
+                    .isInstanceOfSatisfying(
+                            Problem.class,
+                            problem -> assertThat(problem.error()).isEqualTo("org.varlink.service.ExpectedMore"));
         }
     }
 
@@ -287,7 +292,8 @@ class ControlServerTest {
     @Test
     void theInterfaceIsDescribed() throws IOException {
         try (RawClient raw = raw().send(new Request.GetInterfaceDescription(Protocol.INTERFACE))) {
-            assertThat(raw.receive()).isEqualTo(new Response.InterfaceDescription(Protocol.description(Protocol.INTERFACE)));
+            assertThat(raw.receive())
+                    .isEqualTo(new Response.InterfaceDescription(Protocol.description(Protocol.INTERFACE)));
         }
     }
 

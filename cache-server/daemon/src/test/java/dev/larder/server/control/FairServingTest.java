@@ -7,7 +7,6 @@ import dev.larder.internal.control.ControlClient;
 import dev.larder.internal.control.ShortFolder;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.protocol.Done;
-import dev.larder.internal.protocol.LoadOptions.As;
 import dev.larder.internal.protocol.Request;
 import dev.larder.internal.protocol.Response;
 import dev.larder.server.metrics.Counter;
@@ -89,8 +88,7 @@ class FairServingTest {
 
     private void flood() throws IOException {
         for (int i = 0; i < MANY; i++) {
-            flood.add(new RawClient(store.resolve("control.sock"))
-                    .send(new Request.ListArrays("flood" + i, false)));
+            flood.add(new RawClient(store.resolve("control.sock")).send(new Request.ListArrays("flood" + i, false)));
         }
         await().atMost(LONGEST).until(() -> counters.value(Counter.REQUESTS) == MANY && !executed.isEmpty());
     }
@@ -113,8 +111,7 @@ class FairServingTest {
     void anotherProcessIsServedWhileAFloodWaits() throws IOException {
         flood();
 
-        flood.add(new RawClient(store.resolve("control.sock"))
-                .send(new Request.ListArrays("other", false)));
+        flood.add(new RawClient(store.resolve("control.sock")).send(new Request.ListArrays("other", false)));
 
         await().atMost(LONGEST)
                 .untilAsserted(() -> assertThat(executed).hasSize(2).contains("other"));

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.larder.internal.protocol.Request.NewFile;
 import dev.larder.internal.protocol.Request;
+import dev.larder.internal.protocol.Request.NewFile;
 import dev.larder.server.residency.PublishedStore;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.space.Reservation;
