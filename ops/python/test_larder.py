@@ -14,7 +14,6 @@ import random
 import re
 import shutil
 import socket
-import stat
 import subprocess
 import sys
 import tempfile
