@@ -90,6 +90,8 @@ class FakeDaemon:
             channel.close()
 
     def close(self):
+        if self._listening.fileno() < 0:
+            return
         self._listening.shutdown(socket.SHUT_RDWR)
         for channel in self._clients:
             with contextlib.suppress(OSError):
@@ -97,6 +99,7 @@ class FakeDaemon:
         for thread in self._threads:
             thread.join(30)
         self._listening.close()
+        self._clients.clear()
         assert not self.failures, self.failures
 
 

@@ -67,7 +67,8 @@ class _Connection:
         try:
             message = json.dumps(call, ensure_ascii=False).encode() + b"\0"
         except UnicodeEncodeError as e:
-            raise _failure(_BAD_INPUT, _message("a name or path is not Unicode", "rename it", text=ascii(e.object[e.start - 20 if e.start > 20 else 0:e.end]))) from None
+            raise _failure(_BAD_INPUT, _message("a name or path is not UTF-8", "rename it", method=call["method"],
+                                                near=ascii(e.object[max(0, e.start - 20):e.start + 1]))) from None
         if len(message) > _LONGEST_CONTROL_MESSAGE:
             raise _failure(_USAGE, _message("a request is too long", "give it fewer values", method=call["method"], bytes=len(message),
                                             limit=_LONGEST_CONTROL_MESSAGE))
