@@ -7,6 +7,11 @@ from ._store import _location
 
 
 def _command_line(arguments, store):
+    return [_command(), *map(str, arguments), "--store", _location(store)]
+
+
+def _command():
+    """Return the path of the command."""
     beside = os.path.join(os.path.dirname(_folder()), "larder")
     import shutil  # when it is used, as all here that takes memory of every process, and most only read
 
@@ -14,7 +19,7 @@ def _command_line(arguments, store):
     if not (os.path.isfile(command) and os.access(command, os.X_OK)):  # beside a copy of this file a folder may be called so
         raise LarderError(_message("no larder command", "put larder on the PATH, or name it with LARDER_COMMAND",
                                    command=command))
-    return [command, *map(str, arguments), "--store", _location(store)]
+    return command
 
 
 def _folder():

@@ -11,7 +11,7 @@ import sys
 import time
 from typing import Any
 
-from ._command import _command_line, _require_success
+from ._command import _command, _command_line, _require_success
 from ._errors import LarderError
 from ._store import _has_daemon, _location
 
@@ -49,7 +49,7 @@ def _served(store):
     path = _location(store)
     if os.environ.get("LARDER_START") != "never" and not _has_daemon(path) and _is_free_or_own(path):
         try:
-            _command_line([], path)
+            _command()
         except LarderError:
             return path  # the call that follows reports that there is no daemon
         _start_once(path)
