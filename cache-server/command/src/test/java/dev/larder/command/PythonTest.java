@@ -40,6 +40,16 @@ class PythonTest {
     }
 
     @Test
+    void pythonCallsTheDaemonAndSurvivesEveryAnswer() throws Exception {
+        PythonModules.requirePassed("python3", "test_control", folder, Map.of());
+    }
+
+    @Test
+    void theCommandsOfPythonNeedNoNumpyAndHandTheRestOver() throws Exception {
+        PythonModules.requirePassed("python3", "test_main", folder, Map.of());
+    }
+
+    @Test
     void whatNumpyComputesFromStoredArraysIsOrdinaryAndWhatItOnlyViewsStaysLeased() throws Exception {
         PythonModules.requirePassed("python3", "test_arrays", folder, Map.of());
     }
@@ -104,6 +114,8 @@ class PythonTest {
     @ValueSource(
             strings = {
                 "test_larder",
+                "test_control",
+                "test_main",
                 "test_arrays",
                 "test_loader",
                 "test_calls",
