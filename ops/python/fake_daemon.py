@@ -48,7 +48,7 @@ class Client:
         self.answer(True, progress={"phase": "loading", "name": "d", "bytesDone": 0, "bytesTotal": -1, "filesDone": 0, "filesTotal": -1,
                                     "message": "", **values})
 
-    def error(self, name, code, message, remedy="", **values):
+    def error(self, name, code, message, remedy="", /, **values):
         parameters = {"code": code, "message": message, "values": values, "remedy": remedy}
         self.send(json.dumps({"error": INTERFACE + name, "parameters": parameters}).encode() + b"\0")
 

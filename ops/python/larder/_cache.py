@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ._build import _begin
-from ._control import _await, _await_daemon, _called
+from ._control import _await, _await_daemon, _called, _done
 from ._datasets import Dataset, dataset
 from ._errors import NoStore, NotFound
 from ._progress import _ProgressLine
@@ -48,7 +48,7 @@ def _loaded(name, path, store, options, register=False):
         options["columns"] = options.pop("keys")
     call, path_of_store = _load_call(**options), _served(store)
     with _ProgressLine() as line:
-        _load(path_of_store, [(str(name), source) for source in _source_paths(path)], call, line, register)
+        line.done(_load(path_of_store, [(str(name), source) for source in _source_paths(path)], call, line, register))
     return None if register else dataset(name, path_of_store)
 
 
@@ -65,7 +65,7 @@ def reload(name: str, store: str | os.PathLike[str] | None = None) -> Dataset:
     """Load a dataset again, from the sources and with the options it was loaded with, and open it. What is unchanged stays as it is."""
     path = _location(store)
     with _ProgressLine() as line:
-        _called(path, "Reload", {"name": str(name)}, line)
+        line.done(_done(_called(path, "Reload", {"name": str(name)}, line)))
     return dataset(name, path)
 
 

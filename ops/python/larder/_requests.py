@@ -107,9 +107,7 @@ def _load(store, sources, call, line, register=False):
     with _Connection(store) as connection:
         for page in pages[:-1]:
             connection.call("Sources", {"sources": page})
-        done = _done(connection.call("Load", {"sources": pages[-1], **call, "registerOnly": register}, line))
-    line.done(done)
-    return done
+        return _done(connection.call("Load", {"sources": pages[-1], **call, "registerOnly": register}, line))
 
 
 def _is_of_another(store):
