@@ -50,6 +50,11 @@ class PythonTest {
     }
 
     @Test
+    void firstCallsStartOneDaemon() throws Exception {
+        PythonModules.requirePassed("python3", "test_serve", folder, Map.of());
+    }
+
+    @Test
     void whatNumpyComputesFromStoredArraysIsOrdinaryAndWhatItOnlyViewsStaysLeased() throws Exception {
         PythonModules.requirePassed("python3", "test_arrays", folder, Map.of());
     }
@@ -116,6 +121,7 @@ class PythonTest {
                 "test_larder",
                 "test_control",
                 "test_main",
+                "test_serve",
                 "test_arrays",
                 "test_loader",
                 "test_calls",
