@@ -24,7 +24,7 @@ def room(name):
 
 
 def unconditional(text):
-    """Return the text of the package with what ``python -m larder`` does not import at the top level: the one file is no command."""
+    """Return the text of the package with all imports at the top level: the one file has no command that leaves some out."""
     body, lines = ast.parse(text).body, text.split("\n")
     asked = next(node for node in body if isinstance(node, ast.FunctionDef) and node.name == "_is_command")
     imports = next(node for node in body if isinstance(node, ast.If) and any(isinstance(inner, ast.ImportFrom) for inner in node.body))

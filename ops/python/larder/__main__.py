@@ -1,7 +1,7 @@
 """The commands of ``larder`` that scripts call all day, without a JVM: ``python -m larder ls``.
 
-Names, options, output and exit codes are those of the ``larder`` command. Whatever is not done here is handed over to it: other commands and
-options, a load into the store of another user, and what concerns computed rows or feeds.
+Names, options, output and exit codes are those of the ``larder`` command. This process becomes that command for other commands and options, for a
+load into the store of another user, and in stores with computed rows or feeds.
 """
 
 import contextlib
@@ -53,12 +53,12 @@ def main(words=None):
         print(f"larder: {words[0]} was interrupted; the daemon cancels a load that no client waits for; check it with larder ls --all", file=sys.stderr)
         return _INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is left is for nobody
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader has ended
         return 1
 
 
 def _parsed(words):
-    """Split a command line. What is not understood is handed over, so that the command reports it in its own words."""
+    """Split a command line. The command reports errors of usage in its own words, so an unknown option is handed over."""
     if not words or words[0] not in _COMMANDS:
         raise _HandedOver
     _, least, most, known = _COMMANDS[words[0]]
@@ -126,7 +126,7 @@ def _is_meant(pattern):
 
 
 def _matching(store, pattern, all):
-    """Return the arrays that a pattern means, evicted ones too."""
+    """Return the arrays that match a pattern, including evicted ones."""
     known = [row for row in _list(store, _pattern_prefix(pattern), True) if all or row["state"] != "retired"]
     chosen = {id(row) for line in filter(_is_meant(pattern), _lines_of(known)) for row in line.arrays}
     rows = [row for row in known if id(row) in chosen] or [row for row in known if _matcher(pattern)(row["name"])]
@@ -189,7 +189,7 @@ def _show_status(store=None, json=False):
 
 
 def _loads(store):
-    """Return the loads under way, as fields and as cells; a second look tells how fast they are."""
+    """Return the loads in progress, as fields and as cells. Their rates come from a second look."""
     before = {step["name"]: step for step in _listed_rows(_called(store, "Loads", within=_ANSWER_S), "loads")}
     if not before:
         return []
@@ -210,7 +210,7 @@ def _loads(store):
 
 
 class _PhaseRate:
-    """How fast a phase goes, by what is done of it since it began."""
+    """The rate of a phase: its bytes since it began."""
 
     def __init__(self, step=None):
         self._key = None
@@ -313,7 +313,7 @@ def _in_units(size):
 
 
 class _Display:
-    """Shows on standard error how far a call is: one line on a terminal, several elsewhere, JSON where that is asked for."""
+    """Shows the progress of a call on standard error: one line on a terminal, several lines elsewhere, or JSON."""
 
     def __init__(self, command, as_json):
         self._command, self._json, self._rate = command, as_json, _PhaseRate()
@@ -379,11 +379,11 @@ def _print_json(document):
     print(json.dumps(document, indent=2, ensure_ascii=False))
 
 
-# What is handed over.
+# Stores that are handed over.
 
 
 def _require_no_rows(store):
-    """Hand over what may concern computed rows: their regions are read by the command."""
+    """Hand the command line over if the store has computed rows: only the command reads their regions."""
     with contextlib.suppress(OSError):
         for entry in os.scandir(os.path.join(store, "regions")):
             if re.fullmatch(".*@[0-9a-f]{16}", entry.name):

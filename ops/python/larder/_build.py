@@ -48,11 +48,11 @@ class Builder:
         self._is_ours = os.access(folder, os.W_OK)  # in the store of another user the daemon makes the files
 
     def __setitem__(self, name: str, value: Any) -> None:
-        """Write an array, or a list that becomes a column, as `cache` takes them. It can be dropped then."""
+        """Write an array, or a list that becomes a column, as `cache` takes them. The value is copied."""
         self._add(*_stored_forms({name: value}))
 
     def publish(self) -> None:
-        """Make everything visible as the dataset's newest version. Leaving ``with`` does it too."""
+        """Make everything visible as the dataset's newest version, as the end of ``with`` does."""
         connection = self._require_open()
         if not self._names:
             raise LarderError("nothing to cache: arrays=0; return an array, or a dict with some")
@@ -66,7 +66,7 @@ class Builder:
             self.close()
 
     def close(self) -> None:
-        """Give up what is not published. Harmless when done twice."""
+        """Give the build up unless it is published. Harmless when done twice."""
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
@@ -175,7 +175,7 @@ def _begin(name, store, timeout, even_if_resident, retention=None):
 
 
 def _require_usable(folder):
-    """Refuse root in the store of another user, whose daemon could not read what root writes."""
+    """Refuse root in the store of another user: the daemon could not read files of root."""
     owner = os.lstat(folder).st_uid if os.getuid() == 0 else 0
     if owner:
         raise Refused(_message("root cannot build in the store of another user", f"build as {_user(owner)}, or load files, which the daemon reads "

@@ -1,4 +1,4 @@
-"""What the daemon does for a program: loads, waits, and keeps what was computed."""
+"""Datasets that the daemon loads, or that one program computes for all."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def load(name: str, path: str | os.PathLike[str] | Iterable[str | os.PathLike[st
 
 def register(name: str, path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], store: str | os.PathLike[str] | None = None,
              **options: Any) -> None:
-    """Note where a dataset can be loaded from, with the options of `load`: the first process that opens it has it loaded."""
+    """Record the source of a dataset, with the options of `load`. The daemon loads it when the first process opens it."""
     _loaded(name, path, store, options, register=True)
 
 
@@ -62,7 +62,7 @@ def wait(name: str, timeout: float | None = None, store: str | os.PathLike[str] 
 
 
 def reload(name: str, store: str | os.PathLike[str] | None = None) -> Dataset:
-    """Load a dataset again, from the sources and with the options it was loaded with, and open it. What is unchanged stays as it is."""
+    """Load a dataset again, from the sources and with the options it was loaded with, and open it. Its version stays if nothing has changed."""
     path = _location(store)
     with _ProgressLine() as line:
         line.done(_done(_called(path, "Reload", {"name": str(name)}, line)))
@@ -70,7 +70,7 @@ def reload(name: str, store: str | os.PathLike[str] | None = None) -> Dataset:
 
 
 def cache(name: str, fn: Callable[[], Any], store: str | os.PathLike[str] | None = None, timeout: float | None = None) -> Any:
-    """Return what is cached as `name`; if there is nothing yet, ``fn()`` makes it, in one process while others wait.
+    """Return the result that is cached as `name`; if there is nothing yet, ``fn()`` makes it, in one process while others wait.
 
     `fn` returns an array, a number, a list of numbers or of lists of numbers, which comes back as an `Array`; a list of texts, of bytes,
     or of rows that differ in length, which comes back as a column (`Strings`, `Bytes`, `Ragged`); or a dict of such, which comes back as a

@@ -84,7 +84,7 @@ class _Connection:
             self._raise_reason(e)
 
     def _raise_reason(self, broken):
-        """Raise the refusal of a daemon that has closed the connection without reading the request, else that it did so."""
+        """Raise the daemon's refusal if it sent one before it closed the connection, else an error about the closed connection."""
         answer = self._receive(None)
         if "error" in answer:
             raise _error(self.store, answer["error"], answer.get("parameters") or {})
@@ -188,7 +188,7 @@ def _no_daemon(store, path, cause):
 
 
 def _silent_remedy(channel):
-    """Return what to do about a daemon that does not answer, by the state of its process."""
+    """Return the remedy for a daemon that does not answer, by the state of its process."""
     try:
         peer = channel.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
         pid = int.from_bytes(peer[:4], sys.byteorder)

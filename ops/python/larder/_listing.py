@@ -17,7 +17,7 @@ _Line = collections.namedtuple("_Line", "name kind arrays")  # the kind of a col
 
 
 def _lines_of(rows):
-    """Return arrays as they are listed: a column stands where its first array stood; if it is not complete, each array has its own line."""
+    """Return arrays as they are listed: a column has the place of its first array. Arrays of an incomplete column have their own lines."""
     groups = {}
     for row in rows:
         groups.setdefault((_column_name(row), row["version"], row["state"]), []).append(row)
@@ -120,7 +120,7 @@ def _table_of_arrays(lines, with_all):
 
 
 def _table_text(table):
-    """Return lines of aligned columns, without blanks at their ends. Columns whose heading starts with > are aligned to the right."""
+    """Return lines of aligned columns, without blanks at their ends. A heading that starts with > aligns its column to the right."""
     right = [heading.startswith(">") for heading in table[0]]
     rows = [[heading.lstrip(">") for heading in table[0]], *table[1:]]
     widths = [max(map(len, column)) for column in zip(*rows)]
@@ -149,7 +149,7 @@ def _yes(value):
     return "yes" if value else "no"
 
 
-# Patterns of names: a star stands for slashes, too.
+# Patterns of names. A star also matches slashes.
 
 
 def _is_pattern(text):

@@ -1,4 +1,4 @@
-"""How far a call to the daemon is, for people."""
+"""Progress of calls to the daemon, as text."""
 
 import sys
 import time
@@ -36,7 +36,7 @@ class _ProgressLine:
             self._show("")
 
     def done(self, done):
-        """Show what the daemon says at the end beyond numbers, such as datasets that it evicted."""
+        """Show the notes of the daemon at the end of a call, such as the names of evicted datasets."""
         if self._stream is not None and done.get("message"):
             self._show("")
             for line in done["message"].splitlines():
@@ -57,7 +57,7 @@ def _is_watched(stream):
 
 
 def _progress_text(step, seconds=0.0, rate=0.0):
-    """Say in a few words how far a call is, as the command does. `rate` is in bytes a second, over `seconds`."""
+    """Return the progress of a call in a few words, as the command prints it. `rate` is in bytes a second, over `seconds`."""
     phase, name = step.get("phase") or "working", step.get("name") or ""
     done, total, files = step.get("bytesDone", 0), step.get("bytesTotal", -1), step.get("filesDone", 0)
     text = f"{phase} {name}" if name else phase

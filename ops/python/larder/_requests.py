@@ -1,4 +1,4 @@
-"""What the daemon does for a program, without numpy: loads, evicts, pins, verifies, lists."""
+"""Requests to the daemon that need no numpy: load, evict, pin, verify, list."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def evict(name: str, store: str | os.PathLike[str] | None = None, *, forget: boo
 
 
 def pin(name: str, store: str | os.PathLike[str] | None = None) -> None:
-    """Keep a dataset in the store until it is unpinned, even when room is needed; its next versions too."""
+    """Keep a dataset in the store until it is unpinned, even when room is needed. Its next versions are pinned, as well."""
     _called(_location(store), "Pin", {"name": str(name), "pinned": True})
 
 
@@ -54,7 +54,7 @@ def status(store: str | os.PathLike[str] | None = None) -> dict[str, Any]:
 
 
 def ls(prefix: str = "", store: str | os.PathLike[str] | None = None, *, all: bool = False) -> list[dict[str, Any]]:
-    """List the arrays whose full name begins with `prefix`, as ``larder ls --json`` does; with `all` also what is retired or evicted."""
+    """List the arrays with full names that begin with `prefix`, as ``larder ls --json`` does; with `all` also retired and evicted ones."""
     return [_array_fields(row) for row in _list(_location(store), prefix, all)]
 
 
@@ -111,7 +111,7 @@ def _load(store, sources, call, line, register=False):
 
 
 def _is_of_another(store):
-    """Return whether the daemon runs as another user, who may not read what this one can. root's files are read by the daemon."""
+    """Return whether the daemon runs as another user, who may not read the files of this one. For root the daemon reads them itself."""
     return os.getuid() != 0 and os.path.lexists(store) and os.lstat(store).st_uid != os.getuid()
 
 

@@ -22,7 +22,7 @@ _FLOCK = struct.Struct("hhqqi4x")  # struct flock: type, whence, start, length, 
 
 
 def serve(store: str | os.PathLike[str] | None = None, *, until_idle: str | None = _UNTIL_IDLE, **options: Any) -> str:
-    """Start a daemon in the background, wait until it has loaded what `load` names, and return the path of its store.
+    """Start a daemon in the background, wait until it has loaded the datasets of `load`, and return the path of its store.
 
     It ends when its store is unused for `until_idle`, with None when ``larder stop`` ends it. Options are those of ``larder serve``:
     ``capacity="8g"``, ``group="lab"``, ``keep=True``, ``load=["mnist=/data/mnist"]``. Raises `Refused` if the store has a daemon.
@@ -45,7 +45,7 @@ def _start_daemon(words, store):
 
 
 def _served(store):
-    """Return where the store is. A daemon is started if none runs there, it is this user's, and LARDER_START=never does not forbid it."""
+    """Return the path of the store. If it is this user's and has no daemon, start one, unless LARDER_START=never forbids it."""
     path = _location(store)
     if os.environ.get("LARDER_START") != "never" and not _has_daemon(path) and _is_free_or_own(path):
         try:
