@@ -13,7 +13,10 @@ import sys
 import tempfile
 import threading
 
+from interface import interface
+
 INTERFACE = "dev.larder.Store."
+DESCRIBED = interface()
 
 
 class Client:
@@ -33,7 +36,9 @@ class Client:
         assert len(message) < 1 << 20
         call = json.loads(message)
         assert call["method"].startswith(INTERFACE) and call["more"] is True, call
-        return call["method"][len(INTERFACE):], call["parameters"]
+        method, parameters = call["method"][len(INTERFACE):], call["parameters"]
+        assert DESCRIBED is None or not DESCRIBED.objections(method, parameters), DESCRIBED.objections(method, parameters)
+        return method, parameters
 
     def send(self, data):
         self.channel.sendall(data)

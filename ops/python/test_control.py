@@ -328,6 +328,15 @@ class BuilderTest(TalkCase):
         self.assertEqual(self.calls[3][1]["parts"], [{"array": "texts/bytes", "part": "strings_bytes"}, {"array": "texts/offsets", "part": "strings_offsets"}])
         self.assertEqual(np.load(os.path.join(self.folder, "a/x.npy")).tolist(), [[0, 1, 2], [3, 4, 5]])
 
+    def test_many_small_arrays_do_not_ask_for_room_one_by_one(self):
+        with larder.create("d") as dataset:
+            for i in range(300):
+                dataset[f"a{i}"] = np.array([i])
+
+        rooms = [parameters["bytes"] for method, parameters in self.calls if method == "Room"]
+        self.assertLess(len(rooms), 60)
+        self.assertTrue(300 * 8192 <= rooms[-1] <= 300 * 8192 * 9 // 8)
+
     def test_a_block_that_raises_publishes_nothing(self):
         with self.assertRaises(ZeroDivisionError), larder.create("d") as dataset:
             dataset["x"] = np.zeros(1 // 0)

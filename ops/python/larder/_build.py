@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._control import _GRACE_S, _milliseconds, _pages, _persistently
-from ._errors import LarderError, Refused, _message
+from ._errors import LarderError, Refused, RequestFailed, _message
 from ._memory import _reserve_huge
 from ._progress import _ProgressLine
 from ._requests import _retention
@@ -21,6 +21,8 @@ from ._store import _user
 _PAGE = 4096
 _DATA_BEHIND_PAGE = 192  # where the store has data: such files are published without a copy
 _LONGEST_NUMPY_HEADER = 10_000
+_AHEAD_SHARE, _MOST_AHEAD = 8, 16 << 20  # how much more space is reserved than is written
+_NO_SPACE = 5
 
 
 def create(name: str, store: str | os.PathLike[str] | None = None, *, pin: bool = False, ttl: float | str | None = None,
@@ -44,7 +46,7 @@ class Builder:
 
     def __init__(self, name, folder, connection):
         self.name, self._folder, self._connection = name, folder, connection
-        self._names, self._parts, self._bytes = set(), {}, 0
+        self._names, self._parts, self._bytes, self._granted = set(), {}, 0, 0
         self._is_ours = os.access(folder, os.W_OK)  # in the store of another user the daemon makes the files
 
     def __setitem__(self, name: str, value: Any) -> None:
@@ -96,8 +98,7 @@ class Builder:
         headers = {name: _header(array) for name, array in arrays.items()}
         lengths = {name: len(headers[name]) + array.nbytes for name, array in arrays.items()}
         if self._is_ours:
-            self._bytes += sum(-(-length // _PAGE) * _PAGE for length in lengths.values())
-            connection.call("Room", {"bytes": self._bytes})
+            self._reserve(connection, sum(map(_whole_pages, lengths.values())))
         else:
             for page in _pages([{"array": name, "bytes": length} for name, length in lengths.items()]):
                 connection.call("Files", {"files": page})
@@ -105,6 +106,18 @@ class Builder:
             self._write(name, headers[name], array)
         self._names.update(arrays)
         self._parts.update(parts)
+
+    def _reserve(self, connection, size):
+        """Have the daemon reserve space before it is written; a little more than needed, else many small arrays would ask for each."""
+        self._bytes += size
+        for ahead in (min(self._bytes // _AHEAD_SHARE, _MOST_AHEAD), 0) if self._bytes > self._granted else ():
+            try:
+                connection.call("Room", {"bytes": self._bytes + ahead})
+                self._granted = self._bytes + ahead
+                return
+            except RequestFailed as e:
+                if e.code != _NO_SPACE or not ahead:
+                    raise
 
     def _write(self, name, header, array):
         levels = name.split("/")
@@ -120,6 +133,13 @@ class Builder:
             _reserve_huge(descriptor, len(header) + array.nbytes)
             stream.write(header)
             _write_data(stream, array)
+            stream.flush()
+            stored = os.fstat(descriptor).st_blocks * 512  # more than its length where the mount has huge pages
+        self._bytes += max(0, stored - _whole_pages(len(header) + array.nbytes))
+
+
+def _whole_pages(length):
+    return -(-length // _PAGE) * _PAGE
 
 
 def _header(array):
