@@ -261,16 +261,12 @@ def _persistently(store, timeout, attempt):
             connection = _Connection(store)
             was_connected = True
             return attempt(connection, left)
-        except NoStore:
+        except BaseException as e:
             is_lost = was_connected if connection is None else connection.is_lost
-            if not is_lost or time.monotonic() >= end:
-                raise
-        except BaseException:
             if connection is not None:
                 connection.close()
-            raise
-        if connection is not None:
-            connection.close()
+            if not isinstance(e, NoStore) or not is_lost or time.monotonic() >= end:
+                raise
         time.sleep(min(pause, max(0, end - time.monotonic())))
         pause = min(2 * pause, 0.5)
         left = max(0, end - time.monotonic())
