@@ -124,8 +124,9 @@ final class Serve implements Callable<Integer> {
             names = "--until-idle",
             paramLabel = "D",
             converter = Units.DurationConverter.class,
-            description = "Stop and clean up when nothing was leased, requested or loading for this long. The store is kept"
-                    + " if it has computed data, which no source can bring back.")
+            description =
+                    "Stop and clean up when nothing was leased, requested or loading for this long. The store is kept"
+                            + " if it has computed data, which no source can bring back.")
     @Nullable
     Duration untilIdle;
 

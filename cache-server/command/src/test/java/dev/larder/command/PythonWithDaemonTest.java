@@ -92,13 +92,20 @@ class PythonWithDaemonTest {
                     .startsWith("the store is closed to this user: store=" + store + " owner=root user=nobody");
         }
     }
+
     @Test
     void aMemberOfTheGroupBuildsInPythonAndIsToldHowToLoad() throws Exception {
         OtherUser.assumePossible();
         PythonModules.requireNumpy("/usr/bin/python3");
         try (CommandProcess daemon = CommandProcess.serve("--group", String.valueOf(OtherUser.NOBODY.group()));
                 OtherUsersCommand member = new OtherUsersCommand(OtherUser.NOBODY)) {
-            String said = member.run("/usr/bin/python3", "-B", "-W", "error", "-c", """
+            String said = member.run(
+                    "/usr/bin/python3",
+                    "-B",
+                    "-W",
+                    "error",
+                    "-c",
+                    """
                     import os, sys
                     sys.path.insert(0, sys.argv[2])
                     os.environ.update(LARDER_STORE=sys.argv[1], LARDER_START="never")
@@ -111,14 +118,17 @@ class PythonWithDaemonTest {
                     try:
                         larder.load("files", "/data")
                     except larder.Refused as e:
-                        print(e)""", daemon.store().toString(), PythonModules.TESTS.toString());
+                        print(e)""",
+                    daemon.store().toString(),
+                    PythonModules.TESTS.toString());
 
             assertThat(said.lines())
                     .containsExactly(
                             "262143 a b 1",
                             "built/deep/x True",
                             "files for another user's store are read by a program with your rights, which Python does not do: store="
-                                    + daemon.store() + " owner=root; run larder load files=/data --store " + daemon.store()
+                                    + daemon.store() + " owner=root; run larder load files=/data --store "
+                                    + daemon.store()
                                     + ", then larder.dataset");
         }
     }
