@@ -7,6 +7,8 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,13 +23,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Failure {
     private final ErrorCode code;
-    private final StringBuilder message;
-    private boolean factless = true;
+    private final String summary;
+    private final Map<String, String> values = new LinkedHashMap<>();
     private @Nullable Throwable cause;
 
     private Failure(ErrorCode code, String what) {
         this.code = code;
-        this.message = new StringBuilder(what);
+        this.summary = what;
     }
 
     /** Starts a failure; {@code what} is a lower-case fragment without values. */
@@ -37,11 +39,8 @@ public final class Failure {
 
     /** Adds one fact. */
     public Failure with(String key, @Nullable Object value) {
-        message.append(factless ? ": " : " ")
-                .append(key)
-                .append('=')
-                .append(value instanceof IOException e ? words(e) : value);
-        factless = false;
+        String text = value instanceof IOException e ? words(e) : String.valueOf(value);
+        values.merge(key, text, (first, second) -> first + ", " + second);
         return this;
     }
 
@@ -67,12 +66,11 @@ public final class Failure {
 
     /** Ends the message with what to do about it, and returns the exception to throw. */
     public LarderException remedy(String whatToDo) {
-        message.append("; ").append(whatToDo);
-        return exception();
+        return new LarderException(code.number(), summary, values, whatToDo, cause);
     }
 
     /** Returns the exception to throw where nothing can be advised. */
     public LarderException exception() {
-        return new LarderException(code.number(), message.toString(), cause);
+        return remedy("");
     }
 }

@@ -56,10 +56,10 @@ final class ListRegions implements Callable<Integer> {
             table.row(List.of(
                     row.name(),
                     row.kind(),
-                    Units.size(row.byteSize()),
+                    Units.size(row.bytes()),
                     Long.toString(row.creatorPid()),
                     Units.duration(Duration.between(row.created(), now)),
-                    row.path().map(Path::toString).orElse("none (sealed memory)")));
+                    row.file().map(Path::toString).orElse("none (sealed memory)")));
         }
         return table.lines();
     }

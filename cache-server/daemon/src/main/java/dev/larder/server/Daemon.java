@@ -110,7 +110,6 @@ public final class Daemon implements AutoCloseable {
         RequestService requests = new RequestService(
                 store,
                 residency,
-                loads,
                 loadService,
                 maintenance,
                 access,
