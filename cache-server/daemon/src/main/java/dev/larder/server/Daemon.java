@@ -289,6 +289,11 @@ public final class Daemon implements AutoCloseable {
         idle.whenIdle(limit, action);
     }
 
+    /** Returns whether the store has data that was computed: no source can bring it back. */
+    public boolean holdsComputed() {
+        return residency.current().stream().anyMatch(version -> !version.isSourced());
+    }
+
     /** Returns what looks at this daemon. */
     public Overview overview() {
         return overview;
