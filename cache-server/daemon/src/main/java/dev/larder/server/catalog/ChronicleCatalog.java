@@ -178,7 +178,7 @@ final class ChronicleCatalog implements Catalog {
             LOG.info(
                     "catalog is rebuilt, so times of last use start over: file={} reason={}",
                     file,
-                    String.valueOf(unusable.getMessage()));
+                    Failure.words(unusable));
             if (map != null) {
                 map.close();
             }

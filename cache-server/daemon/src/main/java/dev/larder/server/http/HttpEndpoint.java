@@ -2,6 +2,7 @@ package dev.larder.server.http;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -212,7 +213,7 @@ public final class HttpEndpoint implements AutoCloseable {
             try {
                 token.removeFrom(tokenFile);
             } catch (IOException e) {
-                LOG.warn("cannot remove the token for HTTP: {}", e.getMessage());
+                LOG.warn("cannot remove the token for HTTP: {}", Failure.words(e));
             }
         }
     }

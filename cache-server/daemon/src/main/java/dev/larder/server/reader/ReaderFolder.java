@@ -92,7 +92,7 @@ final class ReaderFolder implements AutoCloseable {
     private static LarderException full(long byteSize, LarderException cause) {
         return Failure.of(ErrorCode.NO_SPACE, "the store's file system is full")
                 .with("needed", byteSize)
-                .with("reason", cause.getMessage())
+                .with("reason", cause)
                 .cause(cause)
                 .remedy("something else used the space; evict datasets, or use a larger mount");
     }

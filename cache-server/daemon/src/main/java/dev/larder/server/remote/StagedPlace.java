@@ -91,7 +91,7 @@ final class StagedPlace {
             }
             throw Refusal.unfit(at, "its name cannot be that of a file here: " + e.getReason(), "rename it");
         } catch (IOException e) {
-            throw Refusal.unfit(at, "its name cannot be that of a file here: " + e.getMessage(), "rename it");
+            throw Refusal.unfit(at, "its name cannot be that of a file here: " + Failure.words(e), "rename it");
         }
     }
 

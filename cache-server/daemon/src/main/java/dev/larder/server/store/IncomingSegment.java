@@ -167,7 +167,7 @@ public final class IncomingSegment implements AutoCloseable {
                 .with("needed", byteSize)
                 .with("written", offset)
                 .with("free", freeBytes(path))
-                .with("reason", cause.getMessage())
+                .with("reason", cause)
                 .cause(cause)
                 .remedy("something else used the space; evict datasets, or use a larger mount");
     }
