@@ -121,7 +121,7 @@ final class ChronicleCatalog implements Catalog {
             if (map.longSize() >= MAX_ENTRIES && !map.containsKey(key)) {
                 throw Failure.of(ErrorCode.NO_SPACE, "the catalog is full")
                         .with("entries", map.longSize())
-                        .remedy("evict datasets");
+                        .remedy("evict datasets that have a source");
             }
             map.put(
                     key,

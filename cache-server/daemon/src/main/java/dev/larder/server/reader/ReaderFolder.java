@@ -3,6 +3,7 @@ package dev.larder.server.reader;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.BulkIo;
@@ -94,7 +95,7 @@ final class ReaderFolder implements AutoCloseable {
                 .with("needed", byteSize)
                 .with("reason", cause)
                 .cause(cause)
-                .remedy("something else used the space; evict datasets, or use a larger mount");
+                .remedy("something else used the space; " + Remedy.FREE_SPACE);
     }
 
     /** Refuses a file that the reader made shorter or longer. */
