@@ -3,6 +3,7 @@ package dev.larder.server.control;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.Remedy;
+import dev.larder.internal.time.Deadline;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -10,12 +11,12 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Runs tasks of many users on a few threads. Users take turns, and so do the processes of one user: no task waits for all
@@ -23,20 +24,26 @@ import org.jspecify.annotations.Nullable;
  * a time, and all members together leave one to the owner. The number of waiting tasks is bounded for each user and in all.
  *
  * <p>A task that is withdrawn before its turn never runs. Thread-safe.
+ *
+ * <p>Threads start when tasks need them, and take one task after the other. If the system has no thread left, tasks wait for one that is
+ * there. So the last thread stays while any task waits or has its turn: then no task can be left without a thread to run it.
  */
 public final class FairQueue {
-    private static final long IDLE_SECONDS = 10;
+    private static final Logger LOG = LoggerFactory.getLogger(FairQueue.class);
+    private static final Duration LONGEST_IDLE = Duration.ofSeconds(10);
 
     private final String name;
     private final int turns;
     private final int share;
     private final UserQuota quota;
-    private final ThreadPoolExecutor threads;
+    private final ThreadFactory factory;
 
     /** The waiting tasks, by user and process; the first of each is the next to have its turn. */
     private final Map<Integer, Map<Long, Set<Task>>> waiting = new LinkedHashMap<>();
 
     private final Set<Task> running = new LinkedHashSet<>();
+    private int threads;
+    private int idleThreads;
     private boolean isClosed;
 
     /**
@@ -47,18 +54,25 @@ public final class FairQueue {
      * @param mostWaiting how many tasks may wait; {@link UserQuota} gives each user a share
      */
     public FairQueue(String name, int turns, int mostWaiting) {
+        this(name, turns, mostWaiting, daemonThreads(name));
+    }
+
+    FairQueue(String name, int turns, int mostWaiting, ThreadFactory factory) {
         this.name = name;
         this.turns = turns;
         this.share = Math.max(1, turns / 2);
         this.quota = new UserQuota(
                 "too many requests are waiting", mostWaiting, "try again when some of them have been answered");
+        this.factory = factory;
+    }
+
+    private static ThreadFactory daemonThreads(String name) {
         AtomicInteger number = new AtomicInteger();
-        this.threads = new ThreadPoolExecutor(
-                0, Integer.MAX_VALUE, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
-                    Thread thread = new Thread(task, name + "-" + number.incrementAndGet());
-                    thread.setDaemon(true);
-                    return thread;
-                });
+        return task -> {
+            Thread thread = new Thread(task, name + "-" + number.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        };
     }
 
     /**
@@ -78,7 +92,7 @@ public final class FairQueue {
         boolean withdraw();
     }
 
-    private final class Task implements Runnable {
+    private final class Task {
         private final Peer peer;
         private final String what;
         private final Consumer<Runnable> work;
@@ -91,14 +105,14 @@ public final class FairQueue {
             this.work = work;
         }
 
-        @Override
-        public void run() {
+        void run() {
             setThread(Thread.currentThread());
             try {
                 work.accept(this::end);
             } catch (RuntimeException | Error e) {
                 end();
-                throw e;
+                Thread self = Thread.currentThread();
+                self.getUncaughtExceptionHandler().uncaughtException(self, e);
             } finally {
                 setThread(null);
             }
@@ -114,7 +128,7 @@ public final class FairQueue {
         private void end() {
             synchronized (FairQueue.this) {
                 if (running.remove(this)) {
-                    startNext();
+                    callThread();
                 }
             }
         }
@@ -147,8 +161,9 @@ public final class FairQueue {
         quota.take(peer);
         Task task = new Task(peer, what, work);
         add(task);
-        startNext();
-        if (running.isEmpty() && withdraw(task)) { // the end of no other task tries again
+        callThread();
+        if (threads == 0) {
+            withdraw(task);
             throw Failure.of(ErrorCode.UNEXPECTED, "the system has no thread left for a request")
                     .with("request", what)
                     .remedy("raise the limit of processes of the daemon's user or control group");
@@ -179,19 +194,63 @@ public final class FairQueue {
         return isWaiting;
     }
 
-    private void startNext() {
-        for (Task next = next(); next != null; next = next()) {
-            withdraw(next);
-            running.add(next);
-            try {
-                threads.execute(next);
-            } catch (OutOfMemoryError e) { // the system has no more threads now: the end of another task tries again
-                running.remove(next);
-                quota.take(next.peer);
-                add(next);
-                return;
+    /** Sees that a thread takes the next task, if one may run now: an idle one, a new one, or the first one that has time. */
+    private void callThread() {
+        if (next() == null) {
+            return;
+        } else if (idleThreads > 0) {
+            notify(); // it calls another one if more tasks may run
+            return;
+        }
+        threads++;
+        boolean isStarted = false;
+        try {
+            factory.newThread(this::runTasks).start();
+            isStarted = true;
+        } catch (OutOfMemoryError e) { // the system has no more threads now: one of this queue takes the task later
+            LOG.debug("no thread for a request: queue={} threads={}", name, threads - 1);
+        } finally {
+            threads -= isStarted ? 0 : 1;
+        }
+    }
+
+    private void runTasks() {
+        for (Task task = take(); task != null; task = take()) {
+            task.run();
+        }
+    }
+
+    /** Waits for a task and gives it its turn; returns null if this thread is to end. */
+    private synchronized @Nullable Task take() {
+        Deadline idle = Deadline.after(LONGEST_IDLE);
+        while (!isClosed) {
+            Task next = next();
+            if (next != null) {
+                withdraw(next);
+                running.add(next);
+                putLast(next.peer);
+                callThread();
+                return next;
             }
-            putLast(next.peer);
+            boolean isNeeded = threads == 1 && !(running.isEmpty() && waiting.isEmpty());
+            if (idle.isOver() && !isNeeded) {
+                break;
+            }
+            awaitCall(isNeeded ? LONGEST_IDLE.toMillis() : idle.remainingMillis());
+        }
+        threads--;
+        return null;
+    }
+
+    @SuppressWarnings("WaitNotInLoop") // take() is the loop
+    private void awaitCall(long atMostMillis) {
+        idleThreads++;
+        try {
+            wait(atMostMillis);
+        } catch (InterruptedException e) {
+            LOG.debug("a thread was interrupted after its task: queue={}", name);
+        } finally {
+            idleThreads--;
         }
     }
 
@@ -252,6 +311,6 @@ public final class FairQueue {
     public synchronized void close() {
         isClosed = true;
         waiting.clear();
-        threads.shutdown();
+        notifyAll();
     }
 }
