@@ -33,7 +33,6 @@ import java.util.stream.Stream;
 
 /** The loads under way: at most one for each dataset. Thread-safe. */
 public final class Loads {
-    private static final int MOST_LOADS = 128;
     private static final int MOST_BUILDS = 1_024;
     private static final int DISCARD_THREADS = 4;
 
@@ -41,8 +40,7 @@ public final class Loads {
     private final Residency residency;
     private final GroupQuota quota;
     private final int defaultWorkers;
-    /** At most one load of each dataset waits, so they need no other bound. */
-    private final FairQueue queue = new FairQueue("larder-load", MOST_LOADS, Integer.MAX_VALUE);
+    private final FairQueue queue;
 
     /** Those that end are counted, too: a client cannot begin builds faster than their files are removed. */
     private final UserQuota builds =
@@ -56,8 +54,14 @@ public final class Loads {
     private long nextToken = new SecureRandom().nextLong() >>> 1;
     private boolean open = true;
 
-    /** Creates an empty set; {@code defaultWorkers} copy where a request does not say how many. */
-    public Loads(Store store, Residency residency, GroupQuota quota, int defaultWorkers) {
+    /**
+     * Creates an empty set.
+     *
+     * @param defaultWorkers how many threads copy if a request does not name a number
+     * @param queue runs the loads; this closes it
+     */
+    public Loads(Store store, Residency residency, GroupQuota quota, int defaultWorkers, FairQueue queue) {
+        this.queue = queue;
         this.store = store;
         this.quota = quota;
         this.residency = residency;

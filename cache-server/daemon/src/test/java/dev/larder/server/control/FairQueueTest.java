@@ -172,6 +172,77 @@ class FairQueueTest {
                 .untilAsserted(() -> assertThat(order).containsExactlyInAnyOrder("failed", "next"));
     }
 
+    private void abandonAtMost(int count, Duration timeToEnd) {
+        queue.close();
+        queue = new FairQueue("test-files", 1, 1_024, count, timeToEnd, Thread::new);
+    }
+
+    @Test
+    void aTaskThatHangsLosesItsTurnWhenItsClientLeaves() {
+        abandonAtMost(1, Duration.ZERO);
+        FairQueue.Ticket hanging = occupy(ADA);
+        note(BOB, "waited");
+
+        assertThat(hanging.withdraw()).isFalse();
+
+        awaitOrder("block ada", "waited");
+        assertThat(queue.abandoned()).singleElement().satisfies(task -> {
+            assertThat(task.what()).isEqualTo("Block of a client that has left");
+            assertThat(task.thread().getStackTrace())
+                    .anyMatch(frame -> frame.getMethodName().equals("awaitOpen"));
+        });
+        open.countDown();
+        await().atMost(Duration.ofMinutes(1)).until(() -> queue.abandoned().isEmpty());
+    }
+
+    @Test
+    void aTaskHasTimeToEndByItselfBeforeItLosesItsTurn() {
+        abandonAtMost(1, Duration.ofDays(1));
+        occupy(ADA).withdraw();
+        note(BOB, "waited");
+
+        assertThat(queue.abandoned()).isEmpty();
+        open.countDown();
+
+        awaitOrder("block ada", "waited");
+    }
+
+    @Test
+    void aTurnIsFreeAsSoonAsThatTimeIsOver() {
+        abandonAtMost(1, Duration.ofMillis(200));
+        note(BOB, "first");
+        awaitOrder("first");
+        occupy(ADA).withdraw();
+
+        note(BOB, "waited");
+
+        awaitOrder("first", "block ada", "waited");
+    }
+
+    @Test
+    void tasksBeyondTheBoundKeepTheirTurns() {
+        abandonAtMost(1, Duration.ZERO);
+        occupy(ADA).withdraw();
+        occupy(BOB).withdraw();
+        note(OWNER, "waits");
+
+        assertThat(queue.abandoned()).extracting(FairQueue.Running::peer).containsExactly(ADA);
+        assertThat(queue.blockingFor(Duration.ZERO)).extracting(FairQueue.Running::peer).containsExactly(BOB);
+        open.countDown();
+
+        awaitOrder("block ada", "block bob", "waits");
+    }
+
+    @Test
+    void aQueueThatIsNotOverFilesKeepsTheTurnsOfClientsThatHaveLeft() {
+        abandonAtMost(0, Duration.ZERO);
+        occupy(ADA).withdraw();
+        note(BOB, "waits");
+
+        assertThat(queue.abandoned()).isEmpty();
+        assertThat(queue.blockingFor(Duration.ZERO)).hasSize(1);
+    }
+
     /** A system that has only so many threads, and then fails as the JDK does. */
     private static ThreadFactory threads(AtomicInteger left) {
         return task -> new Thread(task, "test-few") {
@@ -188,7 +259,7 @@ class FairQueueTest {
     @Test
     void tasksWaitForTheLastThreadIfTheSystemHasNoOther() {
         queue.close();
-        queue = new FairQueue("test-few", 4, 1_024, threads(new AtomicInteger(1)));
+        queue = new FairQueue("test-few", 4, 1_024, 0, Duration.ZERO, threads(new AtomicInteger(1)));
         occupy(OWNER);
         note(OWNER, "second");
         note(ADA, "third");
@@ -201,7 +272,7 @@ class FairQueueTest {
     @Test
     void aTaskWaitsForTheLastThreadIfItsTurnIsGivenBackByAnother() {
         queue.close();
-        queue = new FairQueue("test-few", 1, 1_024, threads(new AtomicInteger(1)));
+        queue = new FairQueue("test-few", 1, 1_024, 0, Duration.ZERO, threads(new AtomicInteger(1)));
         Queue<Runnable> turns = new ConcurrentLinkedQueue<>();
         queue.submitHolding(OWNER, "Hold", turns::add);
         note(ADA, "next");
@@ -216,7 +287,7 @@ class FairQueueTest {
     void aRequestIsRefusedIfThereIsNoThreadAtAllAndTakenWhenThereIsOne() {
         queue.close();
         AtomicInteger left = new AtomicInteger();
-        queue = new FairQueue("test-few", 4, 1_024, threads(left));
+        queue = new FairQueue("test-few", 4, 1_024, 0, Duration.ZERO, threads(left));
 
         assertThatThrownBy(() -> note(OWNER, "refused"))
                 .hasMessageContaining("the system has no thread left for a request: request=Note");
