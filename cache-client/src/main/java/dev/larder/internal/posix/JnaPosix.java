@@ -103,7 +103,7 @@ final class JnaPosix implements Posix {
                         .with("arch", System.getProperty("os.arch"))
                         .with("jnaTmpdir", System.getProperty(LIBRARY_FOLDER, "unset"));
                 if (REFUSAL != null) {
-                    failure.with("reason", REFUSAL.getMessage()).cause(REFUSAL);
+                    failure.with("reason", REFUSAL).cause(REFUSAL);
                 }
                 throw failure.remedy(
                         "Larder needs 64-bit Linux, glibc 2.28 or later, the jna jar on the class path, and"
