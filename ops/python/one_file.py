@@ -7,6 +7,7 @@ another.
 import ast
 import os
 import sys
+import textwrap
 
 PACKAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "larder")
 NOTE = "# Made by one_file.py from the package larder: change that instead.\n"
@@ -16,8 +17,18 @@ def room(name):
     """Return the text of a room, its statements, and the names of the rooms that it needs."""
     with open(os.path.join(PACKAGE, name + ".py"), encoding="utf-8") as file:
         text = file.read()
+    if name == "__init__":
+        text = unconditional(text)
     body = ast.parse(text).body
     return text, body, [node.module for node in body if isinstance(node, ast.ImportFrom) and node.level]
+
+
+def unconditional(text):
+    """Return the text of the package with all imports at the top level: the one file has no command that leaves some out."""
+    body, lines = ast.parse(text).body, text.split("\n")
+    asked = next(node for node in body if isinstance(node, ast.FunctionDef) and node.name == "_is_command")
+    imports = next(node for node in body if isinstance(node, ast.If) and any(isinstance(inner, ast.ImportFrom) for inner in node.body))
+    return "\n".join([*lines[:asked.lineno - 1], textwrap.dedent("\n".join(lines[imports.lineno:imports.end_lineno])), *lines[imports.end_lineno:]])
 
 
 def in_order(name, done):

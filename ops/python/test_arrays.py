@@ -11,6 +11,7 @@ import os
 import pickle
 import tempfile
 import unittest
+from unittest import mock
 import warnings
 
 import numpy as np
@@ -431,7 +432,7 @@ class MemoryTest(StoreCase):
 
     def test_what_is_cached_is_written_to_huge_pages(self):
         expected = np.random.default_rng(7).random(700_000)  # 5.3 MiB
-        room("_cache")._write_arrays(self.store, {"a": expected, "small": np.arange(3)})
+        room("_build").Builder("d", self.store, mock.Mock())._add({"a": expected, "small": np.arange(3)}, {})
 
         same(self, np.load(os.path.join(self.store, "a.npy")), expected)
         same(self, np.load(os.path.join(self.store, "small.npy")), np.arange(3))

@@ -14,7 +14,7 @@ import unittest
 
 import numpy as np
 
-from test_larder import CommandCase, larder, same
+from test_larder import BuildsCase, larder, same
 
 
 @dataclasses.dataclass
@@ -48,7 +48,7 @@ def give(number):
     return _given[0]
 
 
-class CachedTest(CommandCase):
+class CachedTest(BuildsCase):
     def setUp(self):
         super().setUp()
         _counted.clear()

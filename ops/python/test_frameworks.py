@@ -16,7 +16,7 @@ import warnings
 
 import numpy as np
 
-from test_larder import HERE, ROOT, CommandCase, larder
+from test_larder import HERE, ROOT, BuildsCase, larder
 
 GUIDE = os.path.join(ROOT, "ops/docs/FROM-PYTHON.md")
 NAMES = ["train-images", "train-labels"]
@@ -27,7 +27,7 @@ def needs(*modules):
     return unittest.skipIf(missing, "needs " + ", ".join(missing))
 
 
-class FrameworkCase(CommandCase):
+class FrameworkCase(BuildsCase):
     """Has 1,000 rows, and no warnings of what frameworks import and do."""
 
     def setUp(self):

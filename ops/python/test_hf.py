@@ -19,7 +19,7 @@ import warnings
 import numpy as np
 
 import make_store
-from test_larder import HERE, CommandCase, StoreCase, larder, room
+from test_larder import HERE, BuildsCase, StoreCase, larder, room
 from test_with_daemon import STORE
 
 if importlib.util.find_spec("datasets") is not None:
@@ -205,7 +205,7 @@ class PickleTest(StoreCase):
 
 
 @unittest.skipUnless(datasets, "needs datasets")
-class CacheTest(CommandCase):
+class CacheTest(BuildsCase):
     def setUp(self):
         super().setUp()
         self.calls = []
@@ -309,7 +309,7 @@ class WithDaemonTest(unittest.TestCase):
             kept = larder.hf.cache("kept", lambda: made.append(datasets.Dataset.from_dict(rows)) or made[-1])
             self.assertEqual((kept[:], len(made)), (rows, 1))
         del kept
-        room("_command")._run(["evict", "kept"], None)
+        larder.evict("kept")
 
 
 class WithoutDatasetsTest(unittest.TestCase):

@@ -14,7 +14,6 @@ import random
 import re
 import shutil
 import socket
-import stat
 import subprocess
 import sys
 import tempfile
@@ -28,6 +27,8 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [os.environ.get("LARDER_PYTHON", HERE), HERE]
+
+os.environ["LARDER_START"] = "never"  # a test starts its daemons itself
 
 import larder  # noqa: E402
 import make_store  # noqa: E402
@@ -271,34 +272,42 @@ class ComesAndGoesTest(StoreCase):
         with open(self.registered, "w"):
             os.unlink(self.current)
 
-    def load(self, *_):
+    def load(self):
         os.symlink("1", self.current)
         os.unlink(self.registered)
 
-    def test_a_dataset_that_is_published_between_the_two_looks_is_found(self):
+    def asked(self, *answers):
+        """Have the daemon asked for the dataset answer so, one time after the other."""
+        answers = iter(answers)
+        return mock.patch.object(room("_versions"), "_await", lambda *_, **__: next(answers)())
+
+    def test_a_dataset_that_is_published_while_the_daemon_is_asked_is_found(self):
         self.evict()
-        is_registered = room("_versions")._is_registered
 
-        def load_first(*names):
-            if os.path.exists(self.registered):
-                self.load()
-            return is_registered(*names)
+        def answer():
+            self.load()
+            raise larder.NotFound("no such dataset")
 
-        with mock.patch.object(room("_versions"), "_is_registered", load_first):
+        with self.asked(answer):
             self.assertEqual(larder.dataset("d").version, 1)
 
     def test_a_dataset_that_is_evicted_while_it_is_opened_is_loaded_again(self):
         self.evict()
-        loads = iter([lambda *_: None, self.load])  # the first time it has left again
-        with mock.patch.object(room("_versions"), "_run", lambda *words: next(loads)(*words)):
+        with self.asked(lambda: None, self.load):  # the first time it has left again
             self.assertEqual(larder.dataset("d").version, 1)
 
     def test_a_dataset_that_never_stays_is_an_error_that_says_so(self):
         self.evict()
-        with mock.patch.object(room("_versions"), "_run") as run:
+        with mock.patch.object(room("_versions"), "_await") as wait:
             with self.assertRaisesRegex(larder.Refused, "evicted as soon as it is loaded: dataset=d loaded=5 .*; make room"):
                 larder.dataset("d")
-        self.assertEqual(run.call_count, 5)
+        self.assertEqual(wait.call_count, 5)
+
+    def test_without_a_daemon_a_dataset_that_is_only_registered_cannot_be_loaded(self):
+        self.evict()
+
+        with self.assertRaisesRegex(larder.NoStore, "no daemon at the store"):
+            larder.dataset("d")
 
 
 class InPlaceTest(StoreCase):
@@ -861,44 +870,6 @@ class WorkersTest(StoreCase):
         self.assertFalse(self.is_leased(self.folder))
 
 
-FAKE_COMMAND = f"""#!{sys.executable}
-import fcntl, os, shutil, sys, tempfile
-sys.path.insert(0, {HERE!r})
-import larder, make_store, numpy as np
-verb, what, store = sys.argv[1], sys.argv[2], sys.argv[sys.argv.index("--store") + 1]
-if verb != "create":
-    print("larder: preparing for quick starts (once, some seconds)", file=sys.stderr)
-    sys.exit("larder: no such thing: arguments=" + ",".join(sys.argv[1:]) + "; try another")
-with open(os.path.join(store, "building-" + what), "w") as lock:
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    if what in larder.datasets(store):
-        print("resident")
-        sys.exit()
-    folder = tempfile.mkdtemp(dir=store)
-    print("build", folder, flush=True)
-    line = sys.stdin.readline()
-    if line.startswith("room "):
-        if int(line[5:]) > 1 << 40:
-            sys.exit("larder: not enough space: needed=" + line[5:].strip() + "; evict datasets")
-        print("made", flush=True)
-        line = sys.stdin.readline()
-    parts = {{}}
-    while line.startswith("part "):
-        _, name, part = line.split()
-        parts[name] = part
-        line = sys.stdin.readline()
-    if line == "publish\\n":
-        files = [os.path.join(top, file) for top, _, names in os.walk(folder) for file in names]
-        arrays = {{os.path.relpath(file, folder)[:-4]: np.load(file) for file in files}}
-        columns = {{}}
-        for name, part in parts.items():
-            columns.setdefault(name.rpartition("/")[0], {{}})[part] = arrays.pop(name)
-        make_store.write_version(store, what, arrays, columns)
-        print("published 1")
-    shutil.rmtree(folder)
-"""
-
-
 def cached_total(calls, name):
     def build():
         with open(calls, "a") as file:
@@ -907,19 +878,16 @@ def cached_total(calls, name):
     return int(larder.cache(name, build).sum())
 
 
-class CommandCase(StoreCase):
-    """Has a fake of the command that does what the real one says it does."""
+class BuildsCase(StoreCase):
+    """Has a fake daemon that lets clients build, in a process of its own: tests fork."""
 
     def setUp(self):
         super().setUp()
-        command = os.path.join(self.store, "fake")
-        with open(command, "w") as file:
-            file.write(FAKE_COMMAND)
-        os.chmod(command, stat.S_IRWXU)
-        before = os.environ.get("LARDER_COMMAND")
-        os.environ["LARDER_COMMAND"] = command
-        self.addCleanup(lambda: os.environ.pop("LARDER_COMMAND") if before is None
-                        else os.environ.update(LARDER_COMMAND=before))
+        daemon = subprocess.Popen([sys.executable, os.path.join(HERE, "fake_daemon.py"), self.store], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(daemon.stdout.close)
+        self.addCleanup(daemon.wait)
+        self.addCleanup(daemon.stdin.close)
+        self.assertEqual(daemon.stdout.readline(), b"ready\n")
 
 
 class ModuleTest(unittest.TestCase):
@@ -932,7 +900,7 @@ class ModuleTest(unittest.TestCase):
             self.assertEqual(framework in names, is_there)
 
 
-class CacheTest(CommandCase):
+class CacheTest(BuildsCase):
     def test_one_of_many_processes_builds_and_all_share(self):
         calls = os.path.join(self.store, "calls")
         with multiprocessing.get_context("fork").Pool(6) as pool:
@@ -991,20 +959,14 @@ class CacheTest(CommandCase):
     def test_room_is_made_before_anything_is_written(self):
         huge = np.lib.stride_tricks.as_strided(np.zeros(1), (1 << 40,), (0,))  # 8 TiB that take 8 bytes
 
-        with self.assertRaisesRegex(larder.CommandFailed, "^not enough space: needed=879609"):
+        with self.assertRaisesRegex(larder.RequestFailed, "^not enough space: needed=879609"):
             larder.cache("c", lambda: {"small": 1, "huge": huge})
         self.assertEqual(larder.datasets(), [])
 
-    def test_a_failure_of_the_command_has_its_message_and_code(self):
-        with self.assertRaisesRegex(larder.CommandFailed, "^no such thing: arguments=load,d=/x,--keys,a,b,--pin") as caught:
-            larder.load("d", "/x", keys=["a", "b"], pin=True)
-        self.assertEqual(caught.exception.code, 1)
-
     def test_no_command_is_a_clear_error(self):
-        os.environ["LARDER_COMMAND"] = "/nowhere/larder"
-
-        with self.assertRaisesRegex(larder.LarderError, "no larder command: command=/nowhere/larder"):
-            larder.wait("d", timeout=0.5)
+        with mock.patch.dict(os.environ, LARDER_COMMAND="/nowhere/larder"):
+            with self.assertRaisesRegex(larder.LarderError, "no larder command: command=/nowhere/larder"):
+                larder.serve(self.store)
 
     def test_a_folder_that_is_called_like_the_command_is_none(self):
         command = room("_command")
@@ -1013,9 +975,9 @@ class CacheTest(CommandCase):
         os.makedirs(beside)
 
         with mock.patch.object(command, "__file__", copied), mock.patch.dict(os.environ, PATH=self.store):
-            del os.environ["LARDER_COMMAND"]
+            os.environ.pop("LARDER_COMMAND", None)
             with self.assertRaisesRegex(larder.LarderError, f"no larder command: command={beside}; put larder on the PATH"):
-                larder.wait("d", timeout=0.5)
+                larder.serve(self.store)
 
 
 if __name__ == "__main__":

@@ -19,13 +19,12 @@ COUNT = 40
 CALLS = "calls"
 
 
-def make_region(arguments, store):
-    """Does what ``larder regions --create NAME --bytes N`` has the daemon do."""
-    _, _, name, _, size = arguments
-    number = 0x4000
+def make_region(store, region):
+    """Does what the daemon does for CreateRegion."""
+    number, size = 0x4000, region["bytes"]
     folder = os.path.join(store, "regions")
-    with open(os.path.join(folder, f"{name}@{number:016x}"), "xb") as file:
-        file.write(struct.pack("<8siiqq32s", b"LARDERRE", 1, 0, number, size, b"computed-rows"))
+    with open(os.path.join(folder, f"{region['name']}@{number:016x}"), "xb") as file:
+        file.write(struct.pack("<8siiqq32s", b"LARDERRE", 1, 0, number, size, region["kind"].encode()))
         file.truncate(4096 + size)
 
 
@@ -91,9 +90,9 @@ class RowsCase(StoreCase):
     def enterContextOf(self, made):
         self.made = []
         module = room("_rows")
-        real = module._run
-        module._run = lambda arguments, store: (self.made.append(arguments[2]), made(arguments, store))
-        self.addCleanup(setattr, module, "_run", real)
+        real = module._called
+        module._called = lambda store, method, region: (self.made.append(region["name"]), made(store, region))
+        self.addCleanup(setattr, module, "_called", real)
 
     def called(self):
         with open(self.calls) as file:

@@ -21,7 +21,7 @@ import warnings
 
 import numpy as np
 
-from test_larder import ROOT, CommandCase, StoreCase, larder, make_store, room
+from test_larder import ROOT, BuildsCase, StoreCase, larder, make_store, room
 
 if importlib.util.find_spec("torch") is not None:
     with warnings.catch_warnings():
@@ -372,7 +372,7 @@ GUIDE = os.path.join(ROOT, "ops/docs/FROM-TORCH.md")
 
 
 @unittest.skipUnless(torch and os.path.exists(GUIDE), "needs torch and a checkout")
-class GuideTest(CommandCase):
+class GuideTest(BuildsCase):
     """Runs what the guide says, before and after the change, one block after the other."""
 
     def test_the_code_of_the_guide_runs_with_larder_and_without(self):

@@ -4,16 +4,22 @@
     LARDER_TEST_STORE=/dev/shm/try python3 -W error -m unittest discover -s ops/python
 """
 
+import json
 import multiprocessing
 import os
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
+import threading
+import time
 import unittest
+from unittest import mock
 
 import numpy as np
 
-from test_larder import GOLDEN, golden_arrays, larder, make_store, room, same
+from test_larder import GOLDEN, HERE, golden_arrays, larder, make_store, room, same
 
 STORE = os.environ.get("LARDER_TEST_STORE")
 
@@ -27,14 +33,17 @@ def cached_total(folder):
 
 
 def publish(name, arrays, columns):
-    """Publishes columns as any program can, through the command."""
-    command = subprocess.Popen(room("_command")._command_line(["create", name], None), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                               encoding="utf-8")
-    folder = command.stdout.readline().rstrip("\n").partition(" ")[2]
+    """Publishes arrays and parts of columns as they are."""
     parts = {f"{column}/{part.partition('_')[2]}": part for column, its in columns.items() for part in its}
-    room("_cache")._write_arrays(folder, {**arrays, **{name: columns[name.rpartition("/")[0]][part] for name, part in parts.items()}})
-    lines = [f"part {name} {part}\n" for name, part in parts.items()]
-    assert command.communicate("".join(lines) + "publish\n")[0].startswith("published")
+    with room("_build")._begin(name, STORE, None, True) as builder:
+        builder._add({**arrays, **{name: columns[name.rpartition("/")[0]][part] for name, part in parts.items()}}, parts)
+
+
+def run_python(program, *words, **environment):
+    """Starts a program that has larder."""
+    return subprocess.Popen([sys.executable, "-c", "import larder, numpy as np, os, signal, sys, time\n" + program, *words], stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+                            env={**os.environ, "PYTHONPATH": os.environ.get("LARDER_PYTHON", HERE), **environment})
 
 
 calls = []  # not of a function that is cached: what that is bound to is in the key
@@ -52,7 +61,7 @@ class WithDaemonTest(unittest.TestCase):
         np.save(os.path.join(self.folder, name), array)
 
     def evict(self, name):
-        room("_command")._run(["evict", name], None)
+        larder.evict(name)
 
     def test_where_no_daemon_runs_the_remedy_is_the_one_of_python(self):
         for call in lambda store: larder.load("x", __file__, store), lambda store: larder.cache("x", lambda: np.zeros(1), store=store):
@@ -103,11 +112,11 @@ class WithDaemonTest(unittest.TestCase):
         with self.assertRaises(larder.NotFound):
             larder.dataset("never")
 
-    def test_failures_come_with_the_commands_words_and_code(self):
+    def test_failures_come_with_the_daemons_words_and_code(self):
         self.save("x", np.array([None], object))
-        with self.assertRaisesRegex(larder.CommandFailed, "x.npy") as bad:
+        with self.assertRaisesRegex(larder.RequestFailed, "x.npy") as bad:
             larder.load("bad", self.folder)
-        with self.assertRaises(larder.CommandFailed) as late:
+        with self.assertRaises(larder.TimedOut) as late:
             larder.wait("nobody-loads-this", timeout=0.2)
 
         self.assertEqual((bad.exception.code, late.exception.code), (6, 9))
@@ -153,6 +162,81 @@ class WithDaemonTest(unittest.TestCase):
         self.assertEqual(larder.cache("later", lambda: np.float32(7)), 7)
         self.evict("later")
 
+    def test_a_builder_that_is_killed_leaves_the_turn_to_the_next_although_its_child_lives(self):
+        builder = run_python("dataset = larder.create('orphaned'); dataset['x'] = np.zeros(3)\n"
+                             "child = os.fork()\n"
+                             "if child: print(child, flush=True)\n"
+                             "sys.stdin.read()")
+        child = int(builder.stdout.readline())
+        self.addCleanup(builder.communicate)
+        self.addCleanup(os.kill, child, signal.SIGKILL)
+        builder.kill()
+
+        with larder.create("orphaned", timeout=60) as dataset:
+            dataset["x"] = np.ones(3)
+        self.assertEqual(larder.dataset("orphaned")["x"].tolist(), [1, 1, 1])
+        os.kill(child, 0)
+        self.evict("orphaned")
+
+    def test_what_python_writes_is_published_without_a_copy(self):
+        files = {}
+        with larder.create("moved") as dataset:
+            for name, array in (("x", np.arange(1 << 18)), ("f", np.asfortranarray(np.ones((1000, 1000)))), ("deep/y", np.zeros(2 << 20, "u1"))):
+                dataset[name] = array
+                files[name] = os.stat(os.path.join(dataset._folder, name + ".npy")).st_ino
+
+        found = larder.dataset("moved")
+        self.assertEqual({name: os.stat(found[name].filename).st_ino for name in files}, files)
+        self.assertEqual((found["x"].offset, found["x"][-1], found["f"].flags.f_contiguous), (4288, (1 << 18) - 1, True))
+        del found
+        self.evict("moved")
+
+    def test_a_dataset_that_another_process_builds_is_waited_for(self):
+        builder = run_python("with larder.create('slow') as dataset:\n"
+                             "  dataset['x'] = np.arange(3); print('building', flush=True); sys.stdin.read()")
+        self.assertEqual(builder.stdout.readline(), "building\n")
+        with self.assertRaises(larder.TimedOut):
+            larder.wait("slow", timeout=0.2)
+        threading.Timer(0.5, builder.stdin.close).start()
+
+        self.assertEqual(larder.dataset("slow")["x"].tolist(), [0, 1, 2])
+        builder.wait()
+        builder.stdout.close()
+        builder.stderr.close()
+        self.evict("slow")
+
+    def test_datasets_are_pinned_reloaded_verified_and_listed(self):
+        self.save("x", np.arange(5))
+        larder.register("many", self.folder)
+        self.assertEqual([(row["name"], row["state"]) for row in larder.ls("many", all=True)], [("many", "registered")])
+        first = larder.dataset("many")
+        larder.pin("many")
+        self.assertEqual([(row["name"], row["pinned"], row["leases"]) for row in larder.ls("many")], [("many/x", True, 1)])
+        with self.assertRaises(larder.Refused):
+            larder.evict("many")
+        larder.unpin("many")
+        self.save("x", np.arange(6))
+
+        self.assertEqual(larder.reload("many")["x"].shape, (6,))
+        self.assertEqual(larder.verify("many"), 48)
+        self.assertEqual(first["x"].shape, (5,))
+        status = larder.status()
+        self.assertEqual((status["store"], status["pid"] > 0, status["arrays"] > 0), (STORE, True, True))
+        del first
+        self.assertGreater(larder.evict("many", forget=True), 0)
+        with self.assertRaises(larder.NotFound):
+            larder.dataset("many")
+
+    def test_a_list_of_many_files_comes_in_several_calls(self):
+        paths = []
+        for i in range(3):
+            self.save(f"a{i}", np.array([i]))
+            paths.append(os.path.join(self.folder, f"a{i}.npy"))
+        with mock.patch.object(room("_control"), "_LONGEST_PAGE", 1):
+            found = larder.load("listed", paths)
+
+        self.assertEqual({name: array.tolist() for name, array in found.items()}, {"a0": [0], "a1": [1], "a2": [2]})
+
     def test_columns_that_a_daemon_published_are_read(self):
         files = {"b": make_store.raw_bytes([b"x", b"yz"]), "b/names": make_store.strings(["one", "two"])}
         publish("columns", {}, {"i": make_store.texts_index(["größe", "b"]), "n": make_store.numbers_index([-5, 2**40]),
@@ -188,6 +272,128 @@ class WithDaemonTest(unittest.TestCase):
         self.save("y", np.arange(5000) + 1)
         with self.assertRaisesRegex(larder.LarderError, "mapped in place has changed: dataset=placed file=.*y.npy"):
             d["y"]
+
+    def test_the_commands_without_a_jvm_print_what_the_command_prints(self):
+        self.save("x", np.arange(2000))
+        self.save("s", np.zeros(3, [("a", "<i4"), ("b", "f8", (2,))]))
+        larder.load("seen", self.folder)
+        publish("columns-seen", {}, {"i": make_store.texts_index(["a", "b"]), "r": make_store.ragged([np.eye(2)]), "b": make_store.raw_bytes([b"x"]),
+                                     "b/names": make_store.strings(["one"])})
+        for i in range(30):
+            self.save(f"a{i}", np.array([i]))
+        larder.load("many-seen", self.folder)
+        larder.register("cold-seen", self.folder)
+        lines = ["ls", "ls --all", "ls --json", "ls seen", "ls *seen/?", "ls columns-seen/i", "ls columns-seen/i/slots", "ls many-seen/", "ls cold-seen", "ls nothing",
+                 "ls no*thing", "info seen", "info seen/x --json", "info seen --json", "info columns-seen", "info cold-seen", "info sen", "path seen/x", "path seen",
+                 "path columns-seen/i", "path many-seen/a1", "path cold-seen", "path nothing", "pin seen", "info seen/x", "evict seen", "unpin seen",
+                 f"load seen={self.folder} --keys x", f"load seen={self.folder}/none", f"load seen={self.folder}/a1.npy", "reload seen", "wait seen",
+                 "wait seen/nothing --timeout 100ms", "verify seen", "verify", "verify nothing", "load seen", "ls --nothing", "evict columns-seen", "evict nothing"]
+        for line in lines:
+            with self.subTest(line):
+                ours, theirs = (subprocess.run([*words, *line.split(), "--store", STORE], capture_output=True, encoding="utf-8", stdin=subprocess.DEVNULL,
+                                               env={**os.environ, "PYTHONPATH": HERE})
+                                for words in ([sys.executable, "-m", "larder"], [os.environ["LARDER_COMMAND"]]))
+                if line in ("evict columns-seen", f"load seen={self.folder} --keys x", f"load seen={self.folder}/a1.npy"):  # the first of two does it
+                    self.assertEqual(ours.returncode, 0, ours.stderr)
+                    continue
+                self.assertEqual((ours.returncode, ours.stdout), (theirs.returncode, theirs.stdout))
+                self.assertEqual(self.without_amounts(ours.stderr), self.without_amounts(theirs.stderr))
+        for name in "many-seen", "cold-seen", "seen":
+            larder.evict(name, forget=True)
+
+    def without_amounts(self, text):
+        """Progress is shown as it comes: which phases are seen depends on how quick they are."""
+        return [line for line in text.splitlines() if not line.startswith(tuple(f"larder: {phase}" for phase in (
+            "waiting", "scanning", "loading ", "publishing", "verifying", "removing")))]
+
+    def test_the_documents_of_status_are_those_of_the_command(self):
+        ours, theirs = (json.loads(subprocess.run([*words, "status", "--json", "--store", STORE], capture_output=True, check=True,
+                                                  env={**os.environ, "PYTHONPATH": HERE}).stdout)
+                        for words in ([sys.executable, "-m", "larder"], [os.environ["LARDER_COMMAND"]]))
+
+        self.assertEqual(list(ours), list(theirs))
+        self.assertEqual([ours[key] for key in ("store", "pid", "version", "capacityBytes", "feeds", "loads")],
+                         [theirs[key] for key in ("store", "pid", "version", "capacityBytes", "feeds", "loads")])
+
+
+@unittest.skipUnless(STORE, "needs a daemon: LARDER_TEST_STORE")
+class DaemonThatDiesTest(unittest.TestCase):
+    def setUp(self):
+        self.store = tempfile.mkdtemp(prefix="larder-test-" + os.environ.get("LARDER_TEST_RUN", "python") + "-", dir="/dev/shm")
+        self.addCleanup(shutil.rmtree, self.store, ignore_errors=True)
+        self.daemon = self.serve()
+        self.pid = larder.status(self.store)["pid"]  # the command may be a script
+        self.addCleanup(lambda: self.end(self.daemon))
+
+    def serve(self):
+        daemon = subprocess.Popen([os.environ["LARDER_COMMAND"], "serve", "--store", self.store], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL)
+        self.assertIn(b"Done caching", daemon.stdout.readline())
+        return daemon
+
+    def end(self, daemon):
+        if daemon.poll() is None:
+            os.kill(larder.status(self.store)["pid"], signal.SIGTERM)
+        daemon.wait()
+        daemon.stdout.close()
+
+    def kill(self):
+        os.kill(self.pid, signal.SIGKILL)
+        self.daemon.wait()
+
+    def test_a_load_ends_with_its_daemon(self):
+        os.kill(self.pid, signal.SIGSTOP)  # it takes the request, and never answers
+        threading.Timer(0.5, self.kill).start()
+
+        with self.assertRaisesRegex(larder.NoStore, "the daemon closed the connection without an answer: .*check whether the daemon still runs"):
+            larder.load("x", HERE, self.store)
+
+    def test_a_stopped_daemon_is_named(self):
+        os.kill(self.pid, signal.SIGSTOP)
+        self.addCleanup(os.kill, self.pid, signal.SIGCONT)
+
+        with mock.patch.object(room("_control"), "_SILENCE_S", 0.5):
+            with self.assertRaisesRegex(larder.TimedOut, f"the daemon was stopped by a signal; to resume it: kill -CONT {self.pid}"):
+                larder.evict("x", self.store)
+
+    def test_who_waits_goes_on_with_the_next_daemon(self):
+        found = []
+        waiting = threading.Thread(target=lambda: found.append(larder.wait("x", 60, self.store)))
+        waiting.start()
+        self.kill()
+        self.daemon.stdout.close()
+        self.daemon = self.serve()
+        with larder.create("x", self.store) as dataset:
+            dataset["a"] = np.arange(3)
+        waiting.join()
+
+        self.assertEqual(found[0]["a"].tolist(), [0, 1, 2])
+
+    def test_a_build_whose_daemon_dies_is_an_error_and_the_next_daemon_builds_again(self):
+        with self.assertRaisesRegex(larder.NoStore, "the daemon closed the connection|no daemon"), larder.create("x", self.store) as dataset:
+            dataset["a"] = np.arange(3)
+            self.kill()
+        self.daemon.stdout.close()
+        self.daemon = self.serve()
+
+        self.assertEqual(larder.cache("x", lambda: {"a": np.arange(4)}, self.store)["a"].shape, (4,))
+
+
+@unittest.skipUnless(STORE, "needs a daemon: LARDER_TEST_STORE")
+class FirstCallsTest(unittest.TestCase):
+    def test_eight_first_calls_at_once_start_one_daemon_that_the_others_use(self):
+        store = f"/dev/shm/larder-test-{os.environ.get('LARDER_TEST_RUN', 'python')}-first-{os.getpid()}"
+        self.addCleanup(shutil.rmtree, store, ignore_errors=True)
+        program = f"time.sleep(max(0, {time.time() + 1} - time.time())); print(larder.cache('x', lambda: os.getpid(), sys.argv[1]), larder.status(sys.argv[1])['pid'])"
+        programs = [run_python(program, store, LARDER_START="") for _ in range(8)]
+        ended = [program.communicate() for program in programs]
+
+        try:
+            self.assertEqual(len({out for out, _ in ended}), 1, ended)
+            self.assertEqual(sum(err.count("larder: started a daemon: ") for _, err in ended), 1, ended)
+        finally:
+            subprocess.run([os.environ["LARDER_COMMAND"], "stop", "--store", store], check=True, stderr=subprocess.DEVNULL)
+        self.assertFalse(os.path.exists(store))
 
 
 if __name__ == "__main__":

@@ -39,31 +39,42 @@ import sys
 if sys.version_info < (3, 9):
     raise ImportError("larder needs Python 3.9 or later: python={}.{}.{}; run a newer python3".format(*sys.version_info))
 
-import numpy as np
-
-if tuple(map(int, np.__version__.split(".")[:2])) < (1, 23):
-    raise ImportError(f"larder needs numpy 1.23 or later: numpy={np.__version__}; {sys.executable} -m pip install -U numpy")
-
-from ._arrays import Array, _restore_array
-from ._batches import Batch, Batches, batches
-from ._cache import cache, load, wait
-from ._calls import cached
-from ._columns import Bytes, Index, Ragged, Strings
-from ._datasets import Dataset, _restore, dataset, open
-from ._errors import CommandFailed, LarderError, NoStore, NotFound, Refused, TimedOut
-from ._feed import Feed, feed
-from ._loader import Loader
-from ._rows import ComputedRows, rows
-from ._store import datasets
-
 __version__ = "0.1.0.dev0"
-__all__ = ["dataset", "open", "datasets", "load", "wait", "cache", "cached", "rows", "batches", "feed", "Dataset", "Array", "Index", "Strings",
-           "Ragged", "Bytes", "Batches", "Batch", "Feed", "Loader", "ComputedRows", "LarderError", "NoStore", "NotFound", "Refused", "TimedOut",
-           "CommandFailed"]
+__all__ = ["dataset", "open", "datasets", "load", "register", "wait", "reload", "create", "cache", "cached", "rows", "batches", "feed", "ls",
+           "status", "pin", "unpin", "evict", "verify", "serve", "Dataset", "Array", "Index", "Strings", "Ragged", "Bytes", "Builder", "Batches",
+           "Batch", "Feed", "Loader", "ComputedRows", "LarderError", "NoStore", "NotFound", "Refused", "TimedOut", "RequestFailed"]
 
-for _name in (*__all__, "_restore", "_restore_array"):
-    globals()[_name].__module__ = __name__  # not the room that it lies in: pickles and messages keep one name for it
-del _name
+
+def _is_command():
+    """Return whether this is ``python -m larder``, which needs no numpy: importing it takes longer than most commands."""
+    words = getattr(sys, "orig_argv", ())  # Python 3.10
+    return sys.argv[:1] == ["-m"] and "-m" in words and words[words.index("-m") + 1:][:1] == [__name__]
+
+
+if not _is_command():
+    import numpy as np
+
+    if tuple(map(int, np.__version__.split(".")[:2])) < (1, 23):
+        raise ImportError(f"larder needs numpy 1.23 or later: numpy={np.__version__}; {sys.executable} -m pip install -U numpy")
+
+    from ._arrays import Array, _restore_array
+    from ._batches import Batch, Batches, batches
+    from ._build import Builder, create
+    from ._cache import cache, load, register, reload, wait
+    from ._calls import cached
+    from ._columns import Bytes, Index, Ragged, Strings
+    from ._datasets import Dataset, _restore, dataset, open
+    from ._errors import LarderError, NoStore, NotFound, Refused, RequestFailed, TimedOut
+    from ._feed import Feed, feed
+    from ._loader import Loader
+    from ._requests import evict, ls, pin, status, unpin, verify
+    from ._rows import ComputedRows, rows
+    from ._serve import serve
+    from ._store import datasets
+
+    for _name in (*__all__, "_restore", "_restore_array"):
+        globals()[_name].__module__ = __name__  # not the room that it lies in: pickles and messages keep one name for it
+    del _name
 
 
 _NEEDS = {"hf": "datasets", "jax": "jax", "torch": "torch"}  # rooms, and what they import

@@ -1,47 +1,76 @@
-"""What the daemon does for a program: loads, waits, and keeps what was computed."""
+"""Datasets that the daemon loads, or that one program computes for all."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
-
-from ._command import _command_line, _require_success, _run, _timeout
+from ._build import _begin
+from ._control import _await, _await_daemon, _called, _done
 from ._datasets import Dataset, dataset
-from ._errors import LarderError, NoStore, NotFound, _message
-from ._memory import _reserve_huge
+from ._errors import NoStore, NotFound
+from ._progress import _ProgressLine
+from ._requests import _load, _load_call, _source_paths
 from ._results import _stored_forms
+from ._serve import _served
+from ._store import _current, _is_registered, _location
 
-_LONGEST_HEADER = 16_384
+_DAEMON_STARTS_S = 5
 
 
-def load(name: str, path: str | os.PathLike[str], store: str | os.PathLike[str] | None = None, **options: Any) -> Dataset:
-    """Load a dataset through the daemon, wait until it is resident, and open it.
+def load(name: str, path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], store: str | os.PathLike[str] | None = None,
+         **options: Any) -> Dataset:
+    """Have the daemon load a dataset, wait until it is resident, and open it.
 
-    Options are those of ``larder load``: ``keys=["rgb", "depth"]``, ``as_="ragged"``, ``workers=2``.
+    `path` is a file, a folder or an address, or several of them. Options are those of ``larder load``, which describes them:
+
+    - ``columns=["rgb", "depth"]`` (or ``keys=``), ``as_="ragged"``, ``dtype="float32"``, ``shape=(-1, 28, 28)``, ``exclude=["*.tmp"]``, and
+      ``shard=(rank, world)``, which loads these rows of each array: what is loaded, and as which kind of array;
+    - ``in_place=True``, ``strict=True``, ``pack_below="1m"``, ``workers=2``: how;
+    - ``pin=True``, ``ttl="2h"``: how long it stays.
+
+    If no daemon runs, ``larder serve`` is started; it ends when its store is unused for 10 minutes. ``LARDER_START=never`` forbids that. On a
+    terminal and in a notebook a line shows the progress. Ctrl-C cancels the load, unless another process waits for it.
     """
-    arguments = ["load", f"{name}={os.path.abspath(os.fspath(path))}"]
-    for key, value in options.items():
-        option = "--" + key.rstrip("_").replace("_", "-")
-        if value is True:
-            arguments.append(option)
-        elif value is not None and value is not False:
-            arguments += [option, value if isinstance(value, str) or not np.iterable(value) else ",".join(map(str, value))]
-    _run(arguments, store)
-    return dataset(name, store)
+    return _loaded(name, path, store, options)
+
+
+def register(name: str, path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], store: str | os.PathLike[str] | None = None,
+             **options: Any) -> None:
+    """Record the source of a dataset, with the options of `load`. The daemon loads it when the first process opens it."""
+    _loaded(name, path, store, options, register=True)
+
+
+def _loaded(name, path, store, options, register=False):
+    if "keys" in options:
+        options["columns"] = options.pop("keys")
+    call, path_of_store = _load_call(**options), _served(store)
+    with _ProgressLine() as line:
+        line.done(_load(path_of_store, [(str(name), source) for source in _source_paths(path)], call, line, register))
+    return None if register else dataset(name, path_of_store)
 
 
 def wait(name: str, timeout: float | None = None, store: str | os.PathLike[str] | None = None) -> Dataset:
-    """Wait until a dataset is resident, for at most `timeout` seconds, and open it."""
-    _run(["wait", name, *_timeout(timeout)], store)
-    return dataset(name, store)
+    """Wait until a dataset is resident, for at most `timeout` seconds (10 minutes), and open it. No load of it need have begun."""
+    path = _location(store)
+    _await_daemon(path, _DAEMON_STARTS_S if timeout is None else min(timeout, _DAEMON_STARTS_S))
+    with _ProgressLine() as line:
+        _await(path, str(name), timeout, True, line)
+    return dataset(name, path)
+
+
+def reload(name: str, store: str | os.PathLike[str] | None = None) -> Dataset:
+    """Load a dataset again, from the sources and with the options it was loaded with, and open it. Its version stays if nothing has changed."""
+    path = _location(store)
+    with _ProgressLine() as line:
+        line.done(_done(_called(path, "Reload", {"name": str(name)}, line)))
+    return dataset(name, path)
 
 
 def cache(name: str, fn: Callable[[], Any], store: str | os.PathLike[str] | None = None, timeout: float | None = None) -> Any:
-    """Return what is cached as `name`; if there is nothing yet, ``fn()`` makes it, in one process while others wait.
+    """Return the result that is cached as `name`; if there is nothing yet, ``fn()`` makes it, in one process while others wait.
 
     `fn` returns an array, a number, a list of numbers or of lists of numbers, which comes back as an `Array`; a list of texts, of bytes,
     or of rows that differ in length, which comes back as a column (`Strings`, `Bytes`, `Ragged`); or a dict of such, which comes back as a
@@ -58,73 +87,13 @@ def cache(name: str, fn: Callable[[], Any], store: str | os.PathLike[str] | None
 
 
 def _built(name, make, store, timeout):
-    """Open a dataset; if there is none, ``make()`` says its arrays and which of them are parts of columns."""
-    try:
-        return dataset(name, store)
-    except (NotFound, NoStore):
-        pass  # then the command builds it, or says why it cannot
-    import subprocess
-    import tempfile
-
-    words = _command_line(["create", name, *_timeout(timeout)], store)
-    with tempfile.TemporaryFile() as errors, subprocess.Popen(
-            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, encoding="utf-8") as command:
-        try:
-            word, _, folder = command.stdout.readline().rstrip("\n").partition(" ")
-            said = None
-            if word == "build":
-                arrays, parts = make()
-                _write_arrays(folder, arrays, command)
-                said = "".join(f"part {array} {part}\n" for array, part in parts.items()) + "publish\n"
-            command.communicate(said)
-        except _CommandEnded:
-            command.wait()  # its errors say why
-        except BaseException:
-            command.terminate()  # and so gives the build up
-            raise
-        errors.seek(0)
-        _require_success(command.returncode, errors.read().decode("utf-8", "replace"))
-    return dataset(name, store)
-
-
-def _write_arrays(folder, arrays, command=None):
-    made_for_us = not os.access(folder, os.W_OK)  # in the store of another user the daemon makes the files
-    if not arrays:
-        raise LarderError("nothing to cache: arrays=0; return an array, or a dict with some")
-    for name, array in arrays.items():
-        _require_sharable(name, array)
-    if not made_for_us and command is not None:
-        _ask_made(f"room {sum(array.nbytes + _LONGEST_HEADER for array in arrays.values())}", command)
-    for name, array in arrays.items():
-        levels = name.split("/")
-        file = os.path.join(folder, *levels) + ".npy"
-        if made_for_us:
-            _ask_made(f"file {name} {array.nbytes + _LONGEST_HEADER}", command)
-            descriptor = os.open(file, os.O_RDWR | os.O_NOFOLLOW)
-        else:
-            for depth in range(1, len(levels)):  # never `folder` itself: where that is gone, so is its daemon
-                with contextlib.suppress(FileExistsError):
-                    os.mkdir(os.path.join(folder, *levels[:depth]))
-            descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(descriptor, "wb") as stream:
-            _reserve_huge(descriptor, array.nbytes)
-            np.save(stream, array, allow_pickle=False)
-
-
-class _CommandEnded(Exception):
-    pass
-
-
-def _require_sharable(name, array):
-    if any(level in ("", ".", "..") for level in name.split("/")):
-        raise LarderError(_message("bad array name", "use letters, digits and + . _ - = /", name=name))
-    if array.dtype.hasobject:
-        raise LarderError(_message("an array of Python objects cannot be shared", "return numbers, or fixed-size "
-                                   "strings (dtype S or U), or several arrays in a dict", array=name))
-
-
-def _ask_made(line, command):
-    command.stdin.write(line + "\n")
-    command.stdin.flush()
-    if command.stdout.readline() != "made\n":
-        raise _CommandEnded()
+    """Open a dataset; if there is none, ``make()`` returns its arrays, and which of them are parts of columns."""
+    path = _location(store)
+    if _current(path, name) is not None or _is_registered(path, name):  # else one that another process builds would be waited for here
+        with contextlib.suppress(NotFound, NoStore):
+            return dataset(name, path)
+    builder = _begin(name, _served(path), timeout, False)
+    if builder is not None:
+        with builder:
+            builder._add(*make())
+    return dataset(name, path)

@@ -1,16 +1,17 @@
-"""The ``larder`` command, which does what needs the daemon."""
+"""The ``larder`` command, which runs daemons and feeds."""
 
 import os
 
-from ._errors import _START_DAEMON, CommandFailed, LarderError, NoStore, NotFound, Refused, _message
+from ._errors import _START_DAEMON, LarderError, _failure, _message
 from ._store import _location
 
 
-def _timeout(seconds):
-    return [] if seconds is None else ["--timeout", f"{int(seconds * 1000)}ms"]
-
-
 def _command_line(arguments, store):
+    return [_command(), *map(str, arguments), "--store", _location(store)]
+
+
+def _command():
+    """Return the path of the command."""
     beside = os.path.join(os.path.dirname(_folder()), "larder")
     import shutil  # when it is used, as all here that takes memory of every process, and most only read
 
@@ -18,7 +19,7 @@ def _command_line(arguments, store):
     if not (os.path.isfile(command) and os.access(command, os.X_OK)):  # beside a copy of this file a folder may be called so
         raise LarderError(_message("no larder command", "put larder on the PATH, or name it with LARDER_COMMAND",
                                    command=command))
-    return [command, *map(str, arguments), "--store", _location(store)]
+    return command
 
 
 def _folder():
@@ -36,19 +37,9 @@ def _installed():
     return shutil.which("larder", path=os.pathsep.join(folders))
 
 
-def _run(arguments, store):
-    import subprocess
-
-    done = subprocess.run(_command_line(arguments, store), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE)
-    _require_success(done.returncode, done.stderr.decode("utf-8", "replace"))
-
-
 def _require_success(code, errors):
     if code:
         text = ("\n" + errors.strip()).rpartition("\nlarder: ")[2].strip()  # not the progress before it
         if text.startswith("no daemon at the store: "):
             text = text.partition("; start a daemon")[0] + "; " + _START_DAEMON  # the command names its own options
-        failure = {3: NoStore, 4: NotFound, 7: Refused}.get(code, CommandFailed)(text or f"larder ended with {code}")
-        failure.code = code
-        raise failure
+        raise _failure(code, text or f"larder ended with {code}")

@@ -8,35 +8,57 @@ _START_DAEMON = "start a daemon: larder serve --detach, or name another store: s
 
 
 class LarderError(Exception):
-    """What went wrong, with what, and what to do about it. The base of this module's errors."""
+    """What went wrong, with what, and what to do about it. The base of this module's errors. `code` is the exit code of the command for it."""
+
+    code: int = 1
 
 
 class NoStore(LarderError):
     """There is no store, or no daemon serves it."""
 
+    code = 3
+
 
 class NotFound(LarderError, KeyError):
     """There is no such dataset, array or column; the message has similar names."""
 
+    code = 4
     __str__ = Exception.__str__  # KeyError would show the message's repr
 
 
 class Refused(LarderError):
-    """The store belongs to somebody who is not trusted, or a request was refused."""
+    """The store belongs to another user who is not trusted, or the daemon refused a request."""
+
+    code = 7
 
 
 class TimedOut(LarderError, TimeoutError):
-    """Another process did not do in time what it was waited for."""
+    """Another process did not answer or finish in time."""
+
+    code = 9
 
 
-class CommandFailed(LarderError):
-    """The ``larder`` command failed for another reason. `code` is its exit code."""
+class RequestFailed(LarderError):
+    """A request failed for another reason, which `code` says: 2 wrong use, 5 not enough space, 6 bad input, 8 a checksum differs."""
 
-    code: int = 1
+
+_ERRORS = {kind.code: kind for kind in (NoStore, NotFound, Refused, TimedOut)}
+
+
+def _failure(code, text):
+    """Return the error for an exit code of the command, which is also the code of the daemon's error."""
+    failure = _ERRORS.get(code, RequestFailed)(text)
+    failure.code = code
+    return failure
 
 
 def _message(what, remedy, **values):
-    return what + ": " + " ".join(f"{key}={value}" for key, value in values.items()) + "; " + remedy
+    return _text(what, values, remedy)
+
+
+def _text(what, values, remedy):
+    facts = " ".join(f"{key}={value}" for key, value in values.items())
+    return what + (": " + facts if facts else "") + ("; " + remedy if remedy else "")
 
 
 def _note(error, what, **values):
@@ -50,7 +72,7 @@ def _note(error, what, **values):
 
 def _near(name, names):
     """Says what there is instead of `name`, as Java's NearNames does: similar names, and all where these are few."""
-    import difflib  # here, since most programs never ask for it: see _command
+    import difflib  # here, since most programs never ask for it
 
     names = list(names)
     near = difflib.get_close_matches(str(name), names, _NEAR_SHOWN, 0.5)

@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 
 from ._batches import Batch, Batches
 from ._command import _command_line, _require_success
-from ._errors import CommandFailed, LarderError, _message
+from ._errors import RequestFailed, LarderError, _message
 from ._order import _integer, _seed
 from ._ring import _FAILED
-from ._store import _location, _trusted
+from ._serve import _served
+from ._store import _trusted
 
 _FEED_ENDS = 10  # seconds that a feed may take to end by itself
 _LEFT_OUT = "left out a sample: "
@@ -37,7 +38,7 @@ def feed(dataset: str, arrays: str | Sequence[str], *, batch: int = 256, shuffle
     batches are shorter, or empty; a warning at the end counts them. The next such row ends the feed.
 
     Leave it with ``with``: that ends the feed. It also ends with this process, however that ends, Ctrl-C and SIGKILL included. If the feed
-    fails, the loop raises its error: `NotFound` for a dataset or an array, `NoStore`, `Refused` where `name` is taken, else `CommandFailed`.
+    fails, the loop raises its error: `NotFound` for a dataset or an array, `NoStore`, `Refused` where `name` is taken, else `RequestFailed`.
 
     >>> with larder.feed("mnist", ["train-images", "train-labels"], shuffle=42, epochs=3,
     ...                  transform={"train-images": "toFloat,normalize(0.286,0.353)"}) as batches:
@@ -61,7 +62,8 @@ def feed(dataset: str, arrays: str | Sequence[str], *, batch: int = 256, shuffle
         words.append("--drop-last")
     for array, steps in (transform or {}).items():
         words += ["--transform", f"{array}={steps if isinstance(steps, str) else ','.join(steps)}"]
-    return Feed(_trusted(_location(store)), name, timeout, copy, _FeedProcess(_command_line(words, store)))
+    path = _trusted(_served(store))
+    return Feed(path, name, timeout, copy, _FeedProcess(_command_line(words, path)))
 
 
 def _epoch_range(epochs):
@@ -133,7 +135,7 @@ class _FeedProcess:
     def require_running(self):
         if self.command.poll() is not None:
             self.raise_error(None)
-            raise CommandFailed(_message("the feed ended before this process had a seat", "start it again", pid=self.command.pid))
+            raise RequestFailed(_message("the feed ended before this process had a seat", "start it again", pid=self.command.pid))
 
     def raise_error(self, cause):
         """Raise what the feed said at its end; it is over, or about to be."""
@@ -145,7 +147,7 @@ class _FeedProcess:
         said = self.errors.read().decode("utf-8", "replace")
         try:
             if code < 0:
-                failure = CommandFailed(_message(f"the feed was killed by {signal.Signals(-code).name}", "start it again; where nobody "
+                failure = RequestFailed(_message(f"the feed was killed by {signal.Signals(-code).name}", "start it again; where nobody "
                                                  "killed it, memory may have run out", pid=self.command.pid))
                 failure.code = 128 - code
                 raise failure

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import json
 import operator
@@ -21,24 +20,25 @@ from typing import Any
 import numpy as np
 
 from ._columns import _picked
-from ._command import _run
+from ._control import _called
 from ._datasets import Dataset
 from ._errors import LarderError, Refused, TimedOut, _message
 from ._keys import _has_code, _rows_key, _sha256
 from ._memory import _map_file
 from ._results import _is_restorable
-from ._store import _FORMAT_VERSION, _location, _trusted
+from ._serve import _lock_byte, _served
+from ._store import _FORMAT_VERSION, _trusted
 from ._versions import _newest
 
 _REGION_HEADER = struct.Struct("<8siiqq32s")  # magic, format, state, id, bytes of the data, kind
 _ROWS_HEADER = struct.Struct("<8siiqqqqI")  # magic, layout, length of text, rows, bytes of a row, where states and rows begin, CRC-32 of text
 _REGION_DATA, _REGION_STATE, _ROWS_TEXT = 4096, 12, 64
+_ROWS_KIND = "computed-rows"
 _REGION_READY, _ROWS_LAYOUT = 2, 1
 _ROWS_BEHIND_PAGE = 192  # where rows start, in bytes behind a page: FORMAT.md says why
 _ROW_PUBLISHED = 1 << 32
 _KEY_DIGITS, _LONGEST_ROWS_TEXT, _MOST_ROW_BYTES = 16, 1 << 16, 1 << 30
 _OPEN_TIMEOUT_S, _SHORTEST_PAUSE_S, _LONGEST_PAUSE_S = 60, 50e-6, 5e-3
-_FLOCK = struct.Struct("hhqqi4x")
 _open_regions: weakref.WeakSet[_Region] = weakref.WeakSet()
 
 
@@ -67,7 +67,7 @@ def rows(name: str, dataset: Dataset | str, function: Callable[..., Any], arrays
     if version is None and not _has_code(function):
         raise LarderError(_message("a function without code that could be a key", "say when its rows change: version=1",
                                    rows=name, function=repr(function)))
-    opened = dataset if isinstance(dataset, Dataset) else Dataset(_newest(_trusted(_location(store)), dataset))
+    opened = dataset if isinstance(dataset, Dataset) else Dataset(_newest(_trusted(_served(store)), dataset))
     if arrays is None:
         if len(opened) != 1:
             raise LarderError(_message("not one array to compute rows of", "name some: arrays=[...]", rows=name, dataset=opened.name,
@@ -330,17 +330,6 @@ def _hex_digest(text):
 # The region: its file, who has it, who lays it out, who computes which row.
 
 
-def _lock_byte(descriptor, kind, position):
-    """Set a lock of one byte for this open file description; return whether that was possible."""
-    try:
-        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _FLOCK.pack(kind, os.SEEK_SET, position, 1, 0))
-    except OSError as e:
-        if e.errno in (errno.EAGAIN, errno.EACCES):
-            return False
-        raise
-    return True
-
-
 class _Region:
     """A region of computed rows that this process has open: while it is, the daemon does not evict it."""
 
@@ -402,7 +391,7 @@ def _open_rows(store, text, count, row_bytes):
     while True:
         file = _region_file(_trusted(store), name)
         if file is None:
-            _run(["regions", "--create", name, "--bytes", data + count * row_bytes], store)
+            _called(_served(store), "CreateRegion", {"name": name, "kind": _ROWS_KIND, "bytes": data + count * row_bytes})
         else:
             region = _open_region(store, name, file, header)
             if region is not None:
@@ -446,7 +435,7 @@ def _open_region(store, name, file, header):
         if len(head) < _REGION_HEADER.size or not any(head[:8]):
             return None  # the daemon is reserving it, and says so last
         magic, version, _, its_number, _, kind = _REGION_HEADER.unpack(head)
-        if (magic, version, its_number, kind.rstrip(b"\0")) != (b"LARDERRE", _FORMAT_VERSION, number, b"computed-rows"):
+        if (magic, version, its_number, kind.rstrip(b"\0")) != (b"LARDERRE", _FORMAT_VERSION, number, _ROWS_KIND.encode()):
             raise _damaged_rows(name, "it is no region of computed rows of this release")
         length = os.fstat(descriptor).st_size
         if length < _REGION_DATA + len(header):  # touching a byte behind the end would end this process

@@ -38,8 +38,13 @@ def _current(store, name):
         return None
 
 
+def _is_name(name):
+    """Return whether a dataset can have a name."""
+    return bool(name) and not name.startswith(".") and all(letter.isalnum() or letter in "+._-" for letter in name)
+
+
 def _is_registered(store, name):
-    """Tell whether a dataset that is not resident is loaded when it is asked for."""
+    """Return whether a dataset that is not resident is loaded when it is asked for."""
     return bool(name) and "/" not in name and os.path.lexists(os.path.join(store, "data", name, "registered"))
 
 

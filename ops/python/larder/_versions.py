@@ -13,14 +13,14 @@ import weakref
 
 import numpy as np
 
-from ._command import _run
+from ._control import _await
 from ._errors import LarderError, NoStore, NotFound, Refused, _message, _near
 from ._memory import _UNTRACKED, _Segment, _address, _map_file
-from ._store import _FORMAT_VERSION, _current, _io_open, _is_registered, _trusted, datasets
+from ._progress import _ProgressLine
+from ._store import _FORMAT_VERSION, _current, _io_open, _is_name, _is_registered, _trusted, datasets
 
 _LEASE_TRIES = 200
 _MOST_LOADS = 5
-_MOST_LOOKS = 3
 _MAP_NORESERVE = 0x4000  # linux/mman.h
 
 
@@ -157,7 +157,7 @@ def _map(version, file, private=False):
 
 
 def _newest(store, name):
-    asked = missed = 0
+    asked = 0
     for attempt in range(_LEASE_TRIES):
         number = _current(store, name)
         if number is not None:
@@ -165,20 +165,32 @@ def _newest(store, name):
             if version is not None:
                 return version
             time.sleep(min(attempt, 20) / 1000)
-        elif _is_registered(store, name) and asked < _MOST_LOADS:
-            _run(["wait", name], store)  # it was evicted, or never loaded: the daemon knows from where
-            asked += 1
         elif asked == _MOST_LOADS:
             raise Refused(_message("a dataset is evicted as soon as it is loaded", "make room (larder status shows what uses "
                                    f"it), or pin it: larder pin {name}", dataset=name, loaded=asked, store=store))
-        elif missed == _MOST_LOOKS:
-            near = _near(name, datasets(store))
-            raise NotFound(_message("no such dataset", near + (" " if near.endswith("?") else "; ") + "load it with larder.load or "
-                                    "wait for it with larder.wait", dataset=name, store=store))
         else:
-            missed += 1  # it may have been published, or evicted, between the two looks
+            _load_known(store, name)
+            asked += 1
     raise Refused(_message("cannot lease the newest version", f"try again; if that does not help: larder reload {name}, or load or compute it again",
                            dataset=name, version=number, store=store))
+
+
+def _load_known(store, name):
+    """Wait for a dataset that is loading, or that the daemon can load. Returns without it if it was published just now."""
+    if _is_name(name):
+        try:
+            with _ProgressLine() as line:
+                _await(store, name, progress=line)
+            return
+        except NotFound:
+            pass
+        except NoStore:
+            if _is_registered(store, name):
+                raise
+    if _current(store, name) is None:
+        near = _near(name, datasets(store))
+        raise NotFound(_message("no such dataset", near + (" " if near.endswith("?") else "; ") + "load it with larder.load or "
+                                "wait for it with larder.wait", dataset=name, store=store))
 
 
 def _with_digest(store, name, digest):

@@ -41,8 +41,7 @@ final class DaemonWait {
             return false;
         }
         try {
-            ControlClient.at(store.root()).patientWithin(timeLeft).greet();
-            return true;
+            return ControlClient.at(store.root()).patientWithin(timeLeft).info().pid() > 0;
         } catch (LarderException e) {
             if (e.code() == ErrorCode.NO_DAEMON) {
                 return false;

@@ -1,22 +1,55 @@
 package dev.larder.error;
 
-import dev.larder.internal.error.Failure;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reports a failure of Larder: {@code what failed: key=value key=value; what to do}. Build one with {@link Failure}.
+ * Reports a failure of Larder: {@code what failed: key=value key=value; what to do}.
  *
  * <p>Mistakes in the calling code (an index out of range, use after close) are the JDK's own exception types instead.
  */
 public class LarderException extends RuntimeException {
-    private static final long serialVersionUID = 1;
+    private static final long serialVersionUID = 2;
 
     private final int rawCode;
+    private final String summary;
+    private final LinkedHashMap<String, String> values;
+    private final String remedy;
 
-    /** Creates an exception with the number of its code as it came over the wire, which may be of a later version. */
+    /** Creates an exception whose message is not made of parts. */
     public LarderException(int rawCode, String message, @Nullable Throwable cause) {
-        super(message, cause);
+        this(rawCode, message, Map.of(), "", cause);
+    }
+
+    /**
+     * Creates an exception.
+     *
+     * @param rawCode the number of its code, which may be of a later version
+     * @param summary what failed
+     * @param values the facts, in their order
+     * @param remedy what to do; empty if nothing can be advised
+     */
+    public LarderException(
+            int rawCode, String summary, Map<String, String> values, String remedy, @Nullable Throwable cause) {
+        super(message(summary, values, remedy), cause);
         this.rawCode = rawCode;
+        this.summary = summary;
+        this.values = new LinkedHashMap<>(values);
+        this.remedy = remedy;
+    }
+
+    private static String message(String summary, Map<String, String> values, String remedy) {
+        StringBuilder message = new StringBuilder(summary);
+        String separator = ": ";
+        for (Map.Entry<String, String> value : values.entrySet()) {
+            message.append(separator).append(value.getKey()).append('=').append(value.getValue());
+            separator = " ";
+        }
+        return remedy.isEmpty()
+                ? message.toString()
+                : message.append("; ").append(remedy).toString();
     }
 
     /** Returns the kind of failure. */
@@ -27,5 +60,20 @@ public class LarderException extends RuntimeException {
     /** Returns the number of the code, kept as it was received. */
     public final int rawCode() {
         return rawCode;
+    }
+
+    /** Returns what failed, without values. */
+    public final String summary() {
+        return summary;
+    }
+
+    /** Returns the facts, in the order of the message. */
+    public final Map<String, String> values() {
+        return Collections.unmodifiableMap(values);
+    }
+
+    /** Returns what to do; empty if nothing can be advised. */
+    public final String remedy() {
+        return remedy;
     }
 }

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a trainer needs to have: the client, Agrona, JNA and the SLF4J API on the class path, and no flag; with Agrona 2 one. */
+/** What a trainer needs to have: the client, its messages, Agrona, JNA and the SLF4J API on the class path, and no flag; with Agrona 2 one. */
 class BareJvmTest {
     private static final String AGRONA_2_FLAG = "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED";
     private static final Pattern CLASS_PATH_SEPARATOR = Pattern.compile(Pattern.quote(File.pathSeparator));

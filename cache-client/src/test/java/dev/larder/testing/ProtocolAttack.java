@@ -1,16 +1,14 @@
 package dev.larder.testing;
 
-import dev.larder.error.ErrorCode;
-import dev.larder.error.LarderException;
 import dev.larder.internal.layout.StoreLayout;
-import dev.larder.internal.protocol.FrameReader;
+import dev.larder.internal.protocol.Answers;
 import dev.larder.internal.protocol.Problem;
 import dev.larder.internal.protocol.Protocol;
 import dev.larder.internal.protocol.Request;
-import dev.larder.internal.protocol.RequestCodec;
 import dev.larder.internal.protocol.Response;
-import dev.larder.internal.protocol.ResponseCodec;
-import dev.larder.internal.protocol.Welcome;
+import dev.larder.message.BadMessage;
+import dev.larder.message.Call;
+import dev.larder.message.MessageReader;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -24,12 +22,11 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.HexFormat;
-import java.util.List;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One client that sends spoiled frames to a daemon, one connection after the other, and checks that each is answered or ended. It
+ * One client that sends spoiled messages to a daemon, one connection after the other, and checks that each is answered or ended. It
  * decodes what it sends as the daemon does, so it knows what to expect, and never sends a request to stop that is valid.
  *
  * <p>Run by one thread; {@link #interruptIfStuck} is for another.
@@ -43,12 +40,9 @@ public final class ProtocolAttack implements Runnable {
     private static final byte[] NOTHING = {};
 
     private final UnixDomainSocketAddress address;
-    private final FrameMutator mutator;
+    private final MessageMutator mutator;
     private final Random random;
-    private final long frames;
-    private final byte[] hello;
-    private final RequestCodec requests = new RequestCodec();
-    private final ResponseCodec responses = new ResponseCodec();
+    private final long messages;
 
     /** Connections that were left half-way, the oldest first. */
     private final Deque<SocketChannel> held = new ArrayDeque<>();
@@ -59,15 +53,14 @@ public final class ProtocolAttack implements Runnable {
     private volatile @Nullable AssertionError failure;
 
     /** Prepares an attack on the daemon of a store, whose loads take the file. */
-    public ProtocolAttack(Path store, Path source, long seed, long frames) {
+    public ProtocolAttack(Path store, Path source, long seed, long messages) {
         this.address = Protocol.address(new StoreLayout(store).socket());
-        this.mutator = new FrameMutator(seed, ProtocolSamples.encode(ProtocolSamples.requests(source)));
+        this.mutator = new MessageMutator(seed, ProtocolSamples.encode(ProtocolSamples.requests(source)));
         this.random = new Random(~seed);
-        this.frames = frames;
-        this.hello = ProtocolSamples.encode(List.of(ProtocolSamples.hello())).get(0);
+        this.messages = messages;
     }
 
-    /** What became of the frames so far; read it when the attack has ended. */
+    /** What became of the messages so far; read it when the attack has ended. */
     public static final class Tally {
         private long refused;
         private long answered;
@@ -103,7 +96,7 @@ public final class ProtocolAttack implements Runnable {
         STOPS
     }
 
-    /** Returns what became of the frames. */
+    /** Returns what became of the messages. */
     public Tally tally() {
         return tally;
     }
@@ -125,7 +118,7 @@ public final class ProtocolAttack implements Runnable {
     public void run() {
         byte[] sent = NOTHING;
         try {
-            for (long frame = 0; frame < frames; frame++) {
+            for (long frame = 0; frame < messages; frame++) {
                 sent = compose();
                 exchange(sent);
             }
@@ -139,11 +132,10 @@ public final class ProtocolAttack implements Runnable {
 
     private byte[] compose() {
         return switch (random.nextInt(20)) {
-            case 0 -> join(mutator.next(), mutator.sample());
-            case 1 -> mutator.next();
-            case 2 -> join(hello, mutator.sample(), mutator.next());
-            case 3 -> join(hello, hello, mutator.next());
-            default -> join(hello, mutator.next());
+            case 0 -> join(mutator.sample(), mutator.next());
+            case 1 -> join(mutator.next(), mutator.next());
+            case 2 -> join(mutator.next(), mutator.sample(), mutator.sample());
+            default -> mutator.next();
         };
     }
 
@@ -187,44 +179,60 @@ public final class ProtocolAttack implements Runnable {
     }
 
     /** Takes the bytes through the daemon's own steps. Whatever fails here other than as malformed would fail there too. */
-    private Verdict judge(byte[] sent) throws IOException {
-        FrameReader frames = new FrameReader(Protocol.MAX_REQUEST_LENGTH);
+    private static Verdict judge(byte[] sent) throws IOException {
+        MessageReader messages = new MessageReader();
         ReadableByteChannel bytes = Channels.newChannel(new ByteArrayInputStream(sent));
+        Verdict first = null;
         try {
-            Request first = next(frames, bytes);
-            if (first == null) {
-                return Verdict.CUT_SHORT;
-            } else if (!(first instanceof Request.Hello greeting) || greeting.protocolMajor() != Protocol.MAJOR) {
-                return Verdict.REFUSED;
+            for (ByteBuffer next = nextMessage(messages, bytes); next != null; next = nextMessage(messages, bytes)) {
+                Verdict verdict = verdict(next);
+                if (verdict == Verdict.STOPS) {
+                    return verdict; // the daemon takes it after the calls before it
+                }
+                first = first == null ? verdict : first;
             }
-            Request second = next(frames, bytes);
-            if (second == null) {
-                return Verdict.CUT_SHORT;
-            } else if (second instanceof Request.Hello) {
-                return Verdict.REFUSED;
-            } else if (second instanceof Request.Stop) {
-                return Verdict.STOPS;
-            }
-            return second instanceof Request.Wait || second instanceof Request.Create
-                    ? Verdict.ANSWERED_LATE
-                    : Verdict.ANSWERED;
-        } catch (LarderException malformed) {
-            if (malformed.code() != ErrorCode.BAD_INPUT) {
-                throw malformed;
-            }
+        } catch (BadMessage malformed) {
+            return first == null ? Verdict.REFUSED : first;
+        }
+        return first == null ? Verdict.CUT_SHORT : first;
+    }
+
+    /** A call that is refused does not end the connection, a message that is none does. */
+    private static Verdict verdict(ByteBuffer message) {
+        try {
+            return verdict(Call.decode(message, Protocol.METHODS));
+        } catch (Call.NoSuchMethod refused) {
             return Verdict.REFUSED;
+        } catch (BadMessage refused) {
+            if (refused.field().startsWith("parameters")) {
+                return Verdict.REFUSED;
+            }
+            throw refused;
         }
     }
 
-    private @Nullable Request next(FrameReader frames, ReadableByteChannel bytes) throws IOException {
-        ByteBuffer frame = frames.next();
-        while (frame == null) {
-            if (frames.read(bytes) < 0) {
+    private static Verdict verdict(Call call) {
+        if (call.parameters() instanceof Request.Stop) {
+            return Verdict.STOPS;
+        }
+        if (call.oneway()) {
+            return Verdict.CUT_SHORT;
+        }
+        return call.parameters() instanceof Request.Wait || call.parameters() instanceof Request.Create
+                ? Verdict.ANSWERED_LATE
+                : Verdict.ANSWERED;
+    }
+
+    private static @Nullable ByteBuffer nextMessage(MessageReader messages, ReadableByteChannel bytes)
+            throws IOException {
+        ByteBuffer message = messages.next();
+        while (message == null) {
+            if (messages.read(bytes) < 0) {
                 return null;
             }
-            frame = frames.next();
+            message = messages.next();
         }
-        return requests.decode(frame);
+        return message;
     }
 
     /** Sends all of it, or as much as the daemon takes before it ends the connection. */
@@ -240,22 +248,10 @@ public final class ProtocolAttack implements Runnable {
         }
     }
 
-    /** Returns the first response after the welcome; null where the connection ends before. */
-    private @Nullable Response answer(SocketChannel channel) throws IOException {
-        FrameReader frames = new FrameReader(Protocol.MAX_RESPONSE_LENGTH);
-        while (true) {
-            ByteBuffer frame = frames.next();
-            while (frame == null) {
-                if (frames.read(channel) < 0) {
-                    return null;
-                }
-                frame = frames.next();
-            }
-            Response response = responses.decode(frame);
-            if (!(response instanceof Welcome)) {
-                return response;
-            }
-        }
+    /** Returns the first response; null if the connection ends before. */
+    private static @Nullable Response answer(SocketChannel channel) throws IOException {
+        ByteBuffer message = nextMessage(new MessageReader(), channel);
+        return message == null ? null : Answers.decode(message).response();
     }
 
     private void watch(SocketChannel channel) {

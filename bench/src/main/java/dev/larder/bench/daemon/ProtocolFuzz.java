@@ -24,8 +24,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * Sends spoiled frames to a daemon and fails where one hangs, ends it, or leaves something behind. The same seed sends the same
- * frames. The daemon is one in this process, or the one of a store that is named.
+ * Sends spoiled messages to a daemon and fails where one hangs, ends it, or leaves something behind. The same seed sends the same
+ * messages. The daemon is one in this process, or the one of a store that is named.
  */
 final class ProtocolFuzz {
     private static final long CAPACITY_BYTES = 64L << 20;
@@ -33,7 +33,7 @@ final class ProtocolFuzz {
     private static final long PORTION = 100_000;
     private static final long WARM_UP = 20_000;
     private static final int SLACK = 6;
-    private static final String REFUSAL = "only larder's own client should talk to the control socket";
+    private static final String REFUSAL = "message is malformed";
     private static final long HEAP_SLACK_BYTES = 16L << 20;
     private static final long SETTLE_NS = TimeUnit.SECONDS.toNanos(30);
 

@@ -9,21 +9,24 @@ import dev.larder.internal.protocol.DaemonStatus;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.ErrorRow;
 import dev.larder.internal.protocol.LoadRequest;
-import dev.larder.internal.protocol.NewFilesRequest;
 import dev.larder.internal.protocol.Progress;
-import dev.larder.internal.protocol.PublishRequest;
+import dev.larder.internal.protocol.Protocol;
 import dev.larder.internal.protocol.RegionRequest;
 import dev.larder.internal.protocol.RegionRow;
 import dev.larder.internal.protocol.Request;
 import dev.larder.internal.protocol.Response;
-import dev.larder.internal.protocol.Welcome;
+import dev.larder.internal.protocol.Response.ArrayRows;
+import dev.larder.internal.protocol.Response.ErrorRows;
+import dev.larder.internal.protocol.Response.LoadRows;
+import dev.larder.internal.protocol.Response.RegionRows;
+import dev.larder.internal.protocol.Response.ServiceInfo;
 import dev.larder.internal.time.Backoff;
 import dev.larder.internal.time.Deadline;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * Asks the daemon of a store. Each call is a connection of its own: it needs no closing, calls from several threads do not
@@ -74,11 +77,9 @@ public final class ControlClient {
         return timeLeft.compareTo(silence.minus(GRACE)) < 0 ? patientFor(timeLeft.plus(GRACE)) : this;
     }
 
-    /** Shakes hands only: tells that a daemon is there, and which. */
-    public Welcome greet() {
-        try (ControlConnection connection = ControlConnection.open(store, silence)) {
-            return connection.welcome();
-        }
+    /** Returns which daemon is there. */
+    public ServiceInfo info() {
+        return answer(new Request.GetInfo(), ServiceInfo.class, Deadline.after(silence));
     }
 
     /** Loads sources and returns when all of them are resident. */
@@ -107,12 +108,12 @@ public final class ControlClient {
             Duration left = persistence.timeLeft();
             ControlConnection connection = persistence.connect();
             try {
-                connection.send(request.within(left));
+                connection.call(request.within(left));
                 Optional<Build> build = connection.awaitTurn(listener, Deadline.after(left.plus(GRACE)));
                 if (build.isEmpty()) {
                     connection.close();
                 }
-                return build.map(turn -> new BuildTurn(this, connection, turn));
+                return build.map(turn -> new BuildTurn(connection, turn));
             } catch (LarderException e) {
                 connection.close();
                 persistence.requireLost(connection, e);
@@ -123,26 +124,14 @@ public final class ControlClient {
         }
     }
 
-    Done publish(PublishRequest request, ProgressListener listener) {
-        return exchange(request, listener);
-    }
-
-    void makeFiles(NewFilesRequest request) {
-        exchange(request, ProgressListener.NONE);
-    }
-
-    void makeRoom(Request.MakeRoom request) {
-        exchange(request, ProgressListener.NONE);
-    }
-
     /** Lists arrays whose full name starts with the prefix; the empty prefix lists all. */
     public List<ArrayRow> list(String prefix, boolean includeRetired) {
-        return answers(new Request.ListArrays(prefix, includeRetired), ArrayRow.class);
+        return rows(new Request.ListArrays(prefix, includeRetired), ArrayRows.class, ArrayRows::arrays);
     }
 
     /** Describes one array, or all arrays of one dataset; never empty. */
     public List<ArrayRow> info(String name) {
-        return answers(new Request.Info(name), ArrayRow.class);
+        return rows(new Request.Info(name), ArrayRows.class, ArrayRows::arrays);
     }
 
     /** Removes the newest version of a dataset; what has a source comes back when somebody asks for it. */
@@ -172,14 +161,12 @@ public final class ControlClient {
 
     /** Returns how far each load and build is that is under way, named by its datasets. */
     public List<Progress> loads() {
-        List<Progress> loads = new ArrayList<>();
-        exchange(new Request.Loads(), loads::add);
-        return loads;
+        return rows(new Request.Loads(), LoadRows.class, LoadRows::loads);
     }
 
     /** Returns the errors that the daemon has met, one for each kind, the one seen last at the end. */
     public List<ErrorRow> errors() {
-        return answers(new Request.Errors(), ErrorRow.class);
+        return rows(new Request.Errors(), ErrorRows.class, ErrorRows::errors);
     }
 
     /** Computes checksums again and compares; the empty name means everything. */
@@ -200,16 +187,24 @@ public final class ControlClient {
     }
 
     /** Makes a region of zeros, unless one of this name is there: describes what is there then. */
-    public RegionRow createRegion(String name, String kind, long byteSize, boolean sealed) {
-        try (ControlConnection connection = ControlConnection.open(store, silence)) {
-            connection.send(new RegionRequest.Create(name, kind, byteSize, sealed));
-            return connection.only(connection.collect(RegionRow.class, Deadline.none()), "region");
+    public RegionRow createRegion(String name, String kind, long bytes, boolean withoutFile) {
+        List<RegionRow> made = rows(
+                new RegionRequest.Create(name, kind, bytes, withoutFile),
+                Deadline.none(),
+                RegionRows.class,
+                RegionRows::regions);
+        if (made.size() != 1) {
+            throw Failure.of(ErrorCode.UNEXPECTED, "the daemon's answer does not match the request")
+                    .with("regions", made.size())
+                    .with("store", store)
+                    .remedy(Protocol.useOneRelease());
         }
+        return made.get(0);
     }
 
     /** Describes the region of this name, if there is one; the empty name means all. */
     public List<RegionRow> regions(String name) {
-        return answers(new RegionRequest.ListAll(name), RegionRow.class);
+        return rows(new RegionRequest.ListAll(name), RegionRows.class, RegionRows::regions);
     }
 
     /** Takes a region's name away, where it has this id; 0 stands for any. Those who have it go on. */
@@ -219,10 +214,7 @@ public final class ControlClient {
 
     /** Returns totals. */
     public DaemonStatus status() {
-        try (ControlConnection connection = ControlConnection.open(store, silence)) {
-            connection.send(new Request.Status());
-            return connection.only(connection.collect(DaemonStatus.class, Deadline.after(longestAnswer)), "status");
-        }
+        return answer(new Request.Status(), DaemonStatus.class, Deadline.after(longestAnswer));
     }
 
     /** Stops the daemon and returns when its files are gone, or kept. */
@@ -236,7 +228,7 @@ public final class ControlClient {
             Duration left = persistence.timeLeft();
             ControlConnection connection = persistence.connect();
             try (connection) {
-                connection.send(new Request.Wait(request.name(), left, request.evenIfUnknown()));
+                connection.call(new Request.Wait(request.name(), left, request.evenIfUnknown()));
                 return connection.finish(listener, Deadline.after(left.plus(GRACE)));
             } catch (LarderException e) {
                 persistence.requireLost(connection, e);
@@ -301,15 +293,27 @@ public final class ControlClient {
 
     private Done exchange(Request request, ProgressListener listener) {
         try (ControlConnection connection = ControlConnection.open(store, silence)) {
-            connection.send(request);
+            connection.call(request);
             return connection.finish(listener, Deadline.none());
         }
     }
 
-    private <T extends Response> List<T> answers(Request request, Class<T> kind) {
+    private <T extends Response> T answer(Request request, Class<T> kind, Deadline end) {
         try (ControlConnection connection = ControlConnection.open(store, silence)) {
-            connection.send(request);
-            return connection.collect(kind, Deadline.after(longestAnswer));
+            connection.call(request);
+            return connection.answer(kind, ProgressListener.NONE, end);
+        }
+    }
+
+    private <T extends Response, R> List<R> rows(Request request, Class<T> kind, Function<T, List<R>> rows) {
+        return rows(request, Deadline.after(longestAnswer), kind, rows);
+    }
+
+    private <T extends Response, R> List<R> rows(
+            Request request, Deadline end, Class<T> kind, Function<T, List<R>> rows) {
+        try (ControlConnection connection = ControlConnection.open(store, silence)) {
+            connection.call(request);
+            return connection.rows(kind, rows, end);
         }
     }
 }

@@ -6,19 +6,20 @@ import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.layout.StoreLocation;
+import dev.larder.internal.protocol.Answers;
 import dev.larder.internal.protocol.Build;
 import dev.larder.internal.protocol.Done;
-import dev.larder.internal.protocol.FrameReader;
+import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.Problem;
 import dev.larder.internal.protocol.Progress;
 import dev.larder.internal.protocol.Protocol;
-import dev.larder.internal.protocol.ReleaseVersion;
 import dev.larder.internal.protocol.Request;
-import dev.larder.internal.protocol.RequestCodec;
 import dev.larder.internal.protocol.Response;
-import dev.larder.internal.protocol.ResponseCodec;
-import dev.larder.internal.protocol.Welcome;
 import dev.larder.internal.time.Deadline;
+import dev.larder.message.BadMessage;
+import dev.larder.message.Call;
+import dev.larder.message.MessageReader;
+import dev.larder.message.Messages;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.SocketException;
@@ -34,24 +35,23 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** One connection to a daemon, good for one request. Every step waits at most for the longest silence allowed. */
+/** One connection to a daemon, for one call at a time. Every step waits at most for the longest silence allowed. */
 final class ControlConnection implements AutoCloseable {
     private static final long RETRY_NANOS = 2_000_000;
 
     private final Path store;
-    private Duration silence;
+    private final Duration silence;
     private final Selector selector;
     private final SocketChannel channel;
     private final SelectionKey key;
-    private final FrameReader frames = new FrameReader(Protocol.MAX_RESPONSE_LENGTH);
-    private final RequestCodec requests = new RequestCodec();
-    private final ResponseCodec responses = new ResponseCodec();
-    private @Nullable Welcome welcome;
+    private final MessageReader messages = new MessageReader();
     private boolean lost;
 
     private ControlConnection(Path store, Duration silence, Selector selector, SocketChannel channel)
@@ -63,48 +63,75 @@ final class ControlConnection implements AutoCloseable {
         this.key = channel.register(selector, SelectionKey.OP_READ);
     }
 
-    /** Connects and shakes hands. */
+    /** Connects. */
     static ControlConnection open(Path store, Duration silence) {
         UnixDomainSocketAddress address = Protocol.address(new StoreLayout(store).socket());
         if (Files.exists(store, LinkOption.NOFOLLOW_LINKS)) {
             StoreLocation.requireTrustedOwner(store);
         }
         SocketChannel channel = null;
-        ControlConnection connection = null;
+        Selector selector = null;
         try {
             channel = connect(store, address, Deadline.after(silence));
-            connection = new ControlConnection(store, silence, Selector.open(), channel);
-            connection.shakeHands();
-            return connection;
+            selector = Selector.open();
+            return new ControlConnection(store, silence, selector, channel);
         } catch (IOException noDaemon) {
-            closeAll(connection, channel);
+            closeAll(selector, channel);
             throw noDaemon(store, noDaemon);
         } catch (RuntimeException | Error failure) {
-            closeAll(connection, channel);
+            closeAll(selector, channel);
             throw failure;
         }
     }
 
-    /** Returns who answered. */
-    Welcome welcome() {
-        if (welcome == null) {
-            throw new IllegalStateException("no handshake yet");
+    /** Makes a call; one that is answered in the end, and before that with signs of life. */
+    void call(Request request) {
+        if (request instanceof LoadRequest load) {
+            callLoad(load);
+        } else {
+            send(Messages.encode(new Call(Protocol.method(request), request, true, false, false)));
         }
-        return welcome;
     }
 
-    /** Waits from now on however long the daemon says nothing: one that was stopped may go on. */
-    void disableTimeout() {
-        silence = Deadline.FOREVER;
+    /** Sends sources that do not fit into one message ahead. */
+    private void callLoad(LoadRequest load) {
+        Iterator<byte[]> pages = Messages.pages(load.sources(), (sources, isLast) -> {
+            Request request = isLast ? load.withSources(sources) : new Request.Sources(sources);
+            return new Call(Protocol.method(request), request, true, false, false);
+        });
+        send(pages.next());
+        while (pages.hasNext()) {
+            finish(ProgressListener.NONE, Deadline.none());
+            send(pages.next());
+        }
     }
 
-    /** Sends one request. */
-    void send(Request request) {
-        ByteBuffer frame = requests.encode(request);
+    /** Makes a call and waits until the daemon is done; several threads take turns. */
+    synchronized Done call(Request request, ProgressListener progress) {
+        call(request);
+        return finish(progress, Deadline.none());
+    }
+
+    /** Makes as many calls as a list needs, each with as many elements as fit into a message. */
+    synchronized <T> void callAll(List<T> list, Function<List<T>, Request> toRequest) {
+        if (!list.isEmpty()) {
+            Messages.pages(list, (some, isLast) -> {
+                        Request request = toRequest.apply(some);
+                        return new Call(Protocol.method(request), request, true, false, false);
+                    })
+                    .forEachRemaining(message -> {
+                        send(message);
+                        finish(ProgressListener.NONE, Deadline.none());
+                    });
+        }
+    }
+
+    private void send(byte[] message) {
+        ByteBuffer bytes = ByteBuffer.wrap(message);
         Deadline deadline = Deadline.after(silence);
         try {
-            while (frame.hasRemaining()) {
-                if (channel.write(frame) == 0) {
+            while (bytes.hasRemaining()) {
+                if (channel.write(bytes) == 0) {
                     await(SelectionKey.OP_WRITE, deadline, "the daemon accepted no request");
                 }
             }
@@ -113,66 +140,63 @@ final class ControlConnection implements AutoCloseable {
         }
     }
 
-    /** Waits until the daemon is done, and tells how far it is. */
+    /** Waits until the daemon is done, and reports how far it is. */
     Done finish(ProgressListener progress, Deadline end) {
-        Response response = nextAnswer(progress, end);
-        if (response instanceof Done done) {
-            return done;
-        }
-        throw unexpected(response);
+        return answer(Done.class, progress, end);
     }
 
-    /** Collects answers of one kind until the daemon is done. */
-    <T extends Response> List<T> collect(Class<T> kind, Deadline end) {
-        List<T> answers = new ArrayList<>();
-        Response response = nextAnswer(ProgressListener.NONE, end);
-        while (!(response instanceof Done)) {
-            if (!kind.isInstance(response)) {
-                throw unexpected(response);
-            }
-            answers.add(kind.cast(response));
-            response = nextAnswer(ProgressListener.NONE, end);
-        }
-        return answers;
-    }
-
-    /** Returns the turn to build, or nothing where what was to be built is resident. */
+    /** Waits for the turn to build; nothing if the dataset is resident. */
     Optional<Build> awaitTurn(ProgressListener progress, Deadline end) {
-        Response response = nextAnswer(progress, end);
-        if (response instanceof Build build) {
-            return Optional.of(build);
-        } else if (response instanceof Done) {
+        Response response = nextAnswer(progress, end).response();
+        if (response instanceof Done) {
             return Optional.empty();
         }
-        throw unexpected(response);
+        return Optional.of(require(Build.class, response));
     }
 
-    /** Returns the next response that is no progress; what the daemon refuses is thrown. */
-    private Response nextAnswer(ProgressListener progress, Deadline end) {
+    /** Waits for an answer of one message. */
+    <T extends Response> T answer(Class<T> kind, ProgressListener progress, Deadline end) {
+        return require(kind, nextAnswer(progress, end).response());
+    }
+
+    /** Collects the rows of all messages of an answer. */
+    <T extends Response, R> List<R> rows(Class<T> kind, Function<T, List<R>> rows, Deadline end) {
+        List<R> all = new ArrayList<>();
         while (true) {
-            Response response = end.remaining().compareTo(silence) <= 0
-                    ? receive(end, "the deadline passed")
-                    : receive(Deadline.after(silence), "the daemon sent nothing");
-            if (response instanceof Problem problem) {
-                throw problem.exception();
-            } else if (response instanceof Progress step) {
-                progress.progress(step);
-            } else {
-                return response;
+            Answers.Received received = nextAnswer(ProgressListener.NONE, end);
+            all.addAll(rows.apply(require(kind, received.response())));
+            if (!received.continues()) {
+                return all;
             }
         }
     }
 
-    /** Returns the one answer of a kind. */
-    <T> T only(List<T> answers, String kind) {
-        if (answers.size() != 1) {
-            throw Failure.of(ErrorCode.UNEXPECTED, "the daemon's answer does not match the request")
-                    .with("asked", kind)
-                    .with("answers", answers.size())
-                    .with("store", store)
-                    .remedy("restart the daemon: its version may differ from the client's");
+    /** Returns the next answer that is no progress; what the daemon refuses is thrown. */
+    private Answers.Received nextAnswer(ProgressListener progress, Deadline end) {
+        while (true) {
+            Answers.Received received = end.remaining().compareTo(silence) <= 0
+                    ? receive(end, "the deadline passed")
+                    : receive(Deadline.after(silence), "the daemon sent nothing");
+            Response response = received.response();
+            if (response instanceof Problem problem) {
+                throw problem.exception();
+            } else if (response instanceof Progress step && received.continues()) {
+                progress.progress(step);
+            } else {
+                return received;
+            }
         }
-        return answers.get(0);
+    }
+
+    private <T extends Response> T require(Class<T> kind, Response response) {
+        if (kind.isInstance(response)) {
+            return kind.cast(response);
+        }
+        throw Failure.of(ErrorCode.UNEXPECTED, "the daemon's answer does not match the request")
+                .with("expected", kind.getSimpleName())
+                .with("answer", response.getClass().getSimpleName())
+                .with("store", store)
+                .remedy(Protocol.useOneRelease());
     }
 
     @Override
@@ -180,35 +204,14 @@ final class ControlConnection implements AutoCloseable {
         closeAll(selector, channel);
     }
 
-    private void shakeHands() {
-        send(new Request.Hello(
-                Protocol.MAJOR, Protocol.MINOR, ProcessHandle.current().pid(), ReleaseVersion.text()));
-        Response response = receive(Deadline.after(silence), "the daemon did not complete the handshake");
-        if (response instanceof Problem problem) {
-            throw problem.exception();
-        } else if (response instanceof Welcome answer) {
-            if (answer.protocolMajor() != Protocol.MAJOR) {
-                throw Failure.of(ErrorCode.REFUSED, "the daemon speaks another protocol")
-                        .with("daemonProtocol", answer.protocolMajor() + "." + answer.protocolMinor())
-                        .with("clientProtocol", Protocol.MAJOR + "." + Protocol.MINOR)
-                        .with("daemonVersion", answer.daemonVersion())
-                        .with("store", store)
-                        .remedy(Protocol.useOneRelease(answer.daemonPid()));
-            }
-            welcome = answer;
-        } else {
-            throw unexpected(response);
-        }
-    }
-
-    private Response receive(Deadline deadline, String whatIfLate) {
+    private Answers.Received receive(Deadline deadline, String whatIfLate) {
         try {
             while (true) {
-                ByteBuffer frame = frames.next();
-                if (frame != null) {
-                    return responses.decode(frame);
+                ByteBuffer message = messages.next();
+                if (message != null) {
+                    return Answers.decode(message);
                 }
-                int count = frames.read(channel);
+                int count = messages.read(channel);
                 if (count < 0) {
                     throw gone(null);
                 } else if (count == 0) {
@@ -217,6 +220,12 @@ final class ControlConnection implements AutoCloseable {
             }
         } catch (IOException broken) {
             throw gone(broken);
+        } catch (BadMessage e) {
+            throw Failure.of(ErrorCode.REFUSED, "the daemon speaks another protocol")
+                    .with("store", store)
+                    .with("reason", e.getMessage())
+                    .cause(e)
+                    .remedy(Protocol.useOneRelease());
         }
     }
 
@@ -233,7 +242,8 @@ final class ControlConnection implements AutoCloseable {
     /** A daemon that refuses and closes may do so before it has read what we send: its reason is waiting to be read. */
     private LarderException explainBroken(IOException broken) {
         try {
-            Response response = receive(Deadline.after(silence), "the daemon closed the connection");
+            Response response = receive(Deadline.after(silence), "the daemon closed the connection")
+                    .response();
             return response instanceof Problem problem ? problem.exception() : gone(broken);
         } catch (LarderException nothingToRead) {
             nothingToRead.addSuppressed(broken);
@@ -257,13 +267,6 @@ final class ControlConnection implements AutoCloseable {
             failure.with("reason", cause.getMessage()).cause(cause);
         }
         return failure.remedy(Remedy.CHECK_DAEMON);
-    }
-
-    private LarderException unexpected(Response response) {
-        return Failure.of(ErrorCode.UNEXPECTED, "the daemon sent an unexpected message")
-                .with("message", response.getClass().getSimpleName())
-                .with("store", store)
-                .remedy("restart the daemon: its version may differ from the client's");
     }
 
     /** Connecting to a Unix-domain socket never hangs half-way: where the daemon's backlog is full it fails at once, so ask again. */

@@ -14,6 +14,8 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,13 +30,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Failure {
     private final ErrorCode code;
-    private final StringBuilder message;
-    private boolean factless = true;
+    private final String summary;
+    private final Map<String, String> values = new LinkedHashMap<>();
     private @Nullable Throwable cause;
 
     private Failure(ErrorCode code, String what) {
         this.code = code;
-        this.message = new StringBuilder(what);
+        this.summary = what;
     }
 
     /** Starts a failure; {@code what} is a lower-case fragment without values. */
@@ -44,11 +46,8 @@ public final class Failure {
 
     /** Adds one fact. Of an exception it adds {@link #words}. */
     public Failure with(String key, @Nullable Object value) {
-        message.append(factless ? ": " : " ")
-                .append(key)
-                .append('=')
-                .append(value instanceof Throwable failure ? words(failure) : value);
-        factless = false;
+        String text = value instanceof Throwable failure ? words(failure) : String.valueOf(value);
+        values.merge(key, text, (first, second) -> first + ", " + second);
         return this;
     }
 
@@ -107,12 +106,11 @@ public final class Failure {
 
     /** Ends the message with what to do about it, and returns the exception to throw. */
     public LarderException remedy(String whatToDo) {
-        message.append("; ").append(whatToDo);
-        return exception();
+        return new LarderException(code.number(), summary, values, whatToDo, cause);
     }
 
     /** Returns the exception to throw where nothing can be advised. */
     public LarderException exception() {
-        return new LarderException(code.number(), message.toString(), cause);
+        return remedy("");
     }
 }

@@ -322,6 +322,12 @@ final class JnaPosix implements Posix {
     }
 
     @Override
+    public boolean isHungUp(int socket) {
+        int[] poll = {socket, 0}; // struct pollfd: int fd; short events; short revents
+        return LibC.poll(poll, 1, 0) > 0 && (poll[1] >>> Short.SIZE & LibC.POLLHUP) != 0;
+    }
+
+    @Override
     public int userId() {
         return LibC.getuid();
     }

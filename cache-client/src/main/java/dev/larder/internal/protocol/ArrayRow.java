@@ -1,8 +1,6 @@
 package dev.larder.internal.protocol;
 
 import dev.larder.internal.layout.ColumnPart;
-import dev.larder.internal.protocol.sbe.LongTextDecoder;
-import dev.larder.internal.protocol.sbe.NameTextDecoder;
 import dev.larder.npy.Dtype;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -39,10 +37,9 @@ public record ArrayRow(
         long offset,
         String crc32c,
         String source,
-        ColumnPart part)
-        implements Response {
-    private static final int MAX_NAME_BYTES = NameTextDecoder.lengthMaxValue();
-    private static final int MAX_DTYPE_BYTES = LongTextDecoder.lengthMaxValue();
+        ColumnPart part) {
+    private static final int MAX_NAME_BYTES = 1024;
+    private static final int MAX_DTYPE_BYTES = 32 * 1024;
 
     /** Copies the shape. */
     public ArrayRow {
@@ -57,7 +54,7 @@ public record ArrayRow(
 
     /** Returns how a name stands in a row; the beginning of one that is too long. */
     public static String nameText(String name) {
-        return utf8Length(name) <= MAX_NAME_BYTES ? name : MessageWriter.cut(name, MAX_NAME_BYTES);
+        return utf8Length(name) <= MAX_NAME_BYTES ? name : Texts.cut(name, MAX_NAME_BYTES);
     }
 
     /** Returns why no row can show an array; null if one can. */

@@ -1,9 +1,8 @@
 package dev.larder.internal.protocol;
 
 /**
- * Tells a client that it is its turn to build a dataset.
+ * The turn of a client to build a dataset, on the connection that it comes over.
  *
- * @param token names the build in {@link PublishRequest}
  * @param folder where the client writes {@code .npy} files, one an array, levels of names as folders
  */
-public record Build(long token, String folder) implements Response {}
+public record Build(String folder) implements Response {}

@@ -9,7 +9,7 @@ import java.time.Instant;
  * @param message what the last one said
  * @param trace where the first one came from
  */
-public record ErrorRow(long count, Instant first, Instant last, String message, String trace) implements Response {
+public record ErrorRow(long count, Instant first, Instant last, String message, String trace) {
     /** Begins the message about a request that runs now and should be over. */
     public static final String LATE = "a request does not end, and others may wait for it";
 

@@ -1,6 +1,7 @@
 package dev.larder.internal.protocol;
 
 import dev.larder.internal.layout.ShardRows;
+import dev.larder.message.OptionalField;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -21,16 +22,16 @@ import org.jspecify.annotations.Nullable;
  * @param shard which rows of each array are loaded; null for all
  */
 public record LoadOptions(
-        List<String> keys,
-        As as,
-        String dtype,
-        String shape,
-        long packBelowBytes,
-        boolean strict,
-        boolean inPlace,
-        boolean evenIfUnchanged,
-        List<String> exclude,
-        @Nullable ShardRows shard) {
+        @OptionalField List<String> keys,
+        @OptionalField As as,
+        @OptionalField String dtype,
+        @OptionalField String shape,
+        @OptionalField(orElse = LoadOptions.PACK_AUTO) long packBelowBytes,
+        @OptionalField boolean strict,
+        @OptionalField boolean inPlace,
+        @OptionalField boolean evenIfUnchanged,
+        @OptionalField List<String> exclude,
+        @OptionalField @Nullable ShardRows shard) {
     /** Lets the store decide what is packed. */
     public static final long PACK_AUTO = -1;
 
@@ -50,9 +51,12 @@ public record LoadOptions(
         IMAGES
     }
 
-    /** Copies the lists; what was recorded before there were patterns has none. */
+    /** Copies the lists, and fills in what is absent, as in records of earlier releases. */
     public LoadOptions {
-        keys = List.copyOf(keys);
+        keys = List.copyOf(Objects.requireNonNullElse(keys, List.of()));
+        as = Objects.requireNonNullElse(as, As.ARRAYS);
+        dtype = Objects.requireNonNullElse(dtype, "");
+        shape = Objects.requireNonNullElse(shape, "");
         exclude = List.copyOf(Objects.requireNonNullElse(exclude, List.of()));
         if (packBelowBytes < PACK_AUTO) {
             throw new IllegalArgumentException("packBelowBytes=" + packBelowBytes);

@@ -3,9 +3,11 @@ package dev.larder.internal.protocol;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.Names;
+import dev.larder.message.OptionalField;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Asks the daemon to load sources and publish them.
@@ -16,12 +18,18 @@ import java.util.List;
  * @param registerOnly whether only to note where it comes from; the first who asks for it has it loaded
  */
 public record LoadRequest(
-        List<Source> sources, LoadOptions options, int workers, Retention retention, boolean registerOnly)
+        List<Source> sources,
+        @OptionalField LoadOptions options,
+        @OptionalField int workers,
+        @OptionalField Retention retention,
+        @OptionalField boolean registerOnly)
         implements Request {
 
-    /** Copies the lists. */
+    /** Copies the lists, and fills in what is absent. */
     public LoadRequest {
         sources = List.copyOf(sources);
+        options = Objects.requireNonNullElseGet(options, LoadOptions::none);
+        retention = Objects.requireNonNullElse(retention, Retention.NORMAL);
         if (workers < 0 || workers > MAX_WORKERS) {
             throw new IllegalArgumentException("workers=" + workers);
         }
@@ -35,6 +43,11 @@ public record LoadRequest(
     /** Asks for plain arrays, those that match one of the keys. */
     public LoadRequest(List<Source> sources, List<String> keys, int workers) {
         this(sources, LoadOptions.none().withKeys(keys), workers);
+    }
+
+    /** Returns the same for other sources. */
+    public LoadRequest withSources(List<Source> others) {
+        return new LoadRequest(others, options, workers, retention, registerOnly);
     }
 
     /** Returns the same, wanted for as long as this says. */

@@ -2,28 +2,79 @@ package dev.larder.internal.protocol;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.message.FieldName;
+import dev.larder.message.OptionalField;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Reports a failure. The code is kept as it came: a daemon of a later minor may know more of them.
+ * Reports a failure. The code is kept as it came: a later daemon may know more of them.
  *
+ * @param error the full name of the error
+ * @param rawCode the exit code of the command
+ * @param message what failed
+ * @param values the facts
+ * @param remedy what to do; may be empty
  * @param trace where in the daemon it happened, for those who look for a bug; may be empty
  */
-public record Problem(int rawCode, String message, String trace) implements Response {
-
-    /** Reports a failure that needs no trace. */
-    public Problem(int rawCode, String message) {
-        this(rawCode, message, "");
-    }
+public record Problem(
+        String error, int rawCode, String message, Map<String, String> values, String remedy, String trace)
+        implements Response {
+    private static final String SERVICE = "org.varlink.service.";
+    private static final int MAX_TEXT = 8 * 1024;
+    private static final int MAX_TRACE = 32 * 1024;
+    private static final int MOST_VALUES = 32;
 
     /** Describes any failure; what is not a {@link LarderException} becomes {@link ErrorCode#UNEXPECTED}. */
     public static Problem of(Throwable failure) {
-        if (failure instanceof LarderException known) {
-            return new Problem(known.rawCode(), String.valueOf(known.getMessage()), trace(failure));
+        LarderException known = failure instanceof LarderException expected
+                ? expected
+                : new LarderException(
+                        ErrorCode.UNEXPECTED.number(), "unexpected failure in the daemon: " + failure, failure);
+        return of(error(known.code()), known, trace(failure));
+    }
+
+    /** Describes the refusal of a call that is none: one of the errors that every Varlink service has, by its short name. */
+    public static Problem ofCall(String serviceError, LarderException failure) {
+        return of(SERVICE + serviceError, failure, "");
+    }
+
+    private static Problem of(String error, LarderException failure, String trace) {
+        Map<String, String> values = new LinkedHashMap<>();
+        failure.values().entrySet().stream()
+                .limit(MOST_VALUES)
+                .forEach(entry -> values.put(entry.getKey(), Texts.cut(entry.getValue(), MAX_TEXT)));
+        return new Problem(
+                error,
+                failure.rawCode(),
+                Texts.cut(failure.summary(), MAX_TEXT),
+                values,
+                Texts.cut(failure.remedy(), MAX_TEXT),
+                Texts.cut(trace, MAX_TRACE));
+    }
+
+    /** Describes an error of a daemon that says no more than its name. */
+    static Problem ofName(String error, String detail) {
+        return new Problem(
+                error,
+                ErrorCode.REFUSED.number(),
+                "the daemon does not understand the call",
+                Map.of("error", error, "detail", detail),
+                "use the release of Larder that the daemon is of",
+                "");
+    }
+
+    /** Returns the name of the error of a code: {@code dev.larder.Store.NoSpace}. */
+    static String error(ErrorCode code) {
+        StringBuilder name = new StringBuilder(Protocol.INTERFACE).append('.');
+        for (String word : code.name().split("_", -1)) {
+            name.append(word.charAt(0)).append(word.substring(1).toLowerCase(Locale.ROOT));
         }
-        String message = "unexpected failure in the daemon: " + failure;
-        return new Problem(ErrorCode.UNEXPECTED.number(), message, trace(failure));
+        return name.toString();
     }
 
     private static String trace(Throwable failure) {
@@ -34,6 +85,35 @@ public record Problem(int rawCode, String message, String trace) implements Resp
 
     /** Returns the exception that the client throws for it; the daemon's trace is its cause. */
     public LarderException exception() {
-        return new LarderException(rawCode, message, trace.isEmpty() ? null : new DaemonTrace(trace));
+        return new LarderException(rawCode, message, values, remedy, trace.isEmpty() ? null : new DaemonTrace(trace));
+    }
+
+    private record Parameters(
+            int code,
+            String message,
+            Map<String, String> values,
+            String remedy,
+            @OptionalField @Nullable String trace,
+            @OptionalField @Nullable String method,
+            @OptionalField @FieldName("interface") @Nullable String interfaceName,
+            @OptionalField @Nullable String parameter) {}
+
+    /** Returns the parameters of the message. */
+    Record parameters() {
+        boolean isOfService = error.startsWith(SERVICE);
+        return new Parameters(
+                rawCode,
+                message,
+                values,
+                remedy,
+                trace.isEmpty() ? null : trace,
+                isOfService ? values.get("method") : null,
+                isOfService ? values.get("interface") : null,
+                isOfService ? values.get("parameter") : null);
+    }
+
+    /** Returns the same without its details, which are too long for a message. */
+    Problem shortened() {
+        return new Problem(error, rawCode, Texts.cut(message, MAX_TEXT / 8), Map.of(), "", "");
     }
 }

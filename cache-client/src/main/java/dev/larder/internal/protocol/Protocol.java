@@ -3,34 +3,114 @@ package dev.larder.internal.protocol;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.StoreLayout;
-import dev.larder.internal.protocol.sbe.HelloEncoder;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.net.UnixDomainSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 
-/** The numbers of the control plane that both sides keep to. */
+/**
+ * The control plane: <a href="https://varlink.org">Varlink</a>, with the interface that {@code dev.larder.Store.varlink}
+ * beside this class describes.
+ */
 public final class Protocol {
-    /** Changes when an older peer would misunderstand a newer one; different majors refuse each other. */
-    public static final int MAJOR = 1;
+    /** The number of the control plane, for people: a change that an older peer would misunderstand has another interface. */
+    public static final int NUMBER = 4;
 
-    /** Changes when something is added that an older peer can do without: the version of the schema. */
-    public static final int MINOR = HelloEncoder.SCHEMA_VERSION;
+    /** The interface of the daemon. */
+    public static final String INTERFACE = "dev.larder.Store";
 
-    /** The longest request in bytes, without the length in front: a list of some 50,000 paths. */
-    public static final int MAX_REQUEST_LENGTH = 4 * 1024 * 1024;
+    /** The interface of every Varlink service. */
+    public static final String SERVICE_INTERFACE = "org.varlink.service";
 
-    /** The longest request in bytes of a client that has not said yet who it is. */
-    public static final int MAX_GREETING_LENGTH = 64 * 1024;
+    /** The class of the parameters of each method. */
+    public static final Map<String, Class<? extends Record>> METHODS = Map.ofEntries(
+            Map.entry(SERVICE_INTERFACE + ".GetInfo", Request.GetInfo.class),
+            Map.entry(SERVICE_INTERFACE + ".GetInterfaceDescription", Request.GetInterfaceDescription.class),
+            method("Sources", Request.Sources.class),
+            method("Load", LoadRequest.class),
+            method("Reload", Request.Reload.class),
+            method("Wait", Request.Wait.class),
+            method("Create", Request.Create.class),
+            method("Room", Request.Room.class),
+            method("Files", Request.Files.class),
+            method("Part", Request.Part.class),
+            method("Publish", Request.Publish.class),
+            method("List", Request.ListArrays.class),
+            method("Info", Request.Info.class),
+            method("Evict", Request.Evict.class),
+            method("Pin", Request.Pin.class),
+            method("Verify", Request.Verify.class),
+            method("NoteWhole", Request.NoteWhole.class),
+            method("Status", Request.Status.class),
+            method("Errors", Request.Errors.class),
+            method("Loads", Request.Loads.class),
+            method("CreateRegion", RegionRequest.Create.class),
+            method("ListRegions", RegionRequest.ListAll.class),
+            method("RemoveRegion", RegionRequest.Remove.class),
+            method("Stop", Request.Stop.class));
 
-    /** The longest response in bytes, without the length in front. */
-    public static final int MAX_RESPONSE_LENGTH = 1024 * 1024;
+    private static final Map<Class<?>, String> NAMES =
+            METHODS.entrySet().stream().collect(Collectors.toMap(Map.Entry::getValue, Map.Entry::getKey));
+
+    /** The longest name in a call, in characters. */
+    public static final int MAX_NAME_LENGTH = 1024;
 
     private Protocol() {}
 
-    /** Says what to do where daemon and client are of different protocols: {@code larder stop} is refused then as everything is. */
-    public static String useOneRelease(long daemonPid) {
-        return "use the same Larder release as the daemon; or stop this daemon with larder stop --keep of its release, or with kill -9 "
-                + daemonPid + ", and run larder serve, which takes its data over";
+    private static Map.Entry<String, Class<? extends Record>> method(String name, Class<? extends Record> parameters) {
+        return Map.entry(INTERFACE + "." + name, parameters);
+    }
+
+    /** Returns the full name of the method that a request calls. */
+    public static String method(Request request) {
+        return method(request.getClass());
+    }
+
+    private static String method(Class<?> parameters) {
+        String name = NAMES.get(parameters);
+        if (name == null) {
+            throw new IllegalArgumentException("no method has the parameters " + parameters);
+        }
+        return name;
+    }
+
+    /** Returns the name of a method without its interface, for messages. */
+    public static String shortMethod(Request request) {
+        String name = method(request);
+        return name.substring(name.lastIndexOf('.') + 1);
+    }
+
+    /** Returns the interfaces of the daemon. */
+    public static List<String> interfaces() {
+        return List.of(SERVICE_INTERFACE, INTERFACE);
+    }
+
+    /** Returns the text that describes an interface, as Varlink has it; fails with NOT_FOUND if there is none of this name. */
+    public static String description(String interfaceName) {
+        if (!interfaces().contains(interfaceName)) {
+            throw Failure.of(ErrorCode.NOT_FOUND, "no such interface")
+                    .with("interface", interfaceName)
+                    .remedy("the daemon has " + String.join(" and ", interfaces()));
+        }
+        try (InputStream text = Protocol.class.getResourceAsStream(interfaceName + ".varlink")) {
+            if (text == null) {
+                throw new IllegalStateException("no resource " + interfaceName + ".varlink");
+            }
+            return new String(text.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Returns the remedy for a daemon and a client of releases that do not understand each other. */
+    public static String useOneRelease() {
+        return "use one release of Larder for both; or stop the daemon with larder stop --keep of its own release and run larder serve,"
+                + " which takes its data over";
     }
 
     /** Returns the address of a socket file, or fails where the kernel cannot take a path that long. */

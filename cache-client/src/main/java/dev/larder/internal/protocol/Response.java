@@ -1,8 +1,56 @@
 package dev.larder.internal.protocol;
 
+import java.util.List;
+
 /**
- * What the daemon sends: {@link Welcome}, then any number of {@link Progress}, {@link ArrayRow}, {@link DaemonStatus}, {@link ErrorRow},
- * {@link RegionRow} and {@link Build}, then one {@link Done}; or a {@link Problem} at any time, which ends the exchange.
+ * The answers of the daemon. {@link Progress} says how far a call is; any other answer ends it, rows perhaps in several messages.
+ *
+ * <p>{@link AnswerFields} says which field of a message each one is.
  */
 public sealed interface Response
-        permits Welcome, Progress, ArrayRow, DaemonStatus, ErrorRow, RegionRow, Build, Done, Problem {}
+        permits Progress,
+                Done,
+                Build,
+                DaemonStatus,
+                Problem,
+                Response.ArrayRows,
+                Response.ErrorRows,
+                Response.RegionRows,
+                Response.LoadRows,
+                Response.ServiceInfo,
+                Response.InterfaceDescription {
+
+    /** Arrays. */
+    record ArrayRows(List<ArrayRow> arrays) implements Response {}
+
+    /** Errors, the latest last. */
+    record ErrorRows(List<ErrorRow> errors) implements Response {}
+
+    /** Regions. */
+    record RegionRows(List<RegionRow> regions) implements Response {}
+
+    /** How far each load and build is, named by its datasets. */
+    record LoadRows(List<Progress> loads) implements Response {}
+
+    /**
+     * The daemon as a Varlink service.
+     *
+     * @param version the release of the daemon
+     * @param protocol the number of the control plane
+     * @param formatVersion of the store
+     * @param pid the process of the daemon
+     */
+    record ServiceInfo(
+            String vendor,
+            String product,
+            String version,
+            String url,
+            List<String> interfaces,
+            int protocol,
+            int formatVersion,
+            long pid)
+            implements Response {}
+
+    /** The text of an interface. */
+    record InterfaceDescription(String description) implements Response {}
+}

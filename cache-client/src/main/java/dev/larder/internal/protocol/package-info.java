@@ -1,7 +1,6 @@
 /**
- * What clients ask of the daemon and what it answers, as messages in frames: {@link dev.larder.internal.protocol.RequestCodec} and
- * {@link dev.larder.internal.protocol.ResponseCodec} write and read them. The schema {@code larder-protocol.xml} beside this package
- * specifies every byte.
+ * The calls of the control plane and the answers of the daemon: {@link dev.larder.internal.protocol.Protocol} lists the methods, and
+ * {@code dev.larder.Store.varlink} beside this package specifies them.
  */
 @NullMarked
 package dev.larder.internal.protocol;

@@ -74,10 +74,9 @@ public final class RowsRegion implements AutoCloseable {
         while (true) {
             Path file = find(layout, wanted.region());
             if (file == null) {
-                file = ControlClient.at(store)
+                file = Path.of(ControlClient.at(store)
                         .createRegion(wanted.region(), RowsDescriptor.KIND, wanted.byteSize(), false)
-                        .path()
-                        .orElseThrow();
+                        .path());
             }
             RowsRegion region = tryOpen(layout, file, wanted);
             if (region != null) {

@@ -1,12 +1,12 @@
 package dev.larder.internal.control;
 
 import dev.larder.internal.layout.StoreLayout;
-import dev.larder.internal.protocol.FrameReader;
 import dev.larder.internal.protocol.Protocol;
 import dev.larder.internal.protocol.Request;
-import dev.larder.internal.protocol.RequestCodec;
 import dev.larder.internal.protocol.Response;
-import dev.larder.internal.protocol.ResponseCodec;
+import dev.larder.message.Call;
+import dev.larder.message.MessageReader;
+import dev.larder.testing.ProtocolSamples;
 import java.io.IOException;
 import java.net.SocketException;
 import java.net.StandardProtocolFamily;
@@ -16,6 +16,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Serves one connection by a script: after each request, the next list of answers. */
@@ -53,14 +54,18 @@ final class ScriptedDaemon implements AutoCloseable {
 
     ScriptedDaemon answer(Response... responses) {
         script.add(List.of(responses));
-        if (!thread.isAlive()) {
-            thread.start();
-        }
-        return this;
+        return started();
     }
 
     ScriptedDaemon hangUp() {
         hangUp = true;
+        return started();
+    }
+
+    private ScriptedDaemon started() {
+        if (!thread.isAlive()) {
+            thread.start();
+        }
         return this;
     }
 
@@ -79,11 +84,12 @@ final class ScriptedDaemon implements AutoCloseable {
 
     private void serve() {
         try (SocketChannel channel = listener.accept()) {
-            FrameReader frames = new FrameReader(Protocol.MAX_REQUEST_LENGTH);
-            while (frames.read(channel) >= 0) {
-                ByteBuffer frame = frames.next();
-                if (frame != null) {
-                    received.add(new RequestCodec().decode(frame));
+            MessageReader messages = new MessageReader();
+            while (messages.read(channel) >= 0) {
+                ByteBuffer message = messages.next();
+                if (message != null) {
+                    received.add((Request) Objects.requireNonNull(
+                            Call.decode(message, Protocol.METHODS).parameters()));
                     if (!answer(channel)) {
                         return;
                     }
@@ -100,7 +106,7 @@ final class ScriptedDaemon implements AutoCloseable {
             return !hangUp;
         }
         for (Response response : script.get(step)) {
-            channel.write(new ResponseCodec().encode(response));
+            channel.write(ByteBuffer.wrap(ProtocolSamples.encode(response)));
         }
         return true;
     }

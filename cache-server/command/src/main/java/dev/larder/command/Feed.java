@@ -189,7 +189,7 @@ final class Feed implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        larder.client().greet(); // who removes the ring where this process is killed
+        larder.client().info(); // who removes the ring where this process is killed
         try (Larder store = Larder.connect(larder.store());
                 Dataset dataset = store.dataset(source);
                 BatchPublisher publisher = publisher(store);

@@ -3,7 +3,6 @@ package dev.larder.command;
 import dev.larder.command.output.Json;
 import dev.larder.command.output.Table;
 import dev.larder.command.output.Units;
-import dev.larder.internal.layout.RowsDescriptor;
 import dev.larder.internal.protocol.RegionRow;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -35,23 +34,8 @@ final class ListRegions implements Callable<Integer> {
     @Nullable
     String removed;
 
-    @Option(
-            names = "--create",
-            paramLabel = "NAME",
-            hidden = true,
-            description = "Make the region of computed rows: for programs.")
-    @Nullable
-    String created;
-
-    @Option(names = "--bytes", paramLabel = "N", hidden = true, description = "How long its data is.")
-    long bytes;
-
     @Override
     public Integer call() {
-        if (created != null) {
-            var unused = larder.client().createRegion(created, RowsDescriptor.KIND, bytes, false);
-            return 0;
-        }
         if (removed != null) {
             larder.client().removeRegion(removed, 0);
             return 0;
@@ -72,10 +56,10 @@ final class ListRegions implements Callable<Integer> {
             table.row(List.of(
                     row.name(),
                     row.kind(),
-                    Units.size(row.byteSize()),
+                    Units.size(row.bytes()),
                     Long.toString(row.creatorPid()),
                     Units.duration(Duration.between(row.created(), now)),
-                    row.path().map(Path::toString).orElse("none (sealed memory)")));
+                    row.file().map(Path::toString).orElse("none (sealed memory)")));
         }
         return table.lines();
     }

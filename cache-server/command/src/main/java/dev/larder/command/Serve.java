@@ -124,7 +124,9 @@ final class Serve implements Callable<Integer> {
             names = "--until-idle",
             paramLabel = "D",
             converter = Units.DurationConverter.class,
-            description = "Stop and clean up when nothing was leased, requested or loading for this long.")
+            description =
+                    "Stop and clean up when nothing was leased, requested or loading for this long. The store is kept"
+                            + " if it has computed data, which no source can bring back.")
     @Nullable
     Duration untilIdle;
 
@@ -275,7 +277,7 @@ final class Serve implements Callable<Integer> {
             Duration limit = untilIdle;
             daemon.whenIdle(limit, () -> {
                 larder.out().println("Unused for " + Units.duration(limit) + ": ending.");
-                daemon.stop(keep);
+                daemon.stop(keep || daemon.holdsComputed());
             });
         }
     }

@@ -56,7 +56,7 @@ final class Wait implements Callable<Integer> {
     private void awaitDaemon(Deadline deadline) {
         while (true) {
             try {
-                larder.client().greet();
+                larder.client().info();
                 return;
             } catch (LarderException failure) {
                 if (deadline.isOver() || failure.code() != ErrorCode.NO_DAEMON) {

@@ -8,7 +8,6 @@ import picocli.CommandLine.Command;
             Serve.class,
             Load.class,
             Register.class,
-            Create.class,
             Wait.class,
             Ls.class,
             Info.class,

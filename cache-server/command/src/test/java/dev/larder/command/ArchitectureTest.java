@@ -126,12 +126,10 @@ class ArchitectureTest {
                 .noneMatch(name -> name.startsWith("dev.larder.spark"));
     }
 
-    /** But for the codecs of the control plane, which are generated. */
     @Test
     void noPackageHasMoreClassesThanAReaderKeepsInMind() {
         Map<String, Long> sizes = CLASSES.stream()
                 .filter(type -> type.isTopLevelClass() && !type.getSimpleName().equals("package-info"))
-                .filter(not(resideInAPackage("dev.larder.internal.protocol.sbe")))
                 .collect(Collectors.groupingBy(JavaClass::getPackageName, Collectors.counting()));
         assertThat(sizes).allSatisfy((name, size) -> assertThat(size).isLessThanOrEqualTo(MOST_CLASSES));
     }
@@ -304,8 +302,14 @@ class ArchitectureTest {
     }
 
     @Test
-    void theCodecsOfTheControlPlaneAreUsedInOnePackage() {
-        requireOnlyIn("dev.larder.internal.protocol..", "dev.larder.internal.protocol.sbe..");
+    void messagesAreWrittenAndReadInOnePackage() {
+        noClasses()
+                .that()
+                .resideInAnyPackage(
+                        "dev.larder.client..", "dev.larder.internal..", "dev.larder.reader..", "dev.larder.cluster..")
+                .should()
+                .dependOnClassesThat(resideInAPackage("com.google.gson.."))
+                .check(CLASSES);
     }
 
     @Test
@@ -338,8 +342,6 @@ class ArchitectureTest {
     @Test
     void namesSayWhatAClassIs() {
         noClasses()
-                .that()
-                .resideOutsideOfPackage("dev.larder.internal.protocol.sbe")
                 .should()
                 .haveNameMatching(".*(Manager|Helper|Impl|Utils?)(\\$.*)?")
                 .check(CLASSES);

@@ -138,8 +138,7 @@ class EarlierStoreTest {
                         + " |")
                 .contains("| `counters` | " + CountersDescriptor.FORMAT_VERSION + " |")
                 .contains("| computed rows | " + RowsDescriptor.LAYOUT_VERSION + " |")
-                .contains("| control plane: major | " + Protocol.MAJOR + " |")
-                .contains("| control plane: minor | " + Protocol.MINOR + " |");
+                .contains("| control plane | " + Protocol.NUMBER + " |");
     }
 
     @Test

@@ -40,6 +40,21 @@ class PythonTest {
     }
 
     @Test
+    void pythonCallsTheDaemonAndSurvivesEveryAnswer() throws Exception {
+        PythonModules.requirePassed("python3", "test_control", folder, Map.of());
+    }
+
+    @Test
+    void theCommandsOfPythonNeedNoNumpyAndHandTheRestOver() throws Exception {
+        PythonModules.requirePassed("python3", "test_main", folder, Map.of());
+    }
+
+    @Test
+    void firstCallsStartOneDaemon() throws Exception {
+        PythonModules.requirePassed("python3", "test_serve", folder, Map.of());
+    }
+
+    @Test
     void whatNumpyComputesFromStoredArraysIsOrdinaryAndWhatItOnlyViewsStaysLeased() throws Exception {
         PythonModules.requirePassed("python3", "test_arrays", folder, Map.of());
     }
@@ -104,6 +119,9 @@ class PythonTest {
     @ValueSource(
             strings = {
                 "test_larder",
+                "test_control",
+                "test_main",
+                "test_serve",
                 "test_arrays",
                 "test_loader",
                 "test_calls",

@@ -93,6 +93,46 @@ class PythonWithDaemonTest {
         }
     }
 
+    @Test
+    void aMemberOfTheGroupBuildsInPythonAndIsToldHowToLoad() throws Exception {
+        OtherUser.assumePossible();
+        PythonModules.requireNumpy("/usr/bin/python3");
+        try (CommandProcess daemon = CommandProcess.serve("--group", String.valueOf(OtherUser.NOBODY.group()));
+                OtherUsersCommand member = new OtherUsersCommand(OtherUser.NOBODY)) {
+            String said = member.run(
+                    "/usr/bin/python3",
+                    "-B",
+                    "-W",
+                    "error",
+                    "-c",
+                    """
+                    import os, sys
+                    sys.path.insert(0, sys.argv[2])
+                    os.environ.update(LARDER_STORE=sys.argv[1], LARDER_START="never")
+                    import larder, numpy
+                    with larder.create("built") as dataset:
+                        dataset["deep/x"] = numpy.arange(1 << 18)
+                        dataset["texts"] = ["a", "b"]
+                    print(larder.dataset("built")["deep/x"][-1], *larder.dataset("built")["texts"], larder.wait("built", 5).version)
+                    print(larder.ls("built")[0]["name"], larder.evict("built") > 0)
+                    try:
+                        larder.load("files", "/data")
+                    except larder.Refused as e:
+                        print(e)""",
+                    daemon.store().toString(),
+                    PythonModules.TESTS.toString());
+
+            assertThat(said.lines())
+                    .containsExactly(
+                            "262143 a b 1",
+                            "built/deep/x True",
+                            "files for another user's store are read by a program with your rights, which Python does not do: store="
+                                    + daemon.store() + " owner=root; run larder load files=/data --store "
+                                    + daemon.store()
+                                    + ", then larder.dataset");
+        }
+    }
+
     private void requirePassedWithADaemon(String python, String module) throws Exception {
         try (CommandProcess daemon = CommandProcess.serve()) {
             Map<String, String> environment = Map.of(

@@ -114,7 +114,7 @@ class RegionsEndToEndTest {
     void aRegionGoesOnceNobodyHasIt() {
         try (Regions regions = Regions.of(larder);
                 Region region = regions.openOrCreate(spec(SharingStrategy.FILE), memory -> {}, PATIENCE)) {
-            assertThat(region.row().path().orElseThrow()).exists();
+            assertThat(region.row().file().orElseThrow()).exists();
         }
 
         await().atMost(PATIENCE)

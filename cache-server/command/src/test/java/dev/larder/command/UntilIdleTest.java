@@ -3,6 +3,9 @@ package dev.larder.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.larder.client.DatasetBuilder;
+import dev.larder.client.Larder;
+import dev.larder.npy.Dtype;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
@@ -85,6 +88,23 @@ class UntilIdleTest {
 
             assertThat(daemon.out()).endsWith("The store is kept.\n");
             CommandProcess.serveOn(daemon.store()).close();
+        }
+    }
+
+    @Test
+    void aStoreWithComputedDataStaysForTheNextDaemon() {
+        try (CommandProcess daemon = CommandProcess.serve("--until-idle", "1s")) {
+            try (Larder larder = Larder.connect(daemon.store());
+                    DatasetBuilder made = larder.create("made", Dtype.parse("<i4"), 3)) {
+                made.publish();
+            }
+
+            assertThat(daemon.exitCode()).isZero();
+
+            assertThat(daemon.out()).endsWith("The store is kept.\n");
+            try (CommandProcess next = CommandProcess.serveOn(daemon.store())) {
+                assertThat(next.ask("ls").out()).contains("made/data");
+            }
         }
     }
 }

@@ -142,7 +142,6 @@ class UsageTest {
                 "serve",
                 "load",
                 "register",
-                "create",
                 "wait",
                 "ls",
                 "show",

@@ -5,7 +5,6 @@ import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.StoreOwner;
 import dev.larder.server.control.Peer;
-import dev.larder.server.ingest.Upload;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.version.Provenance;
 import dev.larder.server.store.version.PublishedVersion;
@@ -50,11 +49,6 @@ final class Access {
                 .or(() -> residency.registration(dataset).map(Registration::provenance))
                 .map(Provenance::publisher)
                 .orElse(null);
-    }
-
-    /** Tells whether a build is the caller's. */
-    static boolean isBuiltBy(Upload upload, Peer peer) {
-        return upload.isOf(publisher(peer).uid());
     }
 
     /** Returns what is noted of the caller in what it publishes. */

@@ -2,6 +2,8 @@ package dev.larder.server;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.protocol.Done;
+import dev.larder.internal.protocol.Response;
 import dev.larder.server.control.Reply;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.Counters;
@@ -60,10 +62,7 @@ final class Activity {
         }
 
         @Override
-        public void turn() {}
-
-        @Override
-        public void done() {
+        public void answered(Response response) {
             ended.incrementAndGet();
         }
 
@@ -81,34 +80,25 @@ final class Activity {
         }
     }
 
-    /** A request for a dataset: once it may build it, it waits no longer. */
+    /** A request for a dataset; it ends with the dataset, or with the turn to build it. */
     private final class Ask extends Use {
         private final boolean isResident;
         private final long beginNanos = clockNanos.getAsLong();
-        private boolean hasTurn;
 
         Ask(boolean isResident) {
             this.isResident = isResident;
         }
 
         @Override
-        public void turn() {
-            if (!hasTurn) {
-                hasTurn = true;
-                settle(Counter.ASK_MISSES);
-            }
-        }
-
-        @Override
-        public void done() {
-            super.done();
-            settleUnlessTurn(isResident ? Counter.ASK_HITS : Counter.ASK_MISSES);
+        public void answered(Response response) {
+            super.answered(response);
+            settle(isResident && response instanceof Done ? Counter.ASK_HITS : Counter.ASK_MISSES);
         }
 
         @Override
         public void failed(Throwable failure) {
             super.failed(failure);
-            settleUnlessTurn(
+            settle(
                     switch (codeOf(failure)) {
                         case NOT_FOUND -> Counter.ASKS_UNKNOWN;
                         case DEADLINE -> Counter.ASKS_LATE;
@@ -119,13 +109,7 @@ final class Activity {
         @Override
         public void left() {
             super.left();
-            settleUnlessTurn(Counter.ASKS_LEFT);
-        }
-
-        private void settleUnlessTurn(Counter outcome) {
-            if (!hasTurn) {
-                settle(outcome);
-            }
+            settle(Counter.ASKS_LEFT);
         }
 
         private void settle(Counter outcome) {

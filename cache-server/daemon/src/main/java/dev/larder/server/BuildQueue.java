@@ -5,8 +5,6 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.Names;
 import dev.larder.internal.protocol.Done;
-import dev.larder.internal.protocol.Progress;
-import dev.larder.internal.protocol.Progress.Phase;
 import dev.larder.internal.protocol.Request;
 import dev.larder.server.control.Reply;
 import dev.larder.server.ingest.Ingest;
@@ -121,16 +119,8 @@ final class BuildQueue {
                 upload.cancel(); // too late: the client has left or was told that time is over
                 return;
             }
-            upload.whenEnded((done, failure) -> {
-                if (failure == null) {
-                    reply.done(done);
-                } else {
-                    reply.problem(failure);
-                }
-            });
-            reply.onDisconnect(upload::cancel);
-            reply.progress(Progress.of(Phase.WAITING, request.name(), "building"));
-            reply.build(upload.build());
+            reply.session().keep(upload, upload::cancel);
+            reply.answer(upload.build());
         }
 
         private void follow(Ingest other) {

@@ -110,7 +110,6 @@ public final class Daemon implements AutoCloseable {
         RequestService requests = new RequestService(
                 store,
                 residency,
-                loads,
                 loadService,
                 maintenance,
                 access,
@@ -288,6 +287,11 @@ public final class Daemon implements AutoCloseable {
     /** Has an action run once nothing has been leased, asked for or loading for this long; see {@link #stop}. */
     public void whenIdle(Duration limit, Runnable action) {
         idle.whenIdle(limit, action);
+    }
+
+    /** Returns whether the store has data that was computed: no source can bring it back. */
+    public boolean holdsComputed() {
+        return residency.current().stream().anyMatch(version -> !version.isSourced());
     }
 
     /** Returns what looks at this daemon. */

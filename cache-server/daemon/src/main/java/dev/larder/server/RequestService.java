@@ -8,17 +8,18 @@ import dev.larder.internal.protocol.ArrayRow;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.ErrorRow;
 import dev.larder.internal.protocol.LoadRequest;
-import dev.larder.internal.protocol.NewFilesRequest;
-import dev.larder.internal.protocol.PublishRequest;
 import dev.larder.internal.protocol.RegionRequest;
 import dev.larder.internal.protocol.Request;
+import dev.larder.internal.protocol.Response.ArrayRows;
+import dev.larder.internal.protocol.Response.ErrorRows;
+import dev.larder.internal.protocol.Response.LoadRows;
+import dev.larder.internal.protocol.Response.RegionRows;
 import dev.larder.server.control.FairQueue;
 import dev.larder.server.control.Reply;
 import dev.larder.server.control.RequestHandler;
 import dev.larder.server.ingest.HeapShortage;
 import dev.larder.server.ingest.Ingest;
 import dev.larder.server.ingest.LoadJob;
-import dev.larder.server.ingest.Loads;
 import dev.larder.server.ingest.Upload;
 import dev.larder.server.metrics.ErrorLog;
 import dev.larder.server.residency.Residency;
@@ -45,7 +46,6 @@ import java.util.stream.Stream;
 final class RequestService implements RequestHandler {
     private final Store store;
     private final Residency residency;
-    private final Loads loads;
     private final LoadService loadService;
     private final Maintenance maintenance;
     private final Access access;
@@ -60,7 +60,6 @@ final class RequestService implements RequestHandler {
     RequestService(
             Store store,
             Residency residency,
-            Loads loads,
             LoadService loadService,
             Maintenance maintenance,
             Access access,
@@ -72,7 +71,6 @@ final class RequestService implements RequestHandler {
             Shutdown shutdown) {
         this.store = store;
         this.residency = residency;
-        this.loads = loads;
         this.loadService = loadService;
         this.maintenance = maintenance;
         this.access = access;
@@ -84,12 +82,12 @@ final class RequestService implements RequestHandler {
         this.verifications = new Verifications(store, residency);
         on(LoadRequest.class, this::load);
         on(Request.Reload.class, this::reload);
-        on(
-                Request.Create.class,
-                (request, reply) -> run(threads.room(), reply, "Create", () -> builds.await(request, reply)));
-        on(NewFilesRequest.class, this::makeFiles);
-        on(Request.MakeRoom.class, this::makeRoom);
-        on(PublishRequest.class, this::publish);
+        on(Request.Create.class, (request, reply) -> create(request, reply, builds));
+        on(Request.Sources.class, this::addSources);
+        on(Request.Files.class, this::makeFiles);
+        on(Request.Room.class, this::makeRoom);
+        on(Request.Part.class, RequestService::noteParts);
+        on(Request.Publish.class, this::publish);
         on(Request.Wait.class, this::await);
         on(Request.ListArrays.class, this::list);
         on(Request.Info.class, this::info);
@@ -114,7 +112,9 @@ final class RequestService implements RequestHandler {
     private void requireHandlers(Class<?> type) {
         if (type.isSealed()) {
             Stream.of(type.getPermittedSubclasses()).forEach(this::requireHandlers);
-        } else if (type != Request.Hello.class && !handlers.containsKey(type)) { // a connection answers Hello by itself
+        } else if (!Stream.of(Request.GetInfo.class, Request.GetInterfaceDescription.class)
+                        .anyMatch(type::equals) // the control server answers these
+                && !handlers.containsKey(type)) {
             throw new IllegalStateException("no handler for " + type);
         }
     }
@@ -128,7 +128,8 @@ final class RequestService implements RequestHandler {
         handler.accept(request, reply);
     }
 
-    private void load(LoadRequest request, Reply reply) {
+    private void load(LoadRequest call, Reply reply) {
+        LoadRequest request = PendingSources.addTo(call, reply.session());
         if (request.registerOnly()) {
             run(
                     threads.sources(),
@@ -138,6 +139,11 @@ final class RequestService implements RequestHandler {
         } else {
             follow(loadService.startLoad(request, reply.peer()), reply);
         }
+    }
+
+    private void addSources(Request.Sources request, Reply reply) {
+        PendingSources.of(reply.session()).add(request.sources());
+        reply.done(Done.NOTHING);
     }
 
     private void reload(Request.Reload request, Reply reply) {
@@ -162,34 +168,50 @@ final class RequestService implements RequestHandler {
         }));
     }
 
-    private void makeFiles(NewFilesRequest request, Reply reply) {
-        Upload upload = requireUpload(request.token(), reply);
-        run(threads.room(), reply, "NewFiles", () -> {
+    private void create(Request.Create request, Reply reply, BuildQueue builds) {
+        if (reply.session().kept() != null) {
+            throw Failure.of(ErrorCode.REFUSED, "the connection has a build already, or sources of a load")
+                    .remedy("create each dataset on a connection of its own");
+        }
+        run(threads.room(), reply, "Create", () -> builds.await(request, reply));
+    }
+
+    private void makeFiles(Request.Files request, Reply reply) {
+        Upload upload = requireUpload(reply);
+        run(threads.room(), reply, "Files", () -> {
             upload.makeFiles(request.files());
             reply.done(Done.NOTHING);
         });
     }
 
-    private void makeRoom(Request.MakeRoom request, Reply reply) {
-        Upload upload = requireUpload(request.token(), reply);
-        run(threads.room(), reply, "MakeRoom", () -> {
+    private void makeRoom(Request.Room request, Reply reply) {
+        Upload upload = requireUpload(reply);
+        run(threads.room(), reply, "Room", () -> {
             upload.makeRoom(request.bytes());
             reply.done(Done.NOTHING);
         });
     }
 
-    private Upload requireUpload(long token, Reply reply) {
-        return loads.findUpload(token)
-                .filter(upload -> Access.isBuiltBy(upload, reply.peer()))
-                .orElseThrow(() -> Failure.of(ErrorCode.NOT_FOUND, "no such build")
-                        .with("token", token)
-                        .remedy("its client left, or it was published; request the build again"));
+    private static void noteParts(Request.Part request, Reply reply) {
+        requireUpload(reply).noteParts(request.parts());
+        reply.done(Done.NOTHING);
     }
 
-    private void publish(PublishRequest request, Reply reply) {
-        Upload upload = requireUpload(request.token(), reply);
+    private void publish(Request.Publish request, Reply reply) {
+        Upload upload = requireUpload(reply);
+        upload.whenEnded((done, failure) -> reply.session().forget());
         answerAtEnd(upload, reply);
-        run(threads.publishing(), reply, "Publish", () -> upload.publish(request.parts()));
+        run(threads.publishing(), reply, "Publish", upload::publish);
+    }
+
+    /** Returns the build of the connection; fails with the reason if it has ended. */
+    private static Upload requireUpload(Reply reply) {
+        if (reply.session().kept() instanceof Upload upload) {
+            upload.requireOpen();
+            return upload;
+        }
+        throw Failure.of(ErrorCode.NOT_FOUND, "the connection has no build")
+                .remedy("call Create first, on the same connection");
     }
 
     private void await(Request.Wait request, Reply reply) {
@@ -203,8 +225,8 @@ final class RequestService implements RequestHandler {
 
     private void list(Request.ListArrays request, Reply reply) {
         runUntilSent(reply, "ListArrays", () -> {
-            reply.rows(overview.arrays(name -> name.startsWith(request.prefix()), request.includeRetired()));
-            reply.done(Done.NOTHING);
+            reply.answer(new ArrayRows(
+                    overview.arrays(name -> name.startsWith(request.prefix()), request.includeRetired())));
         });
     }
 
@@ -215,8 +237,7 @@ final class RequestService implements RequestHandler {
             if (rows.isEmpty()) {
                 throw residency.notResident(name);
             }
-            reply.rows(rows);
-            reply.done(Done.NOTHING);
+            reply.answer(new ArrayRows(rows));
         });
     }
 
@@ -268,8 +289,7 @@ final class RequestService implements RequestHandler {
     private void errors(Request.Errors request, Reply reply) {
         List<ErrorRow> rows = new ArrayList<>(overview.errors());
         threads.late().forEach(late -> rows.add(row(late)));
-        reply.rows(rows);
-        reply.done(Done.NOTHING);
+        reply.answer(new ErrorRows(rows));
     }
 
     private static ErrorRow row(FairQueue.Running late) {
@@ -295,26 +315,23 @@ final class RequestService implements RequestHandler {
 
     private void status(Request.Status request, Reply reply) {
         run(threads.answers(), reply, "Status", () -> {
-            reply.status(overview.status());
-            reply.done(Done.NOTHING);
+            reply.answer(overview.status());
         });
     }
 
     private void loads(Request.Loads request, Reply reply) {
         run(threads.answers(), reply, "Loads", () -> {
-            reply.rows(overview.loads());
-            reply.done(Done.NOTHING);
+            reply.answer(new LoadRows(overview.loads()));
         });
     }
 
     private void listRegions(RegionRequest.ListAll request, Reply reply) {
         runUntilSent(reply, "ListRegions", () -> {
             RegionFiles regions = store.regions();
-            reply.rows(
+            reply.answer(new RegionRows(
                     request.name().isEmpty()
                             ? regions.list()
-                            : regions.find(request.name()).stream().toList());
-            reply.done(Done.NOTHING);
+                            : regions.find(request.name()).stream().toList()));
         });
     }
 
@@ -336,13 +353,12 @@ final class RequestService implements RequestHandler {
     /** Answers once the region is there, without keeping a thread while another client has it made. */
     private void makeRegion(RegionRequest.Create request, Reply reply) {
         Names.requireDataset(request.name());
-        long storedBytes = RegionFiles.storedBytes(request.byteSize());
+        long storedBytes = RegionFiles.storedBytes(request.bytes());
         var unused = store.regions()
                 .create(request, reply.peer().pid(), () -> residency.reserve(storedBytes, reply::isConnected))
                 .whenComplete((row, failure) -> {
                     if (failure == null) {
-                        reply.rows(List.of(row));
-                        reply.done(Done.NOTHING);
+                        reply.answer(new RegionRows(List.of(row)));
                     } else {
                         reply.problem(failure);
                     }
@@ -371,7 +387,7 @@ final class RequestService implements RequestHandler {
     private void runUntilSent(Reply reply, String what, Runnable request) {
         reply.onDisconnect(threads.listings().submitHolding(reply.peer(), what, endTurn -> {
             answer(reply, request);
-            reply.onClosed(endTurn);
+            reply.onSent(endTurn);
         })::withdraw);
     }
 

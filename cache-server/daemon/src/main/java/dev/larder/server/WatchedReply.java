@@ -1,13 +1,9 @@
 package dev.larder.server;
 
-import dev.larder.internal.protocol.Build;
-import dev.larder.internal.protocol.DaemonStatus;
-import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.Progress;
 import dev.larder.internal.protocol.Response;
 import dev.larder.server.control.Peer;
 import dev.larder.server.control.Reply;
-import java.util.List;
 
 /** Passes everything on to a client, and tells once how its exchange ended. */
 final class WatchedReply implements Reply {
@@ -15,13 +11,10 @@ final class WatchedReply implements Reply {
     private final Ending ending;
     private boolean hasEnded;
 
-    /** Who wants to know. Exactly one of the last three is called, once; {@link #turn} never after them, none at the same time. */
+    /** Who wants to know. Exactly one of these is called, once. */
     interface Ending {
-        /** The client may build what it asked for. */
-        void turn();
-
-        /** It has what it asked for. */
-        void done();
+        /** It has the answer that it asked for. */
+        void answered(Response response);
 
         /** It was told of a failure. */
         void failed(Throwable failure);
@@ -54,29 +47,9 @@ final class WatchedReply implements Reply {
     }
 
     @Override
-    public void rows(List<? extends Response> rows) {
-        reply.rows(rows);
-    }
-
-    @Override
-    public void build(Build build) {
-        synchronized (this) {
-            if (!hasEnded) {
-                ending.turn();
-            }
-        }
-        reply.build(build);
-    }
-
-    @Override
-    public void status(DaemonStatus status) {
-        reply.status(status);
-    }
-
-    @Override
-    public void done(Done done) {
-        endOnce(ending::done);
-        reply.done(done);
+    public void answer(Response response) {
+        endOnce(() -> ending.answered(response));
+        reply.answer(response);
     }
 
     @Override
@@ -96,8 +69,13 @@ final class WatchedReply implements Reply {
     }
 
     @Override
-    public void onClosed(Runnable action) {
-        reply.onClosed(action);
+    public void onSent(Runnable action) {
+        reply.onSent(action);
+    }
+
+    @Override
+    public Session session() {
+        return reply.session();
     }
 
     @Override

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.protocol.Build;
-import dev.larder.internal.protocol.DaemonStatus;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.Progress;
 import dev.larder.internal.protocol.Response;
@@ -45,16 +44,7 @@ class ActivityTest {
         public void progress(Progress progress) {}
 
         @Override
-        public void rows(List<? extends Response> rows) {}
-
-        @Override
-        public void build(Build build) {}
-
-        @Override
-        public void status(DaemonStatus status) {}
-
-        @Override
-        public void done(Done done) {}
+        public void answer(Response response) {}
 
         @Override
         public void problem(Throwable failure) {}
@@ -70,8 +60,13 @@ class ActivityTest {
         }
 
         @Override
-        public void onClosed(Runnable action) {
+        public void onSent(Runnable action) {
             onDisconnect.add(action);
+        }
+
+        @Override
+        public Session session() {
+            throw new UnsupportedOperationException();
         }
 
         @Override
@@ -117,13 +112,12 @@ class ActivityTest {
     }
 
     @Test
-    void aTurnToBuildEndsTheWaitButNotTheUse() {
-        ask(false, reply -> reply.build(new Build(1, "folder")));
-        assertThat(activity.isUnderWay()).isTrue();
+    void aTurnToBuildIsAMiss() {
+        ask(true, reply -> reply.answer(new Build("folder")));
+        assertThat(activity.isUnderWay()).isFalse();
 
         client.leave();
 
-        assertThat(activity.isUnderWay()).isFalse();
         assertThat(counters.value(Counter.ASK_MISSES)).isEqualTo(1);
         assertThat(counters.value(Counter.ASKS_LEFT)).isZero();
     }

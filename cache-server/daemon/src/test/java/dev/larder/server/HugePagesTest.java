@@ -108,7 +108,7 @@ class HugePagesTest {
             RegionRow region = served.control().createRegion("weights", "test", 5 * MIB, isSealed);
             int descriptor = isSealed
                     ? RegionsTest.receive(served, region.id()).descriptor()
-                    : Posix.system().openForWriting(region.path().orElseThrow());
+                    : Posix.system().openForWriting(region.file().orElseThrow());
             long bytes = RegionDescriptor.DATA_OFFSET + 5 * MIB;
             long address = BulkIo.system().mapWritable(descriptor, 0, bytes);
 

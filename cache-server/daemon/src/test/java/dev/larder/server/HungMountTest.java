@@ -8,9 +8,10 @@ import dev.larder.internal.protocol.ErrorRow;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.Protocol;
 import dev.larder.internal.protocol.Request;
-import dev.larder.internal.protocol.RequestCodec;
 import dev.larder.server.metrics.Counter;
+import dev.larder.testing.ProtocolSamples;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -61,8 +62,7 @@ class HungMountTest {
         SocketChannel channel =
                 SocketChannel.open(Protocol.address(served.layout().socket()));
         asking.add(channel);
-        channel.write(new RequestCodec().encode(new Request.Hello(Protocol.MAJOR, Protocol.MINOR, 1, "test")));
-        channel.write(new RequestCodec().encode(request));
+        channel.write(ByteBuffer.wrap(ProtocolSamples.encode(request)));
     }
 
     private static LoadRequest register(String name, Path path) {

@@ -62,7 +62,7 @@ class RegionsTest {
         assertThat(served.control().regions("")).containsExactly(made);
         assertThat(served.control().regions("absent")).isEmpty();
         assertThat(made.creatorPid()).isEqualTo(ProcessHandle.current().pid());
-        assertThat(Files.size(made.path().orElseThrow())).isEqualTo(RegionDescriptor.DATA_OFFSET + BYTES);
+        assertThat(Files.size(made.file().orElseThrow())).isEqualTo(RegionDescriptor.DATA_OFFSET + BYTES);
         assertThat(served.control().status().usedBytes()).isEqualTo(STORED_BYTES);
     }
 
@@ -148,7 +148,7 @@ class RegionsTest {
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NO_SPACE));
 
         assertThat(served.control().regions("")).isEmpty();
-        assertThat(create("small", false).byteSize()).isEqualTo(BYTES);
+        assertThat(create("small", false).bytes()).isEqualTo(BYTES);
     }
 
     @Test
@@ -195,7 +195,7 @@ class RegionsTest {
     void regionsThatSomebodyRemovedFromUnderTheDaemonAreForgotten() throws IOException {
         served.start();
         RegionRow made = create("weights", false);
-        Path file = made.path().orElseThrow();
+        Path file = made.file().orElseThrow();
 
         Files.delete(file);
 

@@ -415,7 +415,7 @@ class ResidencyTest {
         Folders.remove(served.root());
         try (Daemon other = Daemon.start(new DaemonConfig(served.root(), OptionalLong.empty(), 1))) {
             Awaitility.await().until(served::isStopped);
-            assertThat(served.control().greet().daemonPid())
+            assertThat(served.control().info().pid())
                     .isEqualTo(ProcessHandle.current().pid());
             assertThat(Files.exists(other.layout().lock())).isTrue();
         }

@@ -75,7 +75,7 @@ public final class LiveProbes implements Probes {
     @Override
     public DaemonAnswer daemon(Path store) {
         try {
-            String version = client(store).greet().daemonVersion();
+            String version = client(store).info().version();
             return isAnswering(store)
                     ? new DaemonAnswer(DaemonAnswer.State.RUNNING, version)
                     : new DaemonAnswer(DaemonAnswer.State.HANGING, hanging(store));

@@ -246,7 +246,7 @@ public final class LaunchData implements NodeData {
 
     private static boolean isThere(ControlClient client) {
         try {
-            Object unused = client.greet();
+            Object unused = client.info();
             return true;
         } catch (LarderException e) {
             if (e.code() != ErrorCode.NO_DAEMON) {

@@ -9,7 +9,6 @@ import dev.larder.server.store.StoreReport;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
-import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
@@ -96,10 +95,10 @@ public final class Json {
                 .map(row -> new JsonFields()
                         .with("name", row.name())
                         .with("kind", row.kind())
-                        .with("bytes", row.byteSize())
+                        .with("bytes", row.bytes())
                         .with("creatorPid", row.creatorPid())
                         .with("created", row.created())
-                        .with("path", row.path().map(Path::toString).orElse("")))
+                        .with("path", row.path()))
                 .toList());
     }
 

@@ -108,7 +108,7 @@ public record TopSample(
             return process.isStopped() ? Life.STOPPED : Life.RUNNING;
         }
         try {
-            ControlClient.at(store).patientFor(PATIENCE).greet();
+            ControlClient.at(store).patientFor(PATIENCE).info();
             return Life.ELSEWHERE;
         } catch (LarderException e) {
             return e.code() == ErrorCode.DEADLINE ? Life.ELSEWHERE : Life.GONE;

@@ -7,9 +7,9 @@ import dev.larder.command.doctor.Probes.DaemonAnswer;
 import dev.larder.internal.control.ShortFolder;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.Posix;
-import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.ErrorRow;
 import dev.larder.internal.protocol.Request;
+import dev.larder.internal.protocol.Response;
 import dev.larder.server.control.ControlServer;
 import dev.larder.server.control.ControlSettings;
 import dev.larder.server.control.RequestHandler;
@@ -50,8 +50,7 @@ class LiveProbesTest {
         ErrorRow other = new ErrorRow(1, Instant.EPOCH, Instant.EPOCH, "another", "");
         RequestHandler handler = (request, reply) -> {
             if (request instanceof Request.Errors) {
-                reply.rows(List.of(other, late));
-                reply.done(Done.NOTHING);
+                reply.answer(new Response.ErrorRows(List.of(other, late)));
             }
         };
         ControlSettings settings = ControlSettings.of(new StoreLayout(folder), "1");

@@ -16,7 +16,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class JsonTest {
@@ -203,7 +202,7 @@ class JsonTest {
 
     @Test
     void regionsAreWrittenAsTheyAlwaysWere() {
-        RegionRow region = new RegionRow("q", "memfd", 1, 2, Optional.empty(), 4, Instant.EPOCH);
+        RegionRow region = new RegionRow("q", "memfd", 1, 2, "", 4, Instant.EPOCH);
 
         assertThat(Json.regions(List.of(region))).isEqualTo("""
                         [

@@ -1,37 +1,32 @@
 package dev.larder.server.control;
 
-import dev.larder.internal.protocol.Build;
-import dev.larder.internal.protocol.DaemonStatus;
-import dev.larder.internal.protocol.Done;
-import dev.larder.internal.protocol.FrameBudget;
-import dev.larder.internal.protocol.FrameReader;
+import dev.larder.internal.posix.Posix;
+import dev.larder.internal.protocol.Answers;
+import dev.larder.internal.protocol.LoadOptions.As;
 import dev.larder.internal.protocol.Problem;
-import dev.larder.internal.protocol.Progress;
-import dev.larder.internal.protocol.Protocol;
-import dev.larder.internal.protocol.Response;
+import dev.larder.message.MessageBudget;
+import dev.larder.message.MessageReader;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
-import java.util.ArrayList;
-import java.util.List;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One client, from its connecting to its leaving. As a {@link Reply} it is used by any thread; all else belongs to the
+ * One client, from its connecting to its leaving. As a {@link ActiveCall.Caller} it is used by any thread; all else belongs to the
  * control thread.
  *
  * <pre>
- *   GREETING ── Hello ──> ASKING ── request ──> WORKING ── Done, Problem ──> LEAVING ── all sent ──> closed
- *       └──────────────────┴─ garbage, too late ──────────────────────────────┘
+ *   IDLE ── call ──> WORKING ── answer ──> all sent ──> IDLE
+ *     └──────────────────┴─ garbage, too late ─────────> LEAVING ──> all sent ──> closed
  * </pre>
  */
-final class Connection implements Reply {
+final class Connection implements ActiveCall.Caller {
     /** Where the exchange stands. */
     enum Stage {
-        GREETING,
-        ASKING,
+        IDLE,
         WORKING,
         LEAVING
     }
@@ -41,39 +36,41 @@ final class Connection implements Reply {
     private final Peer peer;
     private final ControlSettings settings;
     private final ConnectionEvents events;
-    private final FrameReader frames;
-    private final Outbox outbox = new Outbox();
+    private final MessageReader reader;
     private final AtomicBoolean announced = new AtomicBoolean();
 
-    private Stage stage = Stage.GREETING;
+    private Stage stage = Stage.IDLE;
+    private @Nullable ActiveCall call;
+    private byte @Nullable [] lastWords;
     private @Nullable ByteBuffer unsent;
     private long deadlineNanos;
-    private Progress lastProgress = Progress.of(Progress.Phase.WAITING, "", "");
+    private boolean isMessageBegun;
+    private boolean isInputEnded;
 
     private final Object lock = new Object();
-    private final List<Runnable> disconnectActions = new ArrayList<>();
-    private final List<Runnable> endActions = new ArrayList<>();
-    private final List<Runnable> closeActions = new ArrayList<>();
-    private boolean disconnected;
-    private boolean answered;
+    private @Nullable Kept kept;
+    private @Nullable PeerProcess process;
+    private boolean closed;
 
     Connection(
             SocketChannel channel,
             SelectionKey key,
             Peer peer,
             ControlSettings settings,
-            FrameBudget budget,
+            MessageBudget budget,
             ConnectionEvents events) {
-        this.frames = new FrameReader(Protocol.MAX_GREETING_LENGTH, budget);
+        this.reader = new MessageReader(budget);
         this.channel = channel;
         this.key = key;
         this.peer = peer;
         this.settings = settings;
         this.events = events;
-        this.deadlineNanos = System.nanoTime() + settings.handshakeTimeout().toNanos();
+        this.deadlineNanos = System.nanoTime() + settings.callTimeout().toNanos();
     }
 
-    /** What a connection tells its server. */
+    private record Kept(Object value, Runnable onClose) {}
+
+    /** The server of connections. */
     interface ConnectionEvents {
         /** There is something to send; called on any thread. */
         void readyToSend(Connection connection);
@@ -88,75 +85,42 @@ final class Connection implements Reply {
     }
 
     @Override
-    public void progress(Progress progress) {
-        synchronized (lock) {
-            lastProgress = progress;
+    public void readyToSend() {
+        if (announced.compareAndSet(false, true)) {
+            events.readyToSend(this);
         }
-        announce(outbox.offer(progress, false));
     }
 
     @Override
-    public void rows(List<? extends Response> rows) {
-        announce(outbox.offer(rows));
+    public void failed(Throwable failure) {
+        events.failed(failure);
     }
 
     @Override
-    public void build(Build build) {
-        announce(outbox.offer(build, false));
-    }
-
-    @Override
-    public void status(DaemonStatus status) {
-        announce(outbox.offer(status, false));
-    }
-
-    @Override
-    public void done(Done done) {
-        end(done);
-    }
-
-    @Override
-    public void problem(Throwable failure) {
-        end(Problem.of(failure));
-    }
-
-    @Override
-    public void onDisconnect(Runnable action) {
+    public void keep(Object value, Runnable onClose) {
         synchronized (lock) {
-            if (!disconnected) {
-                disconnectActions.add(action);
+            if (!closed) {
+                kept = new Kept(value, onClose);
+                if (process == null) {
+                    process = PeerProcess.of(peer.pid());
+                }
                 return;
             }
         }
-        run(action);
+        run(onClose);
     }
 
     @Override
-    public void onEnd(Runnable action) {
+    public void forget() {
         synchronized (lock) {
-            if (!disconnected && !answered) {
-                endActions.add(action);
-                return;
-            }
+            kept = null;
         }
-        run(action);
     }
 
     @Override
-    public void onClosed(Runnable action) {
+    public @Nullable Object kept() {
         synchronized (lock) {
-            if (!disconnected) {
-                closeActions.add(action);
-                return;
-            }
-        }
-        run(action);
-    }
-
-    @Override
-    public boolean isConnected() {
-        synchronized (lock) {
-            return !disconnected && !outbox.isEnded();
+            return kept == null ? null : kept.value;
         }
     }
 
@@ -164,72 +128,131 @@ final class Connection implements Reply {
         return stage;
     }
 
-    void enter(Stage next) {
+    /** Begins to work on a call. */
+    ActiveCall begin(boolean wantsMore, boolean isOneway) {
+        ActiveCall begun = new ActiveCall(this, wantsMore, isOneway);
+        call = begun;
+        enter(Stage.WORKING, settings.heartbeat().toNanos());
+        return begun;
+    }
+
+    private void enter(Stage next, long nanos) {
         stage = next;
-        frames.limitTo(next == Stage.ASKING ? Protocol.MAX_REQUEST_LENGTH : Protocol.MAX_GREETING_LENGTH);
-        if (next == Stage.WORKING) {
-            deadlineNanos = System.nanoTime() + settings.heartbeat().toNanos();
-        } else if (next == Stage.LEAVING) {
-            deadlineNanos = System.nanoTime() + settings.stallTimeout().toNanos();
-        }
+        deadlineNanos = System.nanoTime() + nanos;
     }
 
-    /** Sends something that no handler has asked for. */
-    void send(Response response) {
-        announce(outbox.offer(response, false));
+    /** Sends a refusal, drops what else is waiting, and ends the connection. */
+    void endWith(Problem problem) {
+        endWith(Answers.encodeOne(problem));
     }
 
-    /** Drops what is waiting, and ends the exchange. */
-    void endWith(Response response) {
-        outbox.endWith(response);
-        enter(Stage.LEAVING);
-        announce(true);
+    /** Sends a message, drops what else is waiting, and ends the connection. */
+    void endWith(byte[] message) {
+        lastWords = message;
+        enter(Stage.LEAVING, settings.stallTimeout().toNanos());
+        readyToSend();
     }
 
-    /** Reads what has come; false where the client has left. */
+    /** Reads the bytes that have arrived; false if the client has left. One that only sends no more, as pipes do, still gets its answers. */
     boolean read() throws IOException {
-        return frames.read(channel) >= 0;
+        boolean isThere = true;
+        if (reader.read(channel) < 0) {
+            isInputEnded = true;
+            isThere = !isHungUp();
+            key.interestOpsAnd(~SelectionKey.OP_READ);
+        }
+        if (reader.isFull() && stage == Stage.WORKING) {
+            key.interestOpsAnd(~SelectionKey.OP_READ); // the call before has to be answered first
+        }
+        return isThere;
     }
 
-    /** Gives the memory of what was read back, once the request is understood: its answer may take long. */
-    void releaseInput() {
-        frames.release();
+    private boolean isHungUp() {
+        return Posix.system().isHungUp(PeerPolicy.descriptor(channel));
     }
 
-    /** Returns the next frame, or null. */
+    /** Returns the next message, or null. */
     @Nullable
-    ByteBuffer nextFrame() {
-        return frames.next();
+    ByteBuffer nextMessage() {
+        ByteBuffer message = reader.next();
+        boolean wasBegun = isMessageBegun;
+        isMessageBegun = message == null && reader.hasBytes();
+        if (message == null && isInputEnded) {
+            enter(Stage.LEAVING, settings.stallTimeout().toNanos());
+            readyToSend();
+        } else if (isMessageBegun && !wasBegun) { // a message that has begun has to come soon
+            deadlineNanos = System.nanoTime() + settings.callTimeout().toNanos();
+        }
+        return message;
     }
 
-    /** Sends what can be sent now. */
-    void flush(OutputBatch batch) throws IOException {
+    /** Returns the memory of a message that was taken: its call may take long. */
+    void releaseInput() {
+        reader.releaseIfEmpty();
+    }
+
+    /** Returns the first bytes of a message that is none. */
+    byte[] beginning(int most) {
+        return reader.beginning(most);
+    }
+
+    /** Sends what can be sent now; true if a call was answered, so that the next one may begin. */
+    boolean flush(OutputBatch batch) throws IOException {
         announced.set(false);
         if (unsent != null) {
             channel.write(unsent);
             if (unsent.hasRemaining()) {
-                return;
+                return false;
             }
         }
         boolean wasBlocked = unsent != null;
-        unsent = batch.write(outbox, channel);
-        int reading = stage == Stage.LEAVING ? 0 : SelectionKey.OP_READ;
+        unsent = batch.write(this::poll, channel);
+        boolean isReading = stage != Stage.LEAVING && !isInputEnded && !(stage == Stage.WORKING && reader.isFull());
+        int reading = isReading ? SelectionKey.OP_READ : 0;
         key.interestOps(unsent == null ? reading : reading | SelectionKey.OP_WRITE);
         if (unsent != null) {
             deadlineNanos = System.nanoTime() + settings.stallTimeout().toNanos();
-        } else if (wasBlocked || stage == Stage.WORKING) {
-            enter(stage);
+            return false;
         }
+        ActiveCall current = call;
+        if (stage == Stage.WORKING && current != null && current.isDrained()) {
+            call = null;
+            current.sent();
+            isMessageBegun = false;
+            enter(Stage.IDLE, idleNanos());
+            return true;
+        } else if (stage == Stage.WORKING) {
+            enter(stage, settings.heartbeat().toNanos());
+        } else if (wasBlocked && stage == Stage.LEAVING) {
+            enter(stage, settings.stallTimeout().toNanos());
+        }
+        return false;
     }
 
-    /** Tells whether the exchange has ended and the client has been told. */
+    private byte @Nullable [] poll() {
+        if (stage == Stage.LEAVING) {
+            byte[] words = lastWords;
+            lastWords = null;
+            return words;
+        }
+        return call == null ? null : call.poll();
+    }
+
+    /** The process of a connection that keeps a value is looked at from time to time, others end. */
+    private long idleNanos() {
+        Duration time = kept() == null ? settings.idleTimeout() : settings.heartbeat();
+        return time.toNanos();
+    }
+
+    /** Returns whether the last message was sent. */
     boolean isFinished() {
-        return unsent == null && outbox.isDrained();
+        return stage == Stage.LEAVING && unsent == null && lastWords == null;
     }
 
-    /** Tells whether a handler has given its answer, sent or not. */
+    /** Returns whether a handler has given its answer, sent or not. */
     boolean isAnswered() {
-        return outbox.isEnded();
+        ActiveCall current = call;
+        return current == null || current.isAnswered();
     }
 
     /** Returns when something has to happen if nothing comes before, by {@link System#nanoTime}. */
@@ -237,62 +260,55 @@ final class Connection implements Reply {
         return deadlineNanos;
     }
 
-    /** Does what is due; false where the client has had its time. */
+    /** Does what is due; false if the client has had its time. */
     boolean onDeadline() {
-        if (stage != Stage.WORKING || unsent != null) {
+        if (unsent != null || isMessageBegun || stage == Stage.LEAVING) {
             return false;
         }
-        enter(Stage.WORKING);
-        Progress again;
-        synchronized (lock) {
-            again = lastProgress;
+        ActiveCall current = call;
+        if (stage == Stage.WORKING && current != null) {
+            if (isInputEnded && isHungUp()) {
+                return false;
+            }
+            enter(Stage.WORKING, settings.heartbeat().toNanos());
+            current.repeatProgress();
+            return true;
         }
-        send(again);
-        return true;
+        PeerProcess its;
+        synchronized (lock) {
+            its = process;
+        }
+        boolean stays = kept() != null && (its == null || !its.hasEnded());
+        enter(Stage.IDLE, settings.heartbeat().toNanos());
+        return stays;
     }
 
-    /** Closes the channel, and tells whoever works for this client unless they have answered. */
+    /** Closes the channel, and ends the call and the value that was kept. */
     void close() {
-        outbox.abandon();
-        frames.release();
+        reader.release();
         key.cancel();
         try {
             channel.close();
         } catch (IOException failure) {
             events.failed(failure);
         }
-        List<Runnable> actions;
-        synchronized (lock) {
-            disconnected = true;
-            actions = new ArrayList<>(answered ? List.of() : disconnectActions);
-            actions.addAll(closeActions);
-            disconnectActions.clear();
-            closeActions.clear();
+        ActiveCall current = call;
+        if (current != null) {
+            current.leave();
         }
-        actions.forEach(this::run);
-        runEndActions();
-    }
-
-    private void end(Response response) {
+        Kept last;
+        PeerProcess its;
         synchronized (lock) {
-            answered = true;
+            closed = true;
+            last = kept;
+            kept = null;
+            its = process;
         }
-        announce(outbox.offer(response, true));
-        runEndActions();
-    }
-
-    private void runEndActions() {
-        List<Runnable> actions;
-        synchronized (lock) {
-            actions = List.copyOf(endActions);
-            endActions.clear();
+        if (last != null) {
+            run(last.onClose);
         }
-        actions.forEach(this::run);
-    }
-
-    private void announce(boolean accepted) {
-        if (accepted && announced.compareAndSet(false, true)) {
-            events.readyToSend(this);
+        if (its != null) {
+            its.close();
         }
     }
 

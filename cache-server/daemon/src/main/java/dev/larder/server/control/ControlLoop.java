@@ -4,14 +4,15 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.Remedy;
-import dev.larder.internal.protocol.FrameBudget;
+import dev.larder.internal.protocol.Answers;
 import dev.larder.internal.protocol.Problem;
-import dev.larder.internal.protocol.ResponseCodec;
 import dev.larder.internal.time.Deadline;
+import dev.larder.message.MessageBudget;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
@@ -47,10 +48,11 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
     private final UserQuota seats;
 
     /** One for the owner, so that no member can use it up. */
-    private final FrameBudget ownerBudget = new FrameBudget(Runtime.getRuntime().maxMemory() / HEAP_PARTS);
+    private final MessageBudget ownerBudget =
+            new MessageBudget(Runtime.getRuntime().maxMemory() / HEAP_PARTS);
 
-    private final FrameBudget memberBudget =
-            new FrameBudget(Runtime.getRuntime().maxMemory() / HEAP_PARTS);
+    private final MessageBudget memberBudget =
+            new MessageBudget(Runtime.getRuntime().maxMemory() / HEAP_PARTS);
     private final Dispatcher dispatcher;
     private final Counters counters;
     private final ErrorLog errors;
@@ -176,12 +178,11 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
 
     private void serve(Connection connection, SelectionKey key) {
         try {
-            if (key.isValid() && key.isReadable() && !connection.read()) {
-                drop(connection);
-                return;
-            }
             if (key.isValid() && key.isReadable()) {
-                dispatcher.take(connection);
+                if (!dispatcher.read(connection)) {
+                    drop(connection);
+                    return;
+                }
             }
             if (key.isValid() && key.isWritable()) {
                 flush(connection);
@@ -204,7 +205,9 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
 
     private void flush(Connection connection) {
         try {
-            connection.flush(batch);
+            if (connection.flush(batch)) {
+                dispatcher.take(connection); // the next call may have arrived
+            }
         } catch (IOException clientIsGone) {
             drop(connection);
             return;
@@ -281,7 +284,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
 
     private static void refuse(SocketChannel channel, LarderException reason) {
         try (channel) {
-            channel.write(new ResponseCodec().encode(Problem.of(reason)));
+            channel.write(ByteBuffer.wrap(Answers.encodeOne(Problem.of(reason))));
         } catch (IOException ignored) {
             // gone already: nobody left to tell
         }
@@ -316,8 +319,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
     }
 
     private boolean hasNothingToSay(Connection connection) {
-        boolean silent =
-                connection.stage() == Connection.Stage.GREETING || connection.stage() == Connection.Stage.ASKING;
+        boolean silent = connection.stage() == Connection.Stage.IDLE;
         if (silent) {
             connection.close();
         }

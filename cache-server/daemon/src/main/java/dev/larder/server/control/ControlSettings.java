@@ -10,7 +10,8 @@ import java.time.Duration;
  * @param socket the file to listen at, in a folder that only those can enter who may connect
  * @param daemonVersion told to clients
  * @param maxConnections clients at a time; more are refused with a reason
- * @param handshakeTimeout how long a client may take from connecting to the end of its request
+ * @param callTimeout how long a client may take from connecting, or from the first byte of a message, to the end of the message
+ * @param idleTimeout how long a connection may stay open without a call
  * @param heartbeat how often a waiting client hears from us; it gives up after some ten seconds without
  * @param stallTimeout how long a client may refuse to read its answer
  * @param closeTimeout how long a close waits for answers to leave
@@ -19,7 +20,8 @@ public record ControlSettings(
         Path socket,
         String daemonVersion,
         int maxConnections,
-        Duration handshakeTimeout,
+        Duration callTimeout,
+        Duration idleTimeout,
         Duration heartbeat,
         Duration stallTimeout,
         Duration closeTimeout) {
@@ -40,6 +42,7 @@ public record ControlSettings(
                 daemonVersion,
                 1024,
                 Duration.ofSeconds(5),
+                Duration.ofMinutes(1),
                 Duration.ofMillis(500),
                 Duration.ofSeconds(30),
                 Duration.ofMillis(500));

@@ -3,29 +3,34 @@ package dev.larder.server.control;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.layout.Names;
 import dev.larder.internal.layout.StoreLayout;
-import dev.larder.internal.protocol.NewFilesRequest;
+import dev.larder.internal.protocol.FormerProtocol;
 import dev.larder.internal.protocol.Problem;
 import dev.larder.internal.protocol.Protocol;
-import dev.larder.internal.protocol.PublishRequest;
 import dev.larder.internal.protocol.Request;
-import dev.larder.internal.protocol.RequestCodec;
-import dev.larder.internal.protocol.Welcome;
+import dev.larder.internal.protocol.Response.InterfaceDescription;
+import dev.larder.internal.protocol.Response.ServiceInfo;
+import dev.larder.message.BadMessage;
+import dev.larder.message.Call;
+import dev.larder.message.MessageBudget;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
+import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.time.Duration;
+import java.util.Objects;
 import java.util.Set;
 
-/** Takes frames through the exchange: handshake, then one request for the handler. Used by the control thread. */
+/** Takes messages for calls, and hands them to the handler, one at a time for each connection. Used by the control thread. */
 final class Dispatcher {
-    /** Whatever is not named is the owner's. */
+    /** Calls that are not named are for the owner only. */
     private static final Set<Class<? extends Request>> FOR_MEMBERS = Set.of(
             Request.Create.class,
-            NewFilesRequest.class,
-            Request.MakeRoom.class,
-            PublishRequest.class,
+            Request.Files.class,
+            Request.Room.class,
+            Request.Part.class,
+            Request.Publish.class,
             Request.Wait.class,
             Request.ListArrays.class,
             Request.Info.class,
@@ -39,8 +44,6 @@ final class Dispatcher {
     private final RequestHandler handler;
     private final Counters counters;
     private final ErrorLog errors;
-    private final RequestCodec codec = new RequestCodec();
-    private final long startNanos = System.nanoTime();
 
     Dispatcher(ControlSettings settings, PeerPolicy peers, RequestHandler handler, Counters counters, ErrorLog errors) {
         this.settings = settings;
@@ -50,67 +53,128 @@ final class Dispatcher {
         this.errors = errors;
     }
 
-    /** Takes all whole frames that have arrived; what breaks the protocol ends the connection with a reason. */
+    /** Reads the bytes that have arrived, and takes the messages in them; false if the client has left. */
+    boolean read(Connection connection) throws IOException {
+        try {
+            if (!connection.read()) {
+                return false;
+            }
+            take(connection);
+        } catch (MessageBudget.Exhausted e) {
+            end(
+                    connection,
+                    Failure.of(ErrorCode.REFUSED, "too many long requests at a time")
+                            .with("reason", e.getMessage())
+                            .cause(e)
+                            .remedy("try again in a moment"));
+        }
+        return true;
+    }
+
+    /** Takes messages as long as the one before is answered; bytes that are no message end the connection with a reason. */
     void take(Connection connection) {
         try {
-            ByteBuffer frame = connection.nextFrame();
-            while (frame != null && connection.stage() != Connection.Stage.LEAVING) {
-                boolean wasAsking = connection.stage() == Connection.Stage.ASKING;
-                take(connection, codec.decode(frame));
-                frame = connection.nextFrame();
-                if (wasAsking && frame == null) {
-                    connection.releaseInput();
+            while (connection.stage() == Connection.Stage.IDLE) {
+                ByteBuffer message = connection.nextMessage();
+                if (message == null) {
+                    return;
                 }
+                begin(connection, message);
+                connection.releaseInput();
             }
-        } catch (LarderException malformed) {
-            counters.increment(Counter.PROTOCOL_ERRORS);
-            errors.record(malformed);
-            connection.endWith(Problem.of(malformed));
+        } catch (BadMessage malformed) {
+            byte[] beginning = connection.beginning(FormerProtocol.HELLO_BYTES);
+            refuse(connection, malformed, FormerProtocol.isHello(beginning));
         }
     }
 
-    private void take(Connection connection, Request request) {
-        if (request instanceof Request.Hello hello && connection.stage() == Connection.Stage.GREETING) {
-            greet(connection, hello);
-        } else if (!(request instanceof Request.Hello) && connection.stage() == Connection.Stage.ASKING) {
-            connection.enter(Connection.Stage.WORKING);
-            counters.increment(Counter.REQUESTS);
-            handle(connection, request);
+    private void refuse(Connection connection, BadMessage malformed, boolean isOfFormerProtocol) {
+        if (isOfFormerProtocol) {
+            counters.increment(Counter.PROTOCOL_ERRORS);
+            connection.endWith(
+                    FormerProtocol.refusal(Failure.of(ErrorCode.REFUSED, "the daemon speaks another protocol")
+                            .with("daemonProtocol", Protocol.NUMBER)
+                            .with("daemonVersion", settings.daemonVersion())
+                            .remedy(Protocol.useOneRelease())));
         } else {
-            throw Failure.of(ErrorCode.BAD_INPUT, "message out of order")
-                    .with("message", request.getClass().getSimpleName())
-                    .with("stage", connection.stage())
-                    .remedy("send Hello, then one request, on each connection");
+            end(
+                    connection,
+                    Failure.of(ErrorCode.BAD_INPUT, "message is malformed")
+                            .with("reason", malformed.getMessage())
+                            .remedy("send Varlink: one JSON object in UTF-8, then a NUL byte"));
         }
     }
 
-    private void greet(Connection connection, Request.Hello hello) {
-        if (hello.protocolMajor() != Protocol.MAJOR) {
+    private void end(Connection connection, LarderException reason) {
+        counters.increment(Counter.PROTOCOL_ERRORS);
+        errors.record(reason);
+        connection.endWith(Problem.of(reason));
+    }
+
+    private void begin(Connection connection, ByteBuffer message) {
+        Call call;
+        try {
+            call = Call.decode(message, Protocol.METHODS);
+        } catch (Call.NoSuchMethod e) {
             counters.increment(Counter.PROTOCOL_ERRORS);
-            connection.endWith(Problem.of(Failure.of(ErrorCode.REFUSED, "the daemon speaks another protocol")
-                    .with("daemonProtocol", Protocol.MAJOR + "." + Protocol.MINOR)
-                    .with("clientProtocol", hello.protocolMajor() + "." + hello.protocolMinor())
-                    .with("daemonVersion", settings.daemonVersion())
-                    .with("clientVersion", hello.clientVersion())
-                    .remedy(Protocol.useOneRelease(ProcessHandle.current().pid()))));
+            connection.begin(false, false).answer(noSuchMethod(e.method()));
+            return;
+        } catch (BadMessage e) {
+            counters.increment(Counter.PROTOCOL_ERRORS);
+            if (!e.field().startsWith("parameters")) {
+                throw e;
+            }
+            connection.begin(false, false).answer(badParameter(e.field(), e.reason()));
             return;
         }
-        connection.enter(Connection.Stage.ASKING);
-        connection.send(new Welcome(
-                Protocol.MAJOR,
-                Protocol.MINOR,
-                StoreLayout.FORMAT_VERSION,
-                ProcessHandle.current().pid(),
-                Duration.ofNanos(System.nanoTime() - startNanos),
-                settings.daemonVersion()));
+        if (call.upgrade()) {
+            connection.begin(false, false).answer(badParameter("upgrade", "no other protocol is spoken here"));
+            return;
+        }
+        counters.increment(Counter.REQUESTS);
+        handle(connection.begin(call.more(), call.oneway()), (Request)
+                Objects.requireNonNull(call.parameters(), "a method has parameters"));
     }
 
-    private void handle(Connection reply, Request request) {
+    private Problem noSuchMethod(String method) {
+        int dot = method.lastIndexOf('.');
+        boolean isOtherInterface = dot < 0 || !Protocol.interfaces().contains(method.substring(0, dot));
+        return Problem.ofCall(
+                isOtherInterface ? "InterfaceNotFound" : "MethodNotFound",
+                Failure.of(ErrorCode.REFUSED, "the daemon has no such " + (isOtherInterface ? "interface" : "method"))
+                        .with(
+                                isOtherInterface ? "interface" : "method",
+                                Names.printable(isOtherInterface && dot >= 0 ? method.substring(0, dot) : method))
+                        .with("daemonVersion", settings.daemonVersion())
+                        .remedy(Protocol.useOneRelease()));
+    }
+
+    private Problem badParameter(String field, String reason) {
+        String parameter = field.substring(field.indexOf('.') + 1);
+        return Problem.ofCall(
+                "InvalidParameter",
+                Failure.of(ErrorCode.BAD_INPUT, "parameter of the call is refused")
+                        .with("parameter", parameter)
+                        .with("reason", reason)
+                        .with("daemonVersion", settings.daemonVersion())
+                        .remedy("see the interface " + Protocol.INTERFACE
+                                + "; a client of a later release may have parameters that this daemon has not"));
+    }
+
+    private void handle(ActiveCall reply, Request request) {
         try {
-            if (!isForMembers(request)) {
-                peers.requireOwner(reply.peer(), request.getClass().getSimpleName());
+            if (request instanceof Request.GetInfo) {
+                reply.answer(info());
+            } else if (request instanceof Request.GetInterfaceDescription asked) {
+                describe(asked.interfaceName(), reply);
+            } else if (request instanceof Request.Named named && named.name().length() > Protocol.MAX_NAME_LENGTH) {
+                reply.answer(badParameter("name", "it is longer than " + Protocol.MAX_NAME_LENGTH + " characters"));
+            } else {
+                if (!isForMembers(request)) {
+                    peers.requireOwner(reply.peer(), Protocol.shortMethod(request));
+                }
+                handler.handle(request, reply);
             }
-            handler.handle(request, reply);
         } catch (RuntimeException | Error failure) {
             if (!(failure instanceof LarderException known) || known.code() == ErrorCode.UNEXPECTED) {
                 errors.record(failure);
@@ -119,7 +183,27 @@ final class Dispatcher {
         }
     }
 
-    /** Tells what members of the group may ask for; whose dataset it is, the handler looks at. */
+    private ServiceInfo info() {
+        return new ServiceInfo(
+                "Larder",
+                "Larder daemon",
+                settings.daemonVersion(),
+                "https://varlink.org",
+                Protocol.interfaces(),
+                Protocol.NUMBER,
+                StoreLayout.FORMAT_VERSION,
+                ProcessHandle.current().pid());
+    }
+
+    private void describe(String interfaceName, ActiveCall reply) {
+        if (Protocol.interfaces().contains(interfaceName)) {
+            reply.answer(new InterfaceDescription(Protocol.description(interfaceName)));
+        } else {
+            reply.answer(noSuchMethod(interfaceName + "."));
+        }
+    }
+
+    /** Returns whether members of the group may call this; whose dataset it is, the handler looks at. */
     private static boolean isForMembers(Request request) {
         return FOR_MEMBERS.contains(request.getClass())
                 || (request instanceof Request.Verify verify && !verify.againstSources());

@@ -1,28 +1,26 @@
 package dev.larder.server.control;
 
-import dev.larder.internal.protocol.Response;
-import dev.larder.internal.protocol.ResponseCodec;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Packs frames into few writes. One for all connections, used by the control thread only. */
+/** Packs messages into few writes. One for all connections, used by the control thread only. */
 final class OutputBatch {
     private static final int CAPACITY = 64 * 1024;
     private static final int MAX_BATCHES = 8;
 
-    private final ResponseCodec codec = new ResponseCodec();
     private final ByteBuffer batch = ByteBuffer.allocateDirect(CAPACITY);
 
     /**
-     * Writes until the channel takes no more, the outbox is empty, or others should have their turn. Returns the bytes that
-     * are encoded and not taken, or null where there are none.
+     * Writes until the channel takes no more, there are no messages, or others should have their turn. Returns the bytes that are not
+     * taken, or null if there are none.
      */
     @Nullable
-    ByteBuffer write(Outbox outbox, WritableByteChannel channel) throws IOException {
+    ByteBuffer write(Supplier<byte @Nullable []> messages, WritableByteChannel channel) throws IOException {
         for (int count = 0; count < MAX_BATCHES; count++) {
-            ByteBuffer overhang = fill(outbox);
+            ByteBuffer overhang = fill(messages);
             if (batch.position() == 0 && overhang == null) {
                 return null;
             }
@@ -38,15 +36,14 @@ final class OutputBatch {
         return ByteBuffer.allocate(0);
     }
 
-    /** Encodes into the batch, and returns the frame that found no room in it. */
-    private @Nullable ByteBuffer fill(Outbox outbox) {
+    /** Fills the batch, and returns the message that has no room in it. */
+    private @Nullable ByteBuffer fill(Supplier<byte @Nullable []> messages) {
         batch.clear();
-        for (Response next = outbox.poll(); next != null; next = outbox.poll()) {
-            ByteBuffer frame = codec.encode(next);
-            if (frame.remaining() > batch.remaining()) {
-                return frame;
+        for (byte[] next = messages.get(); next != null; next = messages.get()) {
+            if (next.length > batch.remaining()) {
+                return ByteBuffer.wrap(next);
             }
-            batch.put(frame);
+            batch.put(next);
         }
         return null;
     }

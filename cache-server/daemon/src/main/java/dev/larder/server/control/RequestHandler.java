@@ -6,7 +6,7 @@ import dev.larder.internal.protocol.Request;
 @FunctionalInterface
 public interface RequestHandler {
     /**
-     * Answers a request of any type but {@link Request.Hello}. Called on the control thread, and returns at once: what takes
+     * Answers a request, but for those of every Varlink service. Called on the control thread, and returns at once: what takes
      * time goes to other threads, which answer through the {@link Reply} when they are ready. An exception is sent as the
      * answer.
      */

@@ -12,7 +12,6 @@ import dev.larder.server.residency.Residency;
 import dev.larder.server.store.Store;
 import dev.larder.server.store.version.PublishedVersion;
 import dev.larder.server.store.version.Publisher;
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -49,9 +48,7 @@ public final class Loads {
     private final Executor discards = discards();
 
     private final Map<String, Ingest> running = new HashMap<>();
-    private final Map<Long, Upload> uploads = new HashMap<>();
     private final Map<String, Recheck> rechecks = new LinkedHashMap<>();
-    private long nextToken = new SecureRandom().nextLong() >>> 1;
     private boolean open = true;
 
     /**
@@ -124,14 +121,7 @@ public final class Loads {
      */
     public Optional<Upload> tryStartUpload(Request.Create request, Publisher publisher, BooleanSupplier isWanted) {
         Optional<Upload> upload = tryEnter(request, publisher);
-        upload.ifPresent(entered -> {
-            entered.begin(isWanted);
-            synchronized (this) {
-                if (running.get(request.name()) == entered) { // else it was given up meanwhile
-                    uploads.put(entered.token(), entered);
-                }
-            }
-        });
+        upload.ifPresent(entered -> entered.begin(isWanted));
         return upload;
     }
 
@@ -143,14 +133,13 @@ public final class Loads {
             return Optional.empty();
         }
         builds.take(peer(publisher));
-        long token = nextToken++;
         Upload upload = new Upload(
-                new Upload.Terms(token, dataset, defaultWorkers, request.bytes(), request.retention(), publisher),
+                new Upload.Terms(dataset, defaultWorkers, request.bytes(), request.retention(), publisher),
                 store,
                 residency,
                 quota,
                 discards,
-                () -> finishUpload(dataset, token, publisher));
+                () -> finishUpload(dataset, publisher));
         running.put(dataset, upload);
         return Optional.of(upload);
     }
@@ -159,24 +148,21 @@ public final class Loads {
         return new Peer(0, publisher.uid(), publisher.user(), !publisher.isMember());
     }
 
-    private synchronized void finishUpload(String dataset, long token, Publisher publisher) {
+    private synchronized void finishUpload(String dataset, Publisher publisher) {
         builds.leave(peer(publisher));
         running.remove(dataset);
-        uploads.remove(token);
     }
 
     /** Gives up the builds of members who write more than they have announced. */
     public void requireAnnounced() {
         List<Upload> building;
         synchronized (this) {
-            building = List.copyOf(uploads.values());
+            building = running.values().stream()
+                    .filter(Upload.class::isInstance)
+                    .map(Upload.class::cast)
+                    .toList();
         }
         building.forEach(Upload::requireAnnounced);
-    }
-
-    /** Returns the build with this token, if it is under way. */
-    public synchronized Optional<Upload> findUpload(long token) {
-        return Optional.ofNullable(uploads.get(token));
     }
 
     private void requireOpen(Set<String> datasets) {

@@ -5,7 +5,7 @@ import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.Names;
 import dev.larder.internal.posix.FileStatus;
 import dev.larder.internal.posix.PageSize;
-import dev.larder.internal.protocol.NewFilesRequest.NewFile;
+import dev.larder.internal.protocol.Request.NewFile;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.space.Mount;
 import dev.larder.server.store.space.Reservation;
@@ -85,7 +85,7 @@ final class MemberFiles {
     private void make(NewFile file) {
         String path = path(file.array());
         folder.makeFileForMember(path);
-        lengths.put(path, file.byteSize());
+        lengths.put(path, file.bytes());
         if (!file.source().isEmpty()) {
             told.put(file.array(), file.source());
         }
@@ -96,7 +96,7 @@ final class MemberFiles {
         try {
             for (NewFile file : files) {
                 Names.requireArray(file.array());
-                sum = Math.addExact(sum, storedBytes(file.byteSize()));
+                sum = Math.addExact(sum, storedBytes(file.bytes()));
             }
         } catch (ArithmeticException e) {
             throw Failure.of(ErrorCode.NO_SPACE, "the sum of the files exceeds any store")

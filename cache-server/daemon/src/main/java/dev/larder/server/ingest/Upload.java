@@ -8,8 +8,9 @@ import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.protocol.Build;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.LoadOptions;
-import dev.larder.internal.protocol.NewFilesRequest.NewFile;
 import dev.larder.internal.protocol.Progress.Phase;
+import dev.larder.internal.protocol.Request.NewFile;
+import dev.larder.internal.protocol.Request.PartOfColumn;
 import dev.larder.internal.protocol.Retention;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.source.ScanSettings;
@@ -28,6 +29,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
@@ -55,7 +58,6 @@ public final class Upload extends Ingest {
         ENDED
     }
 
-    private final long token;
     private final String dataset;
     private final int workers;
     private final Store store;
@@ -68,12 +70,13 @@ public final class Upload extends Ingest {
     private final Runnable beforeOutcome;
     private final AtomicReference<State> state = new AtomicReference<>(State.STARTING);
     private volatile @Nullable Place place;
+    private final Map<String, ColumnPart> parts = new ConcurrentHashMap<>();
     private volatile List<SourceArray> arrays = List.of();
     private volatile @Nullable IncomingVersion publishing;
     private volatile boolean cancelled;
 
     /** What an upload is made of. */
-    record Terms(long token, String dataset, int workers, long bytes, Retention retention, Publisher publisher) {}
+    record Terms(String dataset, int workers, long bytes, Retention retention, Publisher publisher) {}
 
     /** Where the client writes, and what it may write there if it is a member of the group. */
     private record Place(
@@ -98,7 +101,6 @@ public final class Upload extends Ingest {
     /** Takes no space yet; see {@link #begin}. */
     Upload(Terms terms, Store store, Residency residency, GroupQuota quota, Executor discards, Runnable beforeOutcome) {
         super(Set.of(terms.dataset));
-        this.token = terms.token;
         this.dataset = terms.dataset;
         this.workers = terms.workers;
         this.publisher = terms.publisher;
@@ -175,13 +177,18 @@ public final class Upload extends Ingest {
         return Objects.requireNonNull(place, "the build has not begun").memberFiles;
     }
 
-    long token() {
-        return token;
+    /** Fails with the reason if the build has been given up. */
+    public void requireOpen() {
+        try {
+            ending.outcome().getNow(Done.NOTHING);
+        } catch (CompletionException e) {
+            throw e.getCause() instanceof LarderException reason ? reason : given(e);
+        }
     }
 
-    /** Tells whether this client may go on with the build. */
-    public boolean isOf(int uid) {
-        return publisher.uid() == uid;
+    /** Notes which arrays are parts of columns. */
+    public void noteParts(List<PartOfColumn> more) {
+        more.forEach(part -> parts.put(part.array(), part.part()));
     }
 
     /** Makes files for a member of the group; a client that may make them itself is refused. */
@@ -216,8 +223,8 @@ public final class Upload extends Ingest {
 
     /** Gives the build up where a member has written more than was announced. */
     public void requireAnnounced() {
-        MemberFiles memberFiles = memberFiles();
-        if (memberFiles != null && state.get() == State.BUILDING) {
+        MemberFiles memberFiles = state.get() == State.BUILDING ? memberFiles() : null;
+        if (memberFiles != null) {
             try {
                 memberFiles.requireLengths();
             } catch (LarderException e) {
@@ -232,7 +239,7 @@ public final class Upload extends Ingest {
 
     /** Returns what the client is told. */
     public Build build() {
-        return new Build(token, folder().folder().toString());
+        return new Build(folder().folder().toString());
     }
 
     @Override
@@ -259,12 +266,12 @@ public final class Upload extends Ingest {
     }
 
     /** Publishes the files of the client, and completes {@link #outcome}; throws nothing. */
-    public void publish(Map<String, ColumnPart> parts) {
+    public void publish() {
         if (!state.compareAndSet(State.BUILDING, State.PUBLISHING)) {
             return; // it was given up, or is being published: the outcome tells
         }
         try {
-            end(publishAll(parts), null);
+            end(publishAll(), null);
         } catch (RuntimeException | Error e) {
             end(null, cancelled ? given(e) : e);
         }
@@ -300,7 +307,7 @@ public final class Upload extends Ingest {
         }
     }
 
-    private Done publishAll(Map<String, ColumnPart> parts) {
+    private Done publishAll() {
         progress.enter(Phase.SCANNING);
         Publisher telling = publisher;
         MemberFiles memberFiles = memberFiles();
@@ -308,7 +315,7 @@ public final class Upload extends Ingest {
             memberFiles.seal();
             telling = publisher.telling(memberFiles.told());
         }
-        arrays = found(parts);
+        arrays = found();
         PackRule packs = PackRule.of(LoadOptions.none(), store.hugePages());
         Predicate<SourceArray> isMoved =
                 packs.packed(arrays).negate().and(array -> StoredAsIs.fits(array, folder().folder()));
@@ -365,7 +372,7 @@ public final class Upload extends Ingest {
         }
     }
 
-    private List<SourceArray> found(Map<String, ColumnPart> parts) {
+    private List<SourceArray> found() {
         List<SourceArray> found = new ArrayList<>();
         ScanSettings scanning = new ScanSettings(workers, true, () -> cancelled, checked -> {});
         for (SourceArray array : ScannedSource.scan(dataset, folder().folder(), SourceOptions.none(), scanning)

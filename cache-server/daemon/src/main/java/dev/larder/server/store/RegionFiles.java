@@ -75,7 +75,7 @@ public final class RegionFiles implements AutoCloseable {
      */
     private record Held(RegionRow row, int memory, long sinceNs) {
         long storedBytes() {
-            return RegionFiles.storedBytes(row.byteSize());
+            return RegionFiles.storedBytes(row.bytes());
         }
 
         boolean isKept() {
@@ -92,7 +92,7 @@ public final class RegionFiles implements AutoCloseable {
     public record Kept(RegionRow row, Instant lastUse, boolean isEvictable) {
         /** Returns what it occupies. */
         public long storedBytes() {
-            return RegionFiles.storedBytes(row.byteSize());
+            return RegionFiles.storedBytes(row.bytes());
         }
     }
 
@@ -171,7 +171,7 @@ public final class RegionFiles implements AutoCloseable {
                     new String(kind, StandardCharsets.US_ASCII).replace("\0", ""),
                     id,
                     status.byteSize() - RegionDescriptor.DATA_OFFSET,
-                    Optional.of(file),
+                    file.toString(),
                     header.getLong(RegionDescriptor.CREATOR_PID_OFFSET),
                     Instant.ofEpochMilli(header.getLong(RegionDescriptor.CREATED_OFFSET))));
         } finally {
@@ -248,13 +248,20 @@ public final class RegionFiles implements AutoCloseable {
 
     private Held make(RegionRequest.Create request, long creatorPid, Reservation reservation) {
         long id = RegionDescriptor.idFrom(RANDOM.nextLong());
-        long bytes = RegionDescriptor.DATA_OFFSET + request.byteSize();
-        Optional<Path> file = request.sealed()
+        long bytes = RegionDescriptor.DATA_OFFSET + request.bytes();
+        Optional<Path> file = request.withoutFile()
                 ? Optional.empty()
                 : Optional.of(layout.regions().resolve(RegionDescriptor.fileName(request.name(), id)));
         file.ifPresent(reservation::writesTo);
         Instant now = Instant.now();
-        RegionRow row = new RegionRow(request.name(), request.kind(), id, request.byteSize(), file, creatorPid, now);
+        RegionRow row = new RegionRow(
+                request.name(),
+                request.kind(),
+                id,
+                request.bytes(),
+                file.map(Path::toString).orElse(""),
+                creatorPid,
+                now);
         int descriptor = file.isEmpty()
                 ? calls.makeSealedMemory("larder-" + request.name(), bytes)
                 : makeFile(file.get(), bytes);
@@ -291,7 +298,7 @@ public final class RegionFiles implements AutoCloseable {
         header.putLong(RegionDescriptor.MAGIC_OFFSET, RegionDescriptor.MAGIC);
         header.putInt(RegionDescriptor.FORMAT_VERSION_OFFSET, StoreLayout.FORMAT_VERSION);
         header.putLong(RegionDescriptor.ID_OFFSET, row.id());
-        header.putLong(RegionDescriptor.BYTE_SIZE_OFFSET, row.byteSize());
+        header.putLong(RegionDescriptor.BYTE_SIZE_OFFSET, row.bytes());
         header.put(RegionDescriptor.KIND_OFFSET, row.kind().getBytes(StandardCharsets.US_ASCII));
         header.putLong(RegionDescriptor.CREATOR_PID_OFFSET, row.creatorPid());
         header.putLong(RegionDescriptor.CREATED_OFFSET, row.created().toEpochMilli());
@@ -314,8 +321,8 @@ public final class RegionFiles implements AutoCloseable {
     synchronized void sweep() throws IOException {
         open();
         for (Held held : new ArrayList<>(named.values())) {
-            boolean isRemoved = held.row().path().isPresent()
-                    && !Files.exists(held.row().path().get(), LinkOption.NOFOLLOW_LINKS);
+            boolean isRemoved = held.row().file().isPresent()
+                    && !Files.exists(held.row().file().get(), LinkOption.NOFOLLOW_LINKS);
             long attached = held.row().id() + RegionDescriptor.ATTACHED_LOCK;
             if (isRemoved) {
                 drop(held);
@@ -438,7 +445,7 @@ public final class RegionFiles implements AutoCloseable {
     }
 
     private void drop(Held held) {
-        held.row().path().ifPresent(RegionFiles::removeFile);
+        held.row().file().ifPresent(RegionFiles::removeFile);
         named.remove(held.row().name());
         lastUses.remove(held.row().id());
         closeMemory(held);

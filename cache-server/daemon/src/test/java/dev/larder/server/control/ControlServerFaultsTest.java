@@ -15,14 +15,18 @@ import dev.larder.internal.protocol.Problem;
 import dev.larder.internal.protocol.Protocol;
 import dev.larder.internal.protocol.Request;
 import dev.larder.internal.protocol.Response;
-import dev.larder.internal.protocol.Welcome;
+import dev.larder.message.Messages;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
+import dev.larder.testing.ProtocolSamples;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -38,6 +42,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(300)
 class ControlServerFaultsTest {
@@ -65,9 +72,9 @@ class ControlServerFaultsTest {
         Random random = new Random(3);
 
         for (int round = 0; round < 200; round++) {
-            byte[] garbage = new byte[4 + random.nextInt(200)];
+            byte[] garbage = new byte[1 + random.nextInt(200)];
             random.nextBytes(garbage);
-            garbage[3] |= (byte) 0x80;
+            garbage[0] |= (byte) 0x80;
             try (RawClient raw = client().send(garbage)) {
                 assertThat(raw.receive()).isInstanceOf(Problem.class);
                 assertThat(raw.receive()).isNull();
@@ -80,35 +87,37 @@ class ControlServerFaultsTest {
     }
 
     @Test
-    void aFrameBeyondTheLimitIsRefusedAtItsLength() throws IOException {
+    void aMessageWithoutAnEndIsRefusedAtTheLimit() throws IOException {
         start(64, LONG, LONG);
+        byte[] endless = ("{\"" + "x".repeat(Messages.MAX_BYTES)).getBytes(StandardCharsets.UTF_8);
 
-        try (RawClient raw = client().sendLength(Protocol.MAX_GREETING_LENGTH + 1)) {
-            assertThat(problem(raw.receive()).message()).contains("limit=" + Protocol.MAX_GREETING_LENGTH);
-            assertThat(raw.receive()).isNull();
-        }
-        try (RawClient raw = client().send(RawClient.hello())) {
-            assertThat(raw.receive()).isInstanceOf(Welcome.class);
-            raw.sendLength(Protocol.MAX_REQUEST_LENGTH + 1);
-            assertThat(problem(raw.receive()).message())
-                    .contains("length=" + (Protocol.MAX_REQUEST_LENGTH + 1))
-                    .contains("limit=" + Protocol.MAX_REQUEST_LENGTH);
+        try (RawClient raw = client()) {
+            sendAsMuchAsIsTaken(raw, endless);
+            assertThat(problem(raw.receive()).values().get("reason")).contains("longer than " + Messages.MAX_BYTES);
             assertThat(raw.receive()).isNull();
         }
         assertStillServing();
+    }
+
+    private static void sendAsMuchAsIsTaken(RawClient raw, byte[] bytes) {
+        try {
+            raw.send(bytes);
+        } catch (IOException closed) {
+            assertThat(closed).as("the daemon had no room for it").isNotNull();
+        }
     }
 
     @Test
     void unfinishedRequestsTakeABoundedPartOfTheHeapTogether() throws Exception {
         start(256, LONG, LONG);
         long heapBytes = Runtime.getRuntime().maxMemory();
-        int clients = (int) (heapBytes / 8 / Protocol.MAX_REQUEST_LENGTH) + 8;
+        int clients = (int) (heapBytes / 8 / Messages.MAX_BYTES) + 8;
+        byte[] almost = ("{\"" + "x".repeat(Messages.MAX_BYTES - 10)).getBytes(StandardCharsets.UTF_8);
         List<RawClient> all = new ArrayList<>();
         for (int i = 0; i < clients; i++) {
-            RawClient raw = client().send(RawClient.hello());
+            RawClient raw = client();
             all.add(raw);
-            assertThat(raw.receive()).isInstanceOf(Welcome.class);
-            sendAllButTheLastByte(raw);
+            sendAsMuchAsIsTaken(raw, almost);
         }
 
         Awaitility.await().until(() -> counters.value(Counter.PROTOCOL_ERRORS) > 0);
@@ -120,91 +129,111 @@ class ControlServerFaultsTest {
         assertStillServing();
     }
 
-    private static void sendAllButTheLastByte(RawClient raw) {
-        try {
-            raw.sendLength(Protocol.MAX_REQUEST_LENGTH).send(new byte[Protocol.MAX_REQUEST_LENGTH - 1]);
-        } catch (IOException closed) {
-            assertThat(closed).as("the daemon had no room for it").isNotNull();
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "{\"method\":\"dev.larder.Store.Nothing\"} | org.varlink.service.MethodNotFound",
+                "{\"method\":\"com.example.Store.Status\"} | org.varlink.service.InterfaceNotFound",
+                "{\"method\":\"Status\"} | org.varlink.service.InterfaceNotFound",
+                "{\"method\":\"org.varlink.service.GetInterfaceDescription\",\"parameters\":{\"interface\":\"x.y\"}} | org.varlink.service.InterfaceNotFound",
+                "{\"method\":\"dev.larder.Store.Info\",\"parameters\":{}} | org.varlink.service.InvalidParameter",
+                "{\"method\":\"dev.larder.Store.Info\"} | org.varlink.service.InvalidParameter",
+                "{\"method\":\"dev.larder.Store.Status\",\"parameters\":{\"shard\":1}} | org.varlink.service.InvalidParameter",
+                "{\"method\":\"dev.larder.Store.Status\",\"upgrade\":true} | org.varlink.service.InvalidParameter",
+            })
+    void aCallThatIsNoneIsRefusedAndTheConnectionGoesOn(String call, String error) throws IOException {
+        start(64, LONG, LONG);
+
+        try (RawClient raw = client().send(call + "\0")) {
+            assertThat(problem(raw.receive()).error()).isEqualTo(error);
+            assertThat(raw.send(new Request.Status()).receive()).isEqualTo(Done.NOTHING);
         }
+        assertThat(errors.entries()).isEmpty();
     }
 
-    @Test
-    void aMessageThatIsNoRequestIsRefused() throws IOException {
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{\"method\":\"dev.larder.Store.Status\",\"colour\":1}\0",
+                "{\"method\":1}\0",
+                "{}\0",
+                "{\0",
+                "{\"a\":[[[\0"
+            })
+    void aMessageThatIsNoCallEndsTheConnection(String message) throws IOException {
         start(64, LONG, LONG);
-        byte[] unknownTemplate = {8, 0, 0, 0, 0, 0, 99, 0, 0x1a, 0x07, 0, 0};
-        byte[] unknownSchema = {8, 0, 0, 0, 0, 0, 13, 0, 1, 1, 0, 0};
 
-        for (byte[] message : List.of(unknownTemplate, unknownSchema)) {
-            try (RawClient raw = client().send(message)) {
-                assertThat(problem(raw.receive()).rawCode()).isEqualTo(ErrorCode.BAD_INPUT.number());
-                assertThat(raw.receive()).isNull();
-            }
+        try (RawClient raw = client().send(message)) {
+            assertThat(problem(raw.receive()).error()).isEqualTo("dev.larder.Store.BadInput");
+            assertThat(raw.receive()).isNull();
         }
         assertStillServing();
     }
 
     @Test
-    void anotherMajorIsRefusedNamingBothAndIsNoError() throws IOException {
+    void aNameTooLongIsRefused() throws IOException {
         start(64, LONG, LONG);
 
-        try (RawClient raw = client().send(new Request.Hello(7, 2, 1, "7.2"))) {
-            Problem problem = problem(raw.receive());
-            assertThat(problem.rawCode()).isEqualTo(ErrorCode.REFUSED.number());
-            assertThat(problem.message()).contains("clientProtocol=7.2", "daemonProtocol=1." + Protocol.MINOR, "kill ");
-            assertThat(raw.receive()).isNull();
-        }
-        assertThat(errors.entries()).isEmpty();
-    }
-
-    @Test
-    void aLaterMinorIsServed() throws IOException {
-        start(64, LONG, LONG);
-
-        try (RawClient raw = client().send(new Request.Hello(Protocol.MAJOR, 99, 1, "later"), new Request.Status())) {
-            assertThat(raw.receive()).isInstanceOf(Welcome.class);
-            assertThat(raw.receive()).isEqualTo(Done.NOTHING);
-            assertThat(raw.receive()).isNull();
+        try (RawClient raw = client().send(new Request.Info("x".repeat(1025)))) {
+            assertThat(problem(raw.receive()).exception()).hasMessageContaining("longer than 1024 characters");
         }
     }
 
     @Test
-    void aRequestBeforeTheHandshakeIsRefused() throws IOException {
+    void aClientOfTheFormerProtocolIsRefusedInItsOwnWords() throws IOException {
         start(64, LONG, LONG);
+        byte[] hello = ByteBuffer.allocate(4 + 8 + 12 + 3)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putInt(8 + 12 + 3)
+                .putShort((short) 12) // length of the block
+                .putShort((short) 1) // Hello
+                .putShort((short) 1818)
+                .putShort((short) 3)
+                .array();
+        ByteBuffer answer = ByteBuffer.allocate(4096).order(ByteOrder.LITTLE_ENDIAN);
 
-        try (RawClient raw = client().send(new Request.Status())) {
-            assertThat(problem(raw.receive()).message()).contains("out of order");
-            assertThat(raw.receive()).isNull();
+        try (SocketChannel channel = SocketChannel.open(Protocol.address(store.resolve("control.sock")))) {
+            channel.write(ByteBuffer.wrap(hello));
+            while (channel.read(answer) >= 0) {
+                assertThat(answer.hasRemaining()).isTrue();
+            }
         }
+
+        assertThat(answer.getInt(0)).isEqualTo(answer.position() - 4);
+        assertThat(answer.getInt(12)).isEqualTo(ErrorCode.REFUSED.number());
+        assertThat(new String(answer.array(), 18, answer.getShort(16), StandardCharsets.UTF_8))
+                .startsWith("the daemon speaks another protocol: daemonProtocol=4 daemonVersion=test; ");
     }
 
     @Test
-    void aSecondRequestEndsTheFirst() throws Exception {
-        start(64, LONG, LONG);
-        CountDownLatch left = new CountDownLatch(1);
-        handler.on((request, reply) -> reply.onDisconnect(left::countDown));
-
-        try (RawClient raw = client().send(RawClient.hello())) {
-            assertThat(raw.receive()).isInstanceOf(Welcome.class);
-            raw.send(new Request.Status(), new Request.Status());
-            assertThat(problem(raw.receive()).message()).contains("out of order");
-            assertThat(left.await(60, TimeUnit.SECONDS)).isTrue();
-        }
-    }
-
-    @Test
-    void aHalfOpenConnectionIsClosedAfterTheHandshakeTime() throws IOException {
+    void aConnectionWithoutAWholeCallIsClosedInTime() throws IOException {
         start(64, SHORT, LONG);
 
         try (RawClient silent = client();
-                RawClient partial = client().sendLength(20);
-                RawClient greeted = client().send(RawClient.hello())) {
-            assertThat(greeted.receive()).isInstanceOf(Welcome.class);
+                RawClient partial = client().send("{\"method\"");
+                RawClient second = client().send(new Request.Status())) {
+            assertThat(second.receive()).isEqualTo(Done.NOTHING);
+            second.send("{");
             assertThat(silent.receive()).isNull();
             assertThat(partial.receive()).isNull();
-            assertThat(greeted.receive()).isNull();
+            assertThat(second.receive()).isNull();
         }
         assertThat(errors.entries()).isEmpty();
         assertStillServing();
+    }
+
+    @Test
+    void bytesThatComeOneAtATimeAreACall() throws IOException {
+        start(64, LONG, LONG);
+
+        try (RawClient raw = client()) {
+            for (byte one : ProtocolSamples.encode(new Request.Status())) {
+                raw.send(new byte[] {one});
+            }
+            assertThat(raw.receive()).isEqualTo(Done.NOTHING);
+        }
     }
 
     @Test
@@ -234,9 +263,9 @@ class ControlServerFaultsTest {
         start(2, LONG, LONG);
 
         try (RawClient first = client();
-                RawClient second = client().send(RawClient.hello())) {
-            assertThat(second.receive()).isInstanceOf(Welcome.class);
-            assertThatThrownBy(() -> ControlClient.at(store).greet())
+                RawClient second = client().send(new Request.Status())) {
+            assertThat(second.receive()).isEqualTo(Done.NOTHING);
+            assertThatThrownBy(() -> ControlClient.at(store).info())
                     .isInstanceOfSatisfying(
                             LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.REFUSED))
                     .hasMessageContaining("too many connections");
@@ -251,19 +280,19 @@ class ControlServerFaultsTest {
         CountDownLatch left = new CountDownLatch(1);
         handler.on((request, reply) -> {
             if (request instanceof Request.ListArrays) {
-                reply.onDisconnect(left::countDown);
-                reply.rows(Collections.nCopies(100_000, ControlServerTest.row(1)));
+                reply.onSent(left::countDown);
+                reply.answer(new Response.ArrayRows(Collections.nCopies(100_000, ControlServerTest.row(1))));
             } else {
                 reply.done(Done.NOTHING);
             }
         });
 
-        try (RawClient deaf = client().send(RawClient.hello(), new Request.ListArrays("", false))) {
+        try (RawClient deaf = client().send(new Request.ListArrays("", false))) {
             for (int i = 0; i < 20; i++) {
                 assertStillServing();
             }
             assertThat(left.await(60, TimeUnit.SECONDS)).isTrue();
-            assertThat(deaf.receive()).isInstanceOf(Welcome.class);
+            assertThat(deaf.receive()).isInstanceOf(Response.ArrayRows.class);
         }
         await().until(() -> counters.value(Counter.CONNECTIONS) == 0);
     }
@@ -289,10 +318,17 @@ class ControlServerFaultsTest {
         }
     }
 
-    private void start(int maxConnections, Duration handshake, Duration stall) {
+    private void start(int maxConnections, Duration callTimeout, Duration stall) {
         Path socket = new StoreLayout(store).socket();
         ControlSettings settings = new ControlSettings(
-                socket, "test", maxConnections, handshake, Duration.ofMillis(100), stall, Duration.ofMillis(200));
+                socket,
+                "test",
+                maxConnections,
+                callTimeout,
+                LONG,
+                Duration.ofMillis(100),
+                stall,
+                Duration.ofMillis(200));
         server = ControlServer.start(settings, handler, counters, errors);
     }
 

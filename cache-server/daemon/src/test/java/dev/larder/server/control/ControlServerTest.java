@@ -15,9 +15,11 @@ import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.protocol.ArrayRow;
 import dev.larder.internal.protocol.DaemonStatus;
 import dev.larder.internal.protocol.Done;
+import dev.larder.internal.protocol.Problem;
 import dev.larder.internal.protocol.Progress;
+import dev.larder.internal.protocol.Protocol;
 import dev.larder.internal.protocol.Request;
-import dev.larder.internal.protocol.Welcome;
+import dev.larder.internal.protocol.Response;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
@@ -27,11 +29,14 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -57,6 +62,7 @@ class ControlServerTest {
                 "test",
                 64,
                 Duration.ofSeconds(5),
+                Duration.ofSeconds(5),
                 Duration.ofMillis(50),
                 Duration.ofSeconds(5),
                 Duration.ofMillis(500));
@@ -70,10 +76,10 @@ class ControlServerTest {
     }
 
     @Test
-    void aHandshakeTellsWhoTheDaemonIs() {
-        assertThat(client.greet().daemonPid()).isEqualTo(ProcessHandle.current().pid());
-        assertThat(client.greet().daemonVersion()).isEqualTo("test");
-        assertThat(client.greet().formatVersion()).isEqualTo(StoreLayout.FORMAT_VERSION);
+    void theDaemonSaysWhoItIs() {
+        assertThat(client.info().pid()).isEqualTo(ProcessHandle.current().pid());
+        assertThat(client.info().version()).isEqualTo("test");
+        assertThat(client.info().formatVersion()).isEqualTo(StoreLayout.FORMAT_VERSION);
         assertThat(errors.entries()).isEmpty();
     }
 
@@ -82,9 +88,7 @@ class ControlServerTest {
         List<ArrayRow> rows =
                 IntStream.range(0, 20_000).mapToObj(ControlServerTest::row).toList();
         handler.on((request, reply) -> {
-            reply.rows(rows.subList(0, 5));
-            reply.rows(rows.subList(5, rows.size()));
-            reply.done(Done.NOTHING);
+            reply.answer(new Response.ArrayRows(rows));
         });
 
         assertThat(client.list("a", false)).isEqualTo(rows);
@@ -96,8 +100,7 @@ class ControlServerTest {
         DaemonStatus status = new DaemonStatus(
                 store.toString(), 1, "v", 2, 3, 4, 5, 6, 7, 8, "never", 10, 11, Duration.ofSeconds(9), "");
         handler.on((request, reply) -> {
-            reply.status(status);
-            reply.done(Done.NOTHING);
+            reply.answer(status);
         });
 
         assertThat(client.status()).isEqualTo(status);
@@ -192,15 +195,164 @@ class ControlServerTest {
 
     @Test
     void anAnswerThatCannotBeEncodedIsAProblemAndNotAHang() {
-        handler.on((request, reply) -> {
-            reply.rows(List.of(row("x".repeat(2000))));
-            reply.done(Done.NOTHING);
-        });
+        handler.on((request, reply) -> reply.answer(new Response.ArrayRows(List.of(row("x".repeat(2 << 20))))));
 
         LarderException failure = failureOf(() -> client.list("", false));
 
-        assertThat(failure).hasMessageContaining("field=name").hasMessageContaining("limit=1024");
+        assertThat(failure).hasMessageContaining("longer than 1048576 bytes");
         assertThat(errors.entries()).hasSize(1);
+    }
+
+    @Test
+    void aConnectionServesOneCallAfterTheOther() throws IOException {
+        handler.on((request, reply) -> reply.done(Done.of(0, ((Request.Room) request).bytes(), "")));
+
+        try (RawClient raw = raw()) {
+            for (int i = 0; i < 100; i++) {
+                raw.send(new Request.Room(i));
+                assertThat(raw.receive()).isEqualTo(Done.of(0, i, ""));
+            }
+            for (int i = 0; i < 100; i++) { // without waiting for answers
+                raw.send(new Request.Room(i));
+            }
+            for (int i = 0; i < 100; i++) {
+                assertThat(raw.receive()).isEqualTo(Done.of(0, i, ""));
+            }
+        }
+        assertThat(errors.entries()).isEmpty();
+    }
+
+    @Test
+    void aCallBeginsWhenTheOneBeforeIsAnswered() throws Exception {
+        List<Reply> replies = new CopyOnWriteArrayList<>();
+        handler.on((request, reply) -> replies.add(reply));
+
+        try (RawClient raw = raw().send(new Request.Room(1), new Request.Room(2))) {
+            await().until(() -> replies.size() == 1);
+            replies.get(0).done(Done.of(1, 1, ""));
+            await().until(() -> replies.size() == 2);
+            replies.get(0).done(Done.of(9, 9, "late"));
+            replies.get(1).done(Done.of(2, 2, ""));
+
+            assertThat(firstAnswer(raw)).isEqualTo(Done.of(1, 1, ""));
+            assertThat(firstAnswer(raw)).isEqualTo(Done.of(2, 2, ""));
+        }
+    }
+
+    private static @Nullable Response firstAnswer(RawClient raw) throws IOException {
+        Response response = raw.receive();
+        while (response instanceof Progress) {
+            response = raw.receive();
+        }
+        return response;
+    }
+
+    @Test
+    void withoutMoreThereIsOneAnswer() throws IOException {
+        handler.on((request, reply) -> {
+            reply.progress(Progress.of(Progress.Phase.LOADING, "x", ""));
+            reply.answer(new Response.ArrayRows(
+                    Collections.nCopies(((Request.ListArrays) request).prefix().length(), row("x"))));
+        });
+
+        try (RawClient raw = raw()) {
+            raw.send(list("a".repeat(100)));
+            assertThat(raw.receive())
+                    .isInstanceOfSatisfying(
+                            Response.ArrayRows.class,
+                            rows -> assertThat(rows.arrays()).hasSize(100));
+            raw.send(list("a".repeat(9_000)));
+            assertThat(raw.receive())
+                    .isInstanceOfSatisfying(
+                            Problem.class,
+                            problem -> assertThat(problem.error()).isEqualTo("org.varlink.service.ExpectedMore"));
+        }
+    }
+
+    private static String list(String prefix) {
+        return "{\"method\":\"dev.larder.Store.List\",\"parameters\":{\"prefix\":\"" + prefix + "\"}}\0";
+    }
+
+    @Test
+    void aOnewayCallIsNotAnswered() throws IOException {
+        CountDownLatch called = new CountDownLatch(2);
+        handler.on((request, reply) -> {
+            called.countDown();
+            reply.done(Done.of(0, called.getCount(), ""));
+        });
+
+        try (RawClient raw = raw()) {
+            raw.send("{\"method\":\"dev.larder.Store.Room\",\"parameters\":{\"bytes\":1},\"oneway\":true}\0");
+            raw.send(new Request.Room(2));
+
+            assertThat(raw.receive()).isEqualTo(Done.of(0, 0, ""));
+        }
+    }
+
+    @Test
+    void aClientThatSendsNoMoreStillGetsItsAnswers() throws IOException {
+        CompletableFuture<Reply> pending = new CompletableFuture<>();
+        handler.on((request, reply) -> {
+            if (request instanceof Request.Wait) {
+                pending.complete(reply);
+            } else {
+                reply.done(Done.of(2, 2, ""));
+            }
+        });
+
+        try (RawClient raw = raw().send(new Request.Wait("x", Duration.ofMinutes(1)), new Request.Room(2))) {
+            raw.endInput();
+            pending.join().done(Done.of(1, 1, ""));
+
+            assertThat(firstAnswer(raw)).isEqualTo(Done.of(1, 1, ""));
+            assertThat(firstAnswer(raw)).isEqualTo(Done.of(2, 2, ""));
+            assertThat(raw.receive()).isNull();
+        }
+    }
+
+    @Test
+    void aClientThatSendsNoMoreAndLeavesIsNoticed() throws Exception {
+        CountDownLatch left = new CountDownLatch(1);
+        CountDownLatch called = new CountDownLatch(1);
+        handler.on((request, reply) -> {
+            reply.onDisconnect(left::countDown);
+            called.countDown();
+        });
+
+        try (RawClient raw = raw().send("{\"method\":\"dev.larder.Store.Room\",\"parameters\":{\"bytes\":1}}\0")) {
+            assertThat(called.await(60, TimeUnit.SECONDS)).isTrue();
+            raw.endInput();
+        }
+
+        assertThat(left.await(60, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void theInterfaceIsDescribed() throws IOException {
+        try (RawClient raw = raw().send(new Request.GetInterfaceDescription(Protocol.INTERFACE))) {
+            assertThat(raw.receive())
+                    .isEqualTo(new Response.InterfaceDescription(Protocol.description(Protocol.INTERFACE)));
+        }
+    }
+
+    @Test
+    void aConnectionKeepsAValueUntilItIsClosed() throws Exception {
+        CountDownLatch closed = new CountDownLatch(1);
+        handler.on((request, reply) -> {
+            if (reply.session().kept() == null) {
+                reply.session().keep("first", closed::countDown);
+            }
+            reply.done(Done.of(0, 0, String.valueOf(reply.session().kept())));
+        });
+
+        try (RawClient raw = raw().send(new Request.Room(1))) {
+            assertThat(raw.receive()).isEqualTo(Done.of(0, 0, "first"));
+            raw.send(new Request.Room(2));
+            assertThat(raw.receive()).isEqualTo(Done.of(0, 0, "first"));
+            assertThat(closed.getCount()).isEqualTo(1);
+        }
+
+        assertThat(closed.await(60, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test
@@ -258,15 +410,17 @@ class ControlServerTest {
             server.close();
 
             assertThat(next).isNotNull();
-            assertThat(client.greet().daemonVersion()).isEqualTo("next");
+            assertThat(client.info().version()).isEqualTo("next");
         }
         assertThat(settings.socket()).doesNotExist();
     }
 
     private RawClient waiting() throws IOException {
-        RawClient raw = new RawClient(store.resolve("control.sock")).send(RawClient.hello());
-        assertThat(raw.receive()).isInstanceOf(Welcome.class);
-        return raw.send(new Request.Wait("x", Duration.ofMinutes(1)));
+        return raw().send(new Request.Wait("x", Duration.ofMinutes(1)));
+    }
+
+    private RawClient raw() throws IOException {
+        return new RawClient(store.resolve("control.sock"));
     }
 
     static ArrayRow row(int number) {

@@ -8,6 +8,7 @@ import dev.larder.internal.control.ShortFolder;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.Request;
+import dev.larder.internal.protocol.Response;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
@@ -52,7 +53,7 @@ class FairServingTest {
                 Runnable work = () -> {
                     executed.add(list.prefix());
                     awaitOpen();
-                    reply.done(Done.NOTHING);
+                    reply.answer(new Response.ArrayRows(List.of()));
                 };
                 reply.onDisconnect(queue.submit(peerOf(list, reply), "List", work)::withdraw);
             } else {
@@ -87,8 +88,7 @@ class FairServingTest {
 
     private void flood() throws IOException {
         for (int i = 0; i < MANY; i++) {
-            flood.add(new RawClient(store.resolve("control.sock"))
-                    .send(RawClient.hello(), new Request.ListArrays("flood" + i, false)));
+            flood.add(new RawClient(store.resolve("control.sock")).send(new Request.ListArrays("flood" + i, false)));
         }
         await().atMost(LONGEST).until(() -> counters.value(Counter.REQUESTS) == MANY && !executed.isEmpty());
     }
@@ -111,8 +111,7 @@ class FairServingTest {
     void anotherProcessIsServedWhileAFloodWaits() throws IOException {
         flood();
 
-        flood.add(new RawClient(store.resolve("control.sock"))
-                .send(RawClient.hello(), new Request.ListArrays("other", false)));
+        flood.add(new RawClient(store.resolve("control.sock")).send(new Request.ListArrays("other", false)));
 
         await().atMost(LONGEST)
                 .untilAsserted(() -> assertThat(executed).hasSize(2).contains("other"));

@@ -1,36 +1,36 @@
 package dev.larder.server.control;
 
-import dev.larder.internal.protocol.FrameReader;
+import dev.larder.internal.protocol.Answers;
 import dev.larder.internal.protocol.Protocol;
 import dev.larder.internal.protocol.Request;
-import dev.larder.internal.protocol.RequestCodec;
 import dev.larder.internal.protocol.Response;
-import dev.larder.internal.protocol.ResponseCodec;
+import dev.larder.message.MessageReader;
+import dev.larder.testing.ProtocolSamples;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /** A client without manners: sends what bytes it likes. */
 final class RawClient implements AutoCloseable {
     private final SocketChannel channel;
-    private final FrameReader frames = new FrameReader(Protocol.MAX_RESPONSE_LENGTH);
+    private final MessageReader messages = new MessageReader();
 
     RawClient(Path socket) throws IOException {
         channel = SocketChannel.open(Protocol.address(socket));
     }
 
-    static Request.Hello hello() {
-        return new Request.Hello(Protocol.MAJOR, Protocol.MINOR, 1, "raw");
-    }
-
     RawClient send(Request... requests) throws IOException {
         for (Request request : requests) {
-            channel.write(new RequestCodec().encode(request));
+            send(ProtocolSamples.encode(request));
         }
         return this;
+    }
+
+    RawClient send(String text) throws IOException {
+        return send(text.getBytes(StandardCharsets.UTF_8));
     }
 
     RawClient send(byte[] bytes) throws IOException {
@@ -38,25 +38,23 @@ final class RawClient implements AutoCloseable {
         return this;
     }
 
-    RawClient sendLength(int length) throws IOException {
-        return send(ByteBuffer.allocate(4)
-                .order(ByteOrder.LITTLE_ENDIAN)
-                .putInt(length)
-                .array());
+    RawClient endInput() throws IOException {
+        channel.shutdownOutput();
+        return this;
     }
 
     /** Returns the next response, or null where the daemon has closed. */
     @Nullable
     Response receive() throws IOException {
         try {
-            ByteBuffer frame = frames.next();
-            while (frame == null) {
-                if (frames.read(channel) < 0) {
+            ByteBuffer message = messages.next();
+            while (message == null) {
+                if (messages.read(channel) < 0) {
                     return null;
                 }
-                frame = frames.next();
+                message = messages.next();
             }
-            return new ResponseCodec().decode(frame);
+            return Answers.decode(message).response();
         } catch (IOException reset) {
             return null;
         }

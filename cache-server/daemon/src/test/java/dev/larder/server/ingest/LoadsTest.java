@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.larder.internal.protocol.NewFilesRequest.NewFile;
 import dev.larder.internal.protocol.Request;
+import dev.larder.internal.protocol.Request.NewFile;
 import dev.larder.server.control.FairQueue;
 import dev.larder.server.residency.PublishedStore;
 import dev.larder.server.store.IncomingVersion;
@@ -66,8 +66,7 @@ class LoadsTest {
                 .isEmpty();
 
         mayGoOn.countDown();
-        assertThat(loads.findUpload(building.join().orElseThrow().build().token()))
-                .isPresent();
+        assertThat(loads.find("b")).contains(building.join().orElseThrow());
         loads.close(10_000);
         assertThat(loads.running()).isEmpty();
     }

@@ -74,7 +74,7 @@ class RegionSweepTest {
         regions.sweep();
 
         assertThat(regions.list()).isEmpty();
-        assertThat(made.path().orElseThrow()).doesNotExist();
+        assertThat(made.file().orElseThrow()).doesNotExist();
         assertThat(regions.byteSize()).isZero();
     }
 

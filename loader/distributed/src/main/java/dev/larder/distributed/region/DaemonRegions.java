@@ -66,7 +66,7 @@ final class DaemonRegions implements RegionSource {
 
     @Override
     public int open(RegionRow row) {
-        return row.path().isPresent() ? openFile(row.path().get()) : receive(row.id());
+        return row.file().isPresent() ? openFile(row.file().get()) : receive(row.id());
     }
 
     private static int openFile(Path file) {

@@ -118,7 +118,7 @@ public final class Region implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "Region{" + row.name() + " " + row.kind() + " bytes=" + row.byteSize() + "}";
+        return "Region{" + row.name() + " " + row.kind() + " bytes=" + row.bytes() + "}";
     }
 
     /** Gives its parts up, and the memory. Idempotent. */

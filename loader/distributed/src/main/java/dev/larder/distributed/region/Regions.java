@@ -61,12 +61,12 @@ public final class Regions implements AutoCloseable {
         Wait wait = new Wait(spec.name(), timeout);
         while (true) {
             RegionRow row = source.create(spec, wait.left());
-            if (!row.kind().equals(spec.kind()) || row.byteSize() != spec.byteSize()) {
+            if (!row.kind().equals(spec.kind()) || row.bytes() != spec.byteSize()) {
                 throw Failure.of(ErrorCode.REFUSED, "a different region has this name")
                         .with("name", spec.name())
                         .with("kind", row.kind())
                         .with("wantedKind", spec.kind())
-                        .with("bytes", row.byteSize())
+                        .with("bytes", row.bytes())
                         .with("wantedBytes", spec.byteSize())
                         .with("creatorPid", row.creatorPid())
                         .remedy("choose another name, or open it with its own settings");
@@ -143,7 +143,7 @@ public final class Regions implements AutoCloseable {
             return null;
         }
         try {
-            long byteSize = RegionDescriptor.DATA_OFFSET + row.byteSize();
+            long byteSize = RegionDescriptor.DATA_OFFSET + row.bytes();
             long found = Posix.system().status(descriptor).byteSize();
             if (found < byteSize) { // touching what is not there would end this process
                 throw Failure.of(ErrorCode.BAD_INPUT, "the region was truncated")

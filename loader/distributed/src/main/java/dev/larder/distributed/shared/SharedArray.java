@@ -100,7 +100,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
 
     private static SharedArray over(Region region) {
         try {
-            SharingStrategy strategy = region.row().path().isPresent() ? SharingStrategy.FILE : SharingStrategy.MEMFD;
+            SharingStrategy strategy = region.row().file().isPresent() ? SharingStrategy.FILE : SharingStrategy.MEMFD;
             return new SharedArray(region, ArrayDescriptor.read(region, strategy));
         } catch (RuntimeException | Error e) {
             region.close();

@@ -157,7 +157,7 @@ public final class FolderRegions implements RegionSource {
                     .trim();
             long id = header.getLong(RegionDescriptor.ID_OFFSET);
             long byteSize = header.getLong(RegionDescriptor.BYTE_SIZE_OFFSET);
-            return Optional.of(new RegionRow(name, kind, id, byteSize, Optional.of(file), 0, Instant.EPOCH));
+            return Optional.of(new RegionRow(name, kind, id, byteSize, file.toString(), 0, Instant.EPOCH));
         } catch (IOException gone) {
             return Optional.empty();
         }
@@ -168,7 +168,7 @@ public final class FolderRegions implements RegionSource {
         find(name).filter(row -> id == 0 || row.id() == id).ifPresent(row -> {
             try {
                 Files.deleteIfExists(folder.resolve(name));
-                Files.deleteIfExists(row.path().orElseThrow());
+                Files.deleteIfExists(row.file().orElseThrow());
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
@@ -178,7 +178,7 @@ public final class FolderRegions implements RegionSource {
     @Override
     public int open(RegionRow row) {
         try {
-            return Posix.system().openForWriting(row.path().orElseThrow());
+            return Posix.system().openForWriting(row.file().orElseThrow());
         } catch (LarderException e) {
             if (e.code() == ErrorCode.NOT_FOUND) {
                 return -1;

@@ -89,7 +89,7 @@ class RegionsTest {
         try (Regions one = FolderRegions.in(regions);
                 Regions other = FolderRegions.in(regions);
                 Region made = one.openOrCreate(SPEC, memory -> {}, PATIENCE)) {
-            Path file = made.row().path().orElseThrow();
+            Path file = made.row().file().orElseThrow();
             flip(file, RegionDescriptor.FORMAT_VERSION_OFFSET);
             assertThatThrownBy(() -> other.open("weights", "test", PATIENCE))
                     .hasMessageStartingWith("the file is not the expected region: name=weights formatVersion=65 ");

@@ -1,0 +1,25 @@
+package dev.larder.message;
+
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An answer to a {@link Call}, as <a href="https://varlink.org/Method-Call">Varlink</a> has it.
+ *
+ * @param error the interface, a dot, and the name of the error; null if there is none
+ * @param parameters a record; null if there are none
+ * @param continues whether another answer follows
+ */
+public record Answer(
+        @OptionalField @Nullable String error,
+        @OptionalField @Nullable Object parameters,
+        @OptionalField boolean continues) {
+    /**
+     * Reads an answer, and ignores fields that are unknown.
+     *
+     * @param parameters a record whose components are all optional, as it is used for errors, too
+     */
+    public static Answer decode(ByteBuffer message, Class<? extends Record> parameters) {
+        return Messages.decode(message, Answer.class, Messages.UnknownFields.IGNORED, parameters);
+    }
+}

@@ -1,0 +1,128 @@
+package dev.larder.message;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ReadableByteChannel;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Cuts a stream of bytes into messages. Memory grows with the bytes that have arrived, up to the limit of a message, and within a
+ * budget that several readers may share.
+ *
+ * <pre>
+ *   +---------------------------------+---+---------------------+---+
+ *   | {"method":"…","parameters":{…}} | 0 | {"method":"…"}      | 0 |
+ *   +---------------------------------+---+---------------------+---+
+ * </pre>
+ *
+ * <p>Used by one thread.
+ */
+public final class MessageReader {
+    private static final int INITIAL_CAPACITY = 1024;
+
+    private final MessageBudget budget;
+    private ByteBuffer buffer = ByteBuffer.allocate(INITIAL_CAPACITY);
+    private long takenBytes;
+    private int start;
+    private int scanned;
+
+    /** Creates a reader whose memory has no other bound than the length of a message. */
+    public MessageReader() {
+        this(new MessageBudget(Long.MAX_VALUE));
+    }
+
+    /** Creates a reader whose memory, but for the first KiB, comes out of a budget; {@link #release} returns it. */
+    public MessageReader(MessageBudget budget) {
+        this.budget = budget;
+    }
+
+    /** Returns the memory to the budget. Bytes that were read and not taken are lost. */
+    public void release() {
+        buffer = ByteBuffer.allocate(INITIAL_CAPACITY);
+        start = 0;
+        scanned = 0;
+        budget.giveBack(takenBytes);
+        takenBytes = 0;
+    }
+
+    /** Returns the memory to the budget if no byte is left. */
+    public void releaseIfEmpty() {
+        if (takenBytes > 0 && !hasBytes()) {
+            release();
+        }
+    }
+
+    /** Returns whether there are bytes that no message was taken from. */
+    public boolean hasBytes() {
+        return buffer.position() > start;
+    }
+
+    /** Returns whether no more bytes can be read before a message is taken. */
+    public boolean isFull() {
+        return buffer.position() - start > Messages.MAX_BYTES;
+    }
+
+    /** Reads the bytes that a channel has, and returns their number; -1 at its end. */
+    public int read(ReadableByteChannel channel) throws IOException {
+        if (start > 0) {
+            buffer.limit(buffer.position()).position(start);
+            buffer.compact();
+            scanned -= start;
+            start = 0;
+        }
+        if (!buffer.hasRemaining()) {
+            grow();
+        }
+        return channel.read(buffer);
+    }
+
+    /**
+     * Returns the next whole message without its NUL byte, valid until the next {@link #read}; null if it has not arrived.
+     *
+     * @throws BadMessage if it is too long, or does not begin as a JSON object does
+     */
+    public @Nullable ByteBuffer next() {
+        if (hasBytes() && buffer.get(start) != '{') {
+            throw new BadMessage("", "it does not begin with {");
+        }
+        for (; scanned < buffer.position(); scanned++) {
+            if (buffer.get(scanned) == 0) {
+                ByteBuffer message = buffer.slice(start, scanned - start);
+                start = ++scanned;
+                return message;
+            }
+            if (scanned - start >= Messages.MAX_BYTES) {
+                throw new BadMessage("", "it is longer than " + Messages.MAX_BYTES + " bytes");
+            }
+        }
+        return null;
+    }
+
+    /** Returns the first bytes that were read and not taken, at most so many. */
+    public byte[] beginning(int most) {
+        byte[] bytes = new byte[Math.min(most, buffer.position() - start)];
+        buffer.get(start, bytes);
+        return bytes;
+    }
+
+    private void grow() {
+        int capacity = Math.min(2 * buffer.capacity(), Messages.MAX_BYTES + INITIAL_CAPACITY);
+        if (!budget.tryTake(capacity)) {
+            throw new MessageBudget.Exhausted(capacity);
+        }
+        ByteBuffer larger = allocateOrGiveBack(capacity);
+        budget.giveBack(takenBytes);
+        takenBytes = capacity;
+        larger.put(buffer.flip());
+        buffer = larger;
+    }
+
+    private ByteBuffer allocateOrGiveBack(int capacity) {
+        try {
+            return ByteBuffer.allocate(capacity);
+        } catch (OutOfMemoryError e) {
+            budget.giveBack(capacity);
+            throw e;
+        }
+    }
+}

@@ -1,0 +1,199 @@
+package dev.larder.message;
+
+import com.google.gson.Strictness;
+import com.google.gson.stream.JsonReader;
+import com.google.gson.stream.JsonToken;
+import com.google.gson.stream.JsonWriter;
+import java.io.CharArrayReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.Iterator;
+import java.util.List;
+import java.util.NoSuchElementException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads and writes records as messages: one JSON object in UTF-8, followed by a NUL byte, as <a href="https://varlink.org">Varlink</a> has it.
+ *
+ * <p>A component of the record is a member of the object with the same name. {@code long}, {@code int} and {@code boolean} are what they are;
+ * a {@link java.time.Duration} named {@code timeout} is the integer {@code timeoutMs}; an {@link java.time.Instant} is a text in ISO 8601; an
+ * enumerated value is its name in small letters; lists, maps with texts as keys, and records nest. A sealed interface of records is an object
+ * with one member, whose name is that of the record. Components marked {@link OptionalField} may be absent.
+ *
+ * <p>Thread-safe.
+ */
+public final class Messages {
+    /** The longest message, without the NUL byte. */
+    public static final int MAX_BYTES = 1 << 20;
+
+    /** A message of ours nests less than this. */
+    private static final int MAX_DEPTH = 32;
+
+    private static final int ROWS_A_PAGE = 256;
+
+    private Messages() {}
+
+    /** The members of an object that its record does not have. */
+    public enum UnknownFields {
+        /** An object with one is refused: a receiver that ignored it would do another thing than it was asked to do. */
+        REFUSED,
+        /** They are skipped: a sender of a later release may have more to say. So is an unknown enumerated value, if there is one called OTHER. */
+        IGNORED
+    }
+
+    /** Returns the message with its NUL byte; fails with {@link MessageTooLong} if it would be longer than {@link #MAX_BYTES}. */
+    public static byte[] encode(Record message) {
+        LimitedText text = new LimitedText();
+        try {
+            RecordCodec.of(message.getClass()).write(new JsonWriter(text), message);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e); // no file is written
+        }
+        byte[] bytes = text.append('\0').toString().getBytes(StandardCharsets.UTF_8);
+        if (bytes.length > MAX_BYTES + 1) {
+            throw new MessageTooLong();
+        }
+        return bytes;
+    }
+
+    /** Reports a message that is longer than {@link #MAX_BYTES}. */
+    public static final class MessageTooLong extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        MessageTooLong() {
+            super("message is longer than " + MAX_BYTES + " bytes", null, false, false);
+        }
+    }
+
+    /** Makes a message of some elements of a list. */
+    @FunctionalInterface
+    public interface Page<T> {
+        /** Returns the message; {@code isLast} if no other elements follow. */
+        Record of(List<T> elements, boolean isLast);
+    }
+
+    /** Writes a list as messages that are short enough, one after the other, when they are asked for; at least one. */
+    public static <T> Iterator<byte[]> pages(List<T> list, Page<T> toMessage) {
+        return new Iterator<>() {
+            private int from;
+            private boolean isOver;
+
+            @Override
+            public boolean hasNext() {
+                return !isOver;
+            }
+
+            @Override
+            public byte[] next() {
+                if (isOver) {
+                    throw new NoSuchElementException();
+                }
+                for (int count = Math.min(ROWS_A_PAGE, list.size() - from); ; count /= 2) {
+                    int to = from + count;
+                    try {
+                        byte[] page = encode(toMessage.of(list.subList(from, to), to == list.size()));
+                        from = to;
+                        isOver = to == list.size();
+                        return page;
+                    } catch (MessageTooLong e) {
+                        if (count <= 1) {
+                            throw e;
+                        }
+                    }
+                }
+            }
+        };
+    }
+
+    /** Reads a message without its NUL byte. Numbers have to be 64-bit integers, keys unique, and texts whole. */
+    public static <R extends Record> R decode(ByteBuffer message, Class<R> type, UnknownFields unknown) {
+        return decode(message, type, unknown, null);
+    }
+
+    /**
+     * Reads a message as {@link #decode(ByteBuffer, Class, UnknownFields)} does, with a type for its one component of type {@code Object};
+     * null skips it.
+     */
+    static <R extends Record> R decode(
+            ByteBuffer message, Class<R> type, UnknownFields unknown, @Nullable Class<?> open) {
+        try {
+            CharBuffer text = StandardCharsets.UTF_8.newDecoder().decode(message.duplicate());
+            JsonReader json = new JsonReader(new CharArrayReader(text.array(), text.arrayOffset(), text.remaining()));
+            json.setStrictness(Strictness.STRICT);
+            json.setNestingLimit(MAX_DEPTH);
+            R record = type.cast(RecordCodec.of(type).read(new Source(json, unknown, open)));
+            if (json.peek() != JsonToken.END_DOCUMENT) {
+                throw new BadMessage("", "there is more than one JSON object");
+            }
+            return record;
+        } catch (CharacterCodingException e) {
+            throw new BadMessage("", "it is not UTF-8");
+        } catch (IOException | IllegalStateException e) { // Gson's, for malformed JSON
+            throw new BadMessage("", "it is not JSON: " + firstLine(e));
+        }
+    }
+
+    private static String firstLine(Exception e) {
+        return String.valueOf(e.getMessage()).lines().findFirst().orElse("");
+    }
+
+    /** A message that is being read. */
+    record Source(
+            JsonReader json,
+            UnknownFields unknown,
+            @Nullable Class<?> open) {
+        boolean isTolerant() {
+            return unknown == UnknownFields.IGNORED;
+        }
+    }
+
+    /** Collects text, and fails as soon as there is too much of it. */
+    private static final class LimitedText extends Writer {
+        private final StringBuilder text = new StringBuilder(256);
+
+        @Override
+        public void write(char[] characters, int from, int length) {
+            text.append(characters, from, length);
+            requireRoom();
+        }
+
+        @Override
+        public void write(String string, int from, int length) {
+            text.append(string, from, from + length);
+            requireRoom();
+        }
+
+        @Override
+        public LimitedText append(char character) {
+            text.append(character);
+            return this;
+        }
+
+        @Override
+        public void write(int character) {
+            text.append((char) character);
+        }
+
+        private void requireRoom() {
+            if (text.length() > MAX_BYTES) {
+                throw new MessageTooLong();
+            }
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {}
+
+        @Override
+        public String toString() {
+            return text.toString();
+        }
+    }
+}

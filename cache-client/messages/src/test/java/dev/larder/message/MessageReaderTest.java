@@ -1,0 +1,105 @@
+package dev.larder.message;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class MessageReaderTest {
+    private static ReadableByteChannel pieces(byte[] bytes, int pieceLength) {
+        return Channels.newChannel(new ByteArrayInputStream(bytes) {
+            @Override
+            public synchronized int read(byte[] target, int offset, int length) {
+                return super.read(target, offset, Math.min(length, pieceLength));
+            }
+        });
+    }
+
+    private static List<String> readAll(MessageReader reader, ReadableByteChannel channel) throws IOException {
+        List<String> messages = new ArrayList<>();
+        while (reader.read(channel) >= 0) {
+            for (ByteBuffer next = reader.next(); next != null; next = reader.next()) {
+                messages.add(StandardCharsets.UTF_8.decode(next).toString());
+            }
+        }
+        return messages;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3, 7, 1000, 100_000})
+    void messagesComeOutWholeHoweverTheyAreCutUp(int pieceLength) throws IOException {
+        Random random = new Random(7);
+        List<String> sent = new ArrayList<>();
+        ByteArrayOutputStream stream = new ByteArrayOutputStream();
+        for (int i = 0; i < 50; i++) {
+            String message = "{" + "ö".repeat(random.nextInt(i == 25 ? 60_000 : 600)) + "}";
+            sent.add(message);
+            stream.writeBytes((message + "\0").getBytes(StandardCharsets.UTF_8));
+        }
+
+        assertThat(readAll(new MessageReader(), pieces(stream.toByteArray(), pieceLength)))
+                .isEqualTo(sent);
+    }
+
+    @Test
+    void theLongestMessageIsReadAndALongerOneRefused() throws IOException {
+        byte[] longest = ("{" + "x".repeat(Messages.MAX_BYTES - 1) + "\0").getBytes(StandardCharsets.UTF_8);
+        byte[] longer = ("{" + "x".repeat(Messages.MAX_BYTES) + "\0").getBytes(StandardCharsets.UTF_8);
+
+        assertThat(readAll(new MessageReader(), pieces(longest, 10_000)))
+                .singleElement()
+                .satisfies(message -> assertThat(message).hasSize(Messages.MAX_BYTES));
+        assertThatThrownBy(() -> readAll(new MessageReader(), pieces(longer, 10_000)))
+                .isInstanceOf(BadMessage.class)
+                .hasMessageContaining("longer than 1048576 bytes");
+    }
+
+    @Test
+    void aStreamThatNeverEndsAMessageTakesNoMoreMemoryThanOne() throws IOException {
+        MessageBudget budget = new MessageBudget(3L * Messages.MAX_BYTES);
+        byte[] endless = new byte[4 * Messages.MAX_BYTES];
+        java.util.Arrays.fill(endless, (byte) '{');
+        MessageReader reader = new MessageReader(budget);
+
+        assertThatThrownBy(() -> readAll(reader, pieces(endless, 1 << 16))).isInstanceOf(BadMessage.class);
+        reader.release();
+
+        assertThat(budget.tryTake(3L * Messages.MAX_BYTES)).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"\0", "x", "[", "\n{", "\"", "\ufeff{}"})
+    void bytesThatBeginNoObjectAreRefusedImmediately(String text) throws IOException {
+        MessageReader reader = new MessageReader();
+        reader.read(pieces(text.getBytes(StandardCharsets.UTF_8), 100));
+
+        assertThatThrownBy(reader::next).isInstanceOf(BadMessage.class).hasMessageContaining("does not begin with {");
+    }
+
+    @Test
+    void severalReadersShareABudget() throws IOException {
+        MessageBudget budget = new MessageBudget(14_000);
+        byte[] part = ("{" + "x".repeat(5_000)).getBytes(StandardCharsets.UTF_8);
+        MessageReader first = new MessageReader(budget);
+        MessageReader second = new MessageReader(budget);
+        readAll(first, pieces(part, 500));
+
+        assertThatThrownBy(() -> readAll(second, pieces(part, 500))).isInstanceOf(MessageBudget.Exhausted.class);
+        first.release();
+        second.release();
+        assertThat(readAll(second, pieces("{}\0".getBytes(StandardCharsets.UTF_8), 3)))
+                .containsExactly("{}");
+    }
+}

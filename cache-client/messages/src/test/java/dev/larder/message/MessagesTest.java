@@ -1,0 +1,238 @@
+package dev.larder.message;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.larder.message.Messages.MessageTooLong;
+import dev.larder.message.Messages.UnknownFields;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class MessagesTest {
+    enum Colour {
+        DARK_RED,
+        OTHER
+    }
+
+    sealed interface Shape permits Circle, Square {}
+
+    record Circle(long radius) implements Shape {}
+
+    record Square(int side, @OptionalField boolean isFilled) implements Shape {}
+
+    record Tree(String name, @OptionalField @Nullable List<Tree> children) {}
+
+    record Everything(
+            String text,
+            long number,
+            int small,
+            boolean truth,
+            char letter,
+            Duration time,
+            Instant moment,
+            Colour colour,
+            List<Long> numbers,
+            Map<String, String> texts,
+            Shape shape,
+            Tree tree,
+            @FieldName("interface") String reserved,
+            @OptionalField(orElse = -1) long limit,
+            @OptionalField @Nullable String note) {}
+
+    private static final Everything EVERYTHING = new Everything(
+            "größe \"\\\u0001\u2028 😀",
+            Long.MIN_VALUE,
+            -7,
+            true,
+            'F',
+            Duration.ofMillis(1500),
+            Instant.parse("2026-11-26T03:00:00.123456789Z"),
+            Colour.DARK_RED,
+            List.of(0L, Long.MAX_VALUE),
+            Map.of("a b", "c", "", ""),
+            new Square(3, true),
+            new Tree("root", List.of(new Tree("leaf", null))),
+            "x",
+            -1,
+            null);
+
+    private static ByteBuffer body(byte[] message) {
+        assertThat(message[message.length - 1]).isZero();
+        return ByteBuffer.wrap(message, 0, message.length - 1).slice();
+    }
+
+    private static ByteBuffer text(String text) {
+        return ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static <R extends Record> R strict(String text, Class<R> type) {
+        return Messages.decode(text(text), type, UnknownFields.REFUSED);
+    }
+
+    @Test
+    void everyKindOfValueComesBackAsItWas() {
+        byte[] message = Messages.encode(EVERYTHING);
+
+        assertThat(Messages.decode(body(message), Everything.class, UnknownFields.REFUSED))
+                .isEqualTo(EVERYTHING);
+        assertThat(Messages.decode(body(message), Everything.class, UnknownFields.IGNORED))
+                .isEqualTo(EVERYTHING);
+    }
+
+    @Test
+    void theFormIsPlainJson() {
+        assertThat(Messages.encode(EVERYTHING))
+                .asString(StandardCharsets.UTF_8)
+                .startsWith(
+                        "{\"text\":\"größe \\\"\\\\\\u0001\\u2028 😀\",\"number\":-9223372036854775808,\"small\":-7,\"truth\":true,"
+                                + "\"letter\":\"F\",\"timeMs\":1500,\"moment\":\"2026-11-26T03:00:00.123456789Z\",\"colour\":\"dark_red\","
+                                + "\"numbers\":[0,9223372036854775807],\"texts\":{")
+                .endsWith("},\"shape\":{\"square\":{\"side\":3,\"isFilled\":true}},"
+                        + "\"tree\":{\"name\":\"root\",\"children\":[{\"name\":\"leaf\"}]},\"interface\":\"x\"}\0");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "[]",
+                "null",
+                "1",
+                "{",
+                "{}",
+                "{\"radius\":1}{}",
+                "{\"radius\":1} x",
+                "{\"radius\":1,}",
+                "{\"radius\":01}",
+                "{\"radius\":+1}",
+                "{\"radius\":1.0}",
+                "{\"radius\":1e2}",
+                "{\"radius\":\"1\"}",
+                "{\"radius\":NaN}",
+                "{\"radius\":null}",
+                "{\"radius\":true}",
+                "{\"radius\":9223372036854775808}",
+                "{\"radius\":1,\"radius\":1}",
+                "{\"radius\":1,\"x\":1}",
+                "{'radius':1}",
+                "{radius:1}",
+                "{\"radius\":1 /* x */}",
+                "{\"radius\":1;}",
+                "{\"radius\"=1}",
+                "{\"radius\":1,\"\\ud800\":1}"
+            })
+    void whatIsNotExactlyRightIsRefused(String text) {
+        assertThatThrownBy(() -> strict(text, Circle.class)).isInstanceOf(BadMessage.class);
+    }
+
+    @Test
+    void aFieldThatIsWrongIsNamedByItsPath() {
+        String wrong = "{\"name\":\"a\",\"children\":[{\"name\":\"b\"},{\"name\":\"c\",\"children\":[{\"name\":1}]}]}";
+
+        assertThatThrownBy(() -> strict(wrong, Tree.class)).isInstanceOfSatisfying(BadMessage.class, e -> {
+            assertThat(e.field()).isEqualTo("children[1].children[0].name");
+            assertThat(e.reason()).isEqualTo("it should be a text, and is number");
+        });
+    }
+
+    @Test
+    void depthIsLimitedHoweverUnknownItIs() {
+        String deep = "{\"name\":\"a\",\"children\":[".repeat(100) + "]}".repeat(100);
+
+        assertThatThrownBy(() -> strict(deep, Tree.class)).isInstanceOf(BadMessage.class);
+        assertThatThrownBy(() -> Messages.decode(
+                        text("{\"radius\":1,\"x\":" + "[".repeat(100_000)), Circle.class, UnknownFields.IGNORED))
+                .isInstanceOf(BadMessage.class);
+    }
+
+    @Test
+    void bytesThatAreNotUtf8AreRefused() {
+        for (String hex : List.of("c3", "ff", "eda080", "c080", "f5808080")) {
+            byte[] bytes = ("{\"name\":\"" + "\0").getBytes(StandardCharsets.UTF_8);
+            ByteBuffer message = ByteBuffer.allocate(100)
+                    .put(bytes, 0, bytes.length - 1)
+                    .put(java.util.HexFormat.of().parseHex(hex))
+                    .put("\"}".getBytes(StandardCharsets.UTF_8))
+                    .flip();
+            assertThatThrownBy(() -> Messages.decode(message, Tree.class, UnknownFields.REFUSED))
+                    .as(hex)
+                    .isInstanceOf(BadMessage.class)
+                    .hasMessage("it is not UTF-8");
+        }
+    }
+
+    @Test
+    void aTolerantReaderIgnoresTheUnknownAndTheAbsent() {
+        String later = "{\"new\":[{\"x\":1.5e300}],\"text\":\"t\",\"colour\":\"blue\",\"numbers\":null}";
+
+        Everything read = Messages.decode(text(later), Everything.class, UnknownFields.IGNORED);
+
+        assertThat(read.text()).isEqualTo("t");
+        assertThat(read.colour()).isEqualTo(Colour.OTHER);
+        assertThat(read.limit()).isEqualTo(-1);
+        assertThat(read.number()).isZero();
+    }
+
+    @Test
+    void aMemberOfASealedInterfaceIsChosenByItsName() {
+        record Holder(Shape shape) {}
+
+        assertThat(strict("{\"shape\":{\"circle\":{\"radius\":4}}}", Holder.class))
+                .isEqualTo(new Holder(new Circle(4)));
+        for (String wrong : List.of(
+                "{\"shape\":{}}",
+                "{\"shape\":{\"triangle\":{}}}",
+                "{\"shape\":{\"circle\":{\"radius\":4},\"square\":{\"side\":1}}}")) {
+            assertThatThrownBy(() -> strict(wrong, Holder.class)).as(wrong).isInstanceOf(BadMessage.class);
+        }
+    }
+
+    @Test
+    void aMessageThatIsTooLongIsNotWritten() {
+        assertThat(Messages.encode(new Tree("x".repeat(Messages.MAX_BYTES - 11), null)))
+                .hasSize(Messages.MAX_BYTES + 1);
+        assertThatThrownBy(() -> Messages.encode(new Tree("x".repeat(Messages.MAX_BYTES - 10), null)))
+                .isInstanceOf(MessageTooLong.class);
+        assertThatThrownBy(() -> Messages.encode(new Tree("数".repeat(Messages.MAX_BYTES / 2), null)))
+                .isInstanceOf(MessageTooLong.class);
+    }
+
+    @Test
+    void aListIsSplitIntoMessagesThatAreShortEnough() {
+        List<Tree> list = new ArrayList<>(Collections.nCopies(700, new Tree("s", null)));
+        list.addAll(Collections.nCopies(300, new Tree("x".repeat(100_000), null)));
+        List<Tree> read = new ArrayList<>();
+        List<Integer> lengths = new ArrayList<>();
+
+        Iterator<byte[]> pages = Messages.pages(list, (some, isLast) -> new Tree(Boolean.toString(isLast), some));
+        while (pages.hasNext()) {
+            byte[] page = pages.next();
+            Tree tree = Messages.decode(body(page), Tree.class, UnknownFields.REFUSED);
+            read.addAll(java.util.Objects.requireNonNull(tree.children()));
+            lengths.add(page.length);
+            assertThat(tree.name()).isEqualTo(Boolean.toString(!pages.hasNext()));
+        }
+
+        assertThat(read).isEqualTo(list);
+        assertThat(lengths).allMatch(length -> length <= Messages.MAX_BYTES + 1).hasSizeLessThan(80);
+    }
+
+    @Test
+    void anElementThatFitsIntoNoMessageIsReported() {
+        Iterator<byte[]> pages = Messages.pages(
+                List.of(new Tree("x".repeat(Messages.MAX_BYTES), null)), (some, isLast) -> new Tree("", some));
+
+        assertThatThrownBy(pages::next).isInstanceOf(MessageTooLong.class);
+    }
+}

@@ -1,0 +1,76 @@
+package dev.larder.internal.protocol;
+
+import dev.larder.internal.protocol.Response.ServiceInfo;
+import dev.larder.message.FieldName;
+import dev.larder.message.OptionalField;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** The parameters of any answer: the fields that its method or its error has; all others are null. */
+record AnswerFields(
+        @OptionalField @Nullable Progress progress,
+        @OptionalField @Nullable Done done,
+        @OptionalField @Nullable Build build,
+        @OptionalField @Nullable DaemonStatus status,
+        @OptionalField @Nullable List<ArrayRow> arrays,
+        @OptionalField @Nullable List<ErrorRow> errors,
+        @OptionalField @Nullable List<RegionRow> regions,
+        @OptionalField @Nullable List<Progress> loads,
+        @OptionalField @Nullable String vendor,
+        @OptionalField @Nullable String product,
+        @OptionalField @Nullable String version,
+        @OptionalField @Nullable String url,
+        @OptionalField @Nullable List<String> interfaces,
+        @OptionalField int protocol,
+        @OptionalField int formatVersion,
+        @OptionalField long pid,
+        @OptionalField @Nullable String description,
+        @OptionalField int code,
+        @OptionalField @Nullable String message,
+        @OptionalField @Nullable Map<String, String> values,
+        @OptionalField @Nullable String remedy,
+        @OptionalField @Nullable String trace,
+        @OptionalField @Nullable String method,
+        @OptionalField @FieldName("interface") @Nullable String interfaceName,
+        @OptionalField @Nullable String parameter) {
+
+    /** Returns the response that these are the fields of; null if there is none. */
+    @Nullable
+    Response response() {
+        return Stream.of(
+                        done,
+                        build,
+                        status,
+                        arrays == null ? null : new Response.ArrayRows(arrays),
+                        errors == null ? null : new Response.ErrorRows(errors),
+                        regions == null ? null : new Response.RegionRows(regions),
+                        loads == null ? null : new Response.LoadRows(loads),
+                        interfaces == null ? null : info(interfaces),
+                        description == null ? null : new Response.InterfaceDescription(description),
+                        progress)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
+    }
+
+    private ServiceInfo info(List<String> its) {
+        return new ServiceInfo(
+                text(vendor), text(product), text(version), text(url), its, protocol, formatVersion, pid);
+    }
+
+    private static String text(@Nullable String text) {
+        return Objects.requireNonNullElse(text, "");
+    }
+
+    /** Returns the error that these are the fields of. */
+    Problem problem(String error) {
+        if (code == 0) { // by a service that has no more than Varlink asks for
+            return Problem.ofName(error, text(method) + text(interfaceName) + text(parameter));
+        }
+        return new Problem(
+                error, code, text(message), Objects.requireNonNullElse(values, Map.of()), text(remedy), text(trace));
+    }
+}

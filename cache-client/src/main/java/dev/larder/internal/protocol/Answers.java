@@ -1,0 +1,93 @@
+package dev.larder.internal.protocol;
+
+import dev.larder.message.Answer;
+import dev.larder.message.Messages;
+import java.nio.ByteBuffer;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
+
+/** Writes responses as messages, and reads them. Thread-safe. */
+public final class Answers {
+    private Answers() {}
+
+    /**
+     * A response that was received.
+     *
+     * @param continues whether another one follows
+     */
+    public record Received(Response response, boolean continues) {}
+
+    private record OfProgress(Progress progress) {}
+
+    private record OfDone(Done done) {}
+
+    private record OfBuild(Build build) {}
+
+    private record OfStatus(DaemonStatus status) {}
+
+    /** Writes the response that ends a call; as several messages, each when it is asked for, if it has many rows. */
+    public static Iterator<byte[]> encode(Response response) {
+        if (response instanceof Response.ArrayRows rows) {
+            return pages(rows.arrays(), Response.ArrayRows::new);
+        } else if (response instanceof Response.ErrorRows rows) {
+            return pages(rows.errors(), Response.ErrorRows::new);
+        } else if (response instanceof Response.RegionRows rows) {
+            return pages(rows.regions(), Response.RegionRows::new);
+        } else if (response instanceof Response.LoadRows rows) {
+            return pages(rows.loads(), Response.LoadRows::new);
+        }
+        return List.of(encodeOne(response)).iterator();
+    }
+
+    private static <T> Iterator<byte[]> pages(List<T> rows, Function<List<T>, Record> page) {
+        return Messages.pages(rows, (part, isLast) -> new Answer(null, page.apply(part), !isLast));
+    }
+
+    /** Writes the response that ends a call as one message; fails with {@link Messages.MessageTooLong} if it has too many rows. */
+    public static byte[] encodeOne(Response response) {
+        if (response instanceof Problem problem) {
+            try {
+                return encode(problem);
+            } catch (Messages.MessageTooLong e) {
+                return encode(problem.shortened());
+            }
+        }
+        return Messages.encode(new Answer(null, parameters(response), false));
+    }
+
+    private static byte[] encode(Problem problem) {
+        return Messages.encode(new Answer(problem.error(), problem.parameters(), false));
+    }
+
+    /** Writes how far a call is. */
+    public static byte[] encodeProgress(Progress progress) {
+        return Messages.encode(new Answer(null, new OfProgress(progress), true));
+    }
+
+    private static Record parameters(Response response) {
+        if (response instanceof Done done) {
+            return new OfDone(done);
+        } else if (response instanceof Build build) {
+            return new OfBuild(build);
+        } else if (response instanceof DaemonStatus status) {
+            return new OfStatus(status);
+        } else if (response instanceof Progress progress) {
+            return new OfProgress(progress);
+        }
+        return (Record) response; // its components are the fields
+    }
+
+    /** Reads an answer; fields that are unknown are ignored. */
+    public static Received decode(ByteBuffer message) {
+        Answer answer = Answer.decode(message, AnswerFields.class);
+        AnswerFields fields = answer.parameters() instanceof AnswerFields some ? some : null;
+        String error = answer.error();
+        if (error != null) {
+            return new Received(fields == null ? Problem.ofName(error, "") : fields.problem(error), false);
+        }
+        Response response = fields == null ? null : fields.response();
+        return new Received(Objects.requireNonNullElse(response, Done.NOTHING), answer.continues());
+    }
+}

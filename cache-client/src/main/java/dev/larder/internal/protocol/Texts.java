@@ -1,0 +1,30 @@
+package dev.larder.internal.protocol;
+
+import java.nio.charset.StandardCharsets;
+
+/** The length of texts, in bytes of UTF-8. */
+final class Texts {
+    private Texts() {}
+
+    /** Returns a text for people, cut if it is too long. */
+    static String cut(String text, int maxBytes) {
+        if (text.length() <= maxBytes / 3 || bytes(text) <= maxBytes) {
+            return text;
+        }
+        int end = 0;
+        for (int bytes = 3; end < text.length(); ) {
+            int codePoint = text.codePointAt(end);
+            bytes += bytes(Character.toString(codePoint));
+            if (bytes > maxBytes) {
+                break;
+            }
+            end += Character.charCount(codePoint);
+        }
+        return text.substring(0, end) + "…";
+    }
+
+    /** Returns the length of a text in bytes. */
+    static int bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8).length;
+    }
+}

@@ -1,0 +1,35 @@
+package dev.larder.server.control;
+
+import dev.larder.error.LarderException;
+import dev.larder.internal.posix.Posix;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** The process that opened a connection, watched by a descriptor of it: its number may be used again. Owned by the connection. */
+final class PeerProcess implements AutoCloseable {
+    private final int descriptor;
+
+    private PeerProcess(int descriptor) {
+        this.descriptor = descriptor;
+    }
+
+    /** Returns the process with this number; null if it cannot be seen, as in another pid namespace, or has ended. */
+    static @Nullable PeerProcess of(long pid) {
+        try {
+            int descriptor = pid <= 0 ? -1 : Posix.system().openProcess(pid);
+            return descriptor < 0 ? null : new PeerProcess(descriptor);
+        } catch (LarderException e) {
+            return null; // no descriptor is left, or the kernel forbids it: then only the socket counts
+        }
+    }
+
+    /** Returns whether the process has ended, which leaves its sockets open if a child has them. */
+    boolean hasEnded() {
+        return Posix.system().awaitEnd(descriptor, Duration.ZERO);
+    }
+
+    @Override
+    public void close() {
+        Posix.system().close(descriptor);
+    }
+}

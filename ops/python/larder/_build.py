@@ -1,0 +1,202 @@
+"""Datasets that a program builds: files of arrays in a folder of the store, published together."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from typing import Any
+
+import numpy as np
+
+from ._control import _GRACE_S, _milliseconds, _pages, _persistently
+from ._errors import LarderError, Refused, RequestFailed, _message
+from ._memory import _reserve_huge
+from ._progress import _ProgressLine
+from ._requests import _retention
+from ._results import _stored_forms
+from ._serve import _served
+from ._store import _user
+
+_PAGE = 4096
+_DATA_BEHIND_PAGE = 192  # where the store has data: such files are published without a copy
+_LONGEST_NUMPY_HEADER = 10_000
+_AHEAD_SHARE, _MOST_AHEAD = 8, 16 << 20  # how much more space is reserved than is written
+_NO_SPACE = 5
+
+
+def create(name: str, store: str | os.PathLike[str] | None = None, *, pin: bool = False, ttl: float | str | None = None,
+           timeout: float | None = None) -> Builder:
+    """Build the next version of a dataset: give the `Builder` its arrays, and leave its ``with`` to publish them together.
+
+    No process sees an array before. If the block raises, or this process ends, nothing is left. One process builds a dataset at a time;
+    `timeout` is the longest time to wait for another one, in seconds (10 minutes). `pin` and `ttl` are as for `load`.
+
+    >>> with larder.create("features") as dataset:
+    ...     dataset["x"] = np.zeros((1000, 16), "f4")
+    ...     dataset["names"] = ["a", "b"]                 # texts, bytes and rows that differ in length become columns
+    """
+    builder = _begin(name, _served(store), timeout, True, _retention(pin, ttl))
+    assert builder is not None  # what is resident is built again
+    return builder
+
+
+class Builder:
+    """A dataset that this process builds: see `create`. It belongs to this process: a forked child cannot go on with it."""
+
+    def __init__(self, name, folder, connection):
+        self.name, self._folder, self._connection = name, folder, connection
+        self._names, self._parts, self._bytes, self._granted = set(), {}, 0, 0
+        self._is_ours = os.access(folder, os.W_OK)  # in the store of another user the daemon makes the files
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """Write an array, or a list that becomes a column, as `cache` takes them. The value is copied."""
+        self._add(*_stored_forms({name: value}))
+
+    def publish(self) -> None:
+        """Make everything visible as the dataset's newest version, as the end of ``with`` does."""
+        connection = self._require_open()
+        if not self._names:
+            raise LarderError("nothing to cache: arrays=0; return an array, or a dict with some")
+        try:
+            with _ProgressLine() as line:
+                for page in _pages([{"array": name, "part": part} for name, part in self._parts.items()]):
+                    if page:
+                        connection.call("Part", {"parts": page})
+                connection.call("Publish", {}, line)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Give the build up unless it is published. Harmless when done twice."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def __enter__(self) -> Builder:
+        self._require_open()
+        return self
+
+    def __exit__(self, kind: Any, *_: object) -> None:
+        try:
+            if kind is None and self._connection is not None:
+                self.publish()
+        finally:
+            self.close()
+
+    def _require_open(self):
+        if self._connection is None:
+            raise ValueError(f"the builder is closed: dataset={self.name}; begin another one with larder.create")
+        return self._connection
+
+    def _add(self, arrays, parts):
+        connection = self._require_open()
+        for name, array in arrays.items():
+            _require_sharable(name, array)
+            if name in self._names:
+                raise LarderError(_message("two arrays have the same name", "give them different names", dataset=self.name, array=name))
+        headers = {name: _header(array) for name, array in arrays.items()}
+        lengths = {name: len(headers[name]) + array.nbytes for name, array in arrays.items()}
+        if self._is_ours:
+            self._reserve(connection, sum(map(_whole_pages, lengths.values())))
+        else:
+            for page in _pages([{"array": name, "bytes": length} for name, length in lengths.items()]):
+                connection.call("Files", {"files": page})
+        for name, array in arrays.items():
+            self._write(name, headers[name], array)
+        self._names.update(arrays)
+        self._parts.update(parts)
+
+    def _reserve(self, connection, size):
+        """Have the daemon reserve space before it is written; a little more than needed, else many small arrays would ask for each."""
+        self._bytes += size
+        for ahead in (min(self._bytes // _AHEAD_SHARE, _MOST_AHEAD), 0) if self._bytes > self._granted else ():
+            try:
+                connection.call("Room", {"bytes": self._bytes + ahead})
+                self._granted = self._bytes + ahead
+                return
+            except RequestFailed as e:
+                if e.code != _NO_SPACE or not ahead:
+                    raise
+
+    def _write(self, name, header, array):
+        levels = name.split("/")
+        file = os.path.join(self._folder, *levels) + ".npy"
+        if self._is_ours:
+            for depth in range(1, len(levels)):  # never the folder itself: if that is gone, so is its daemon
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(os.path.join(self._folder, *levels[:depth]))
+            descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        else:
+            descriptor = os.open(file, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "wb") as stream:
+            _reserve_huge(descriptor, len(header) + array.nbytes)
+            stream.write(header)
+            _write_data(stream, array)
+            stream.flush()
+            stored = os.fstat(descriptor).st_blocks * 512  # more than its length where the mount has huge pages
+        self._bytes += max(0, stored - _whole_pages(len(header) + array.nbytes))
+
+
+def _whole_pages(length):
+    return -(-length // _PAGE) * _PAGE
+
+
+def _header(array):
+    """Return the header of an array's file, padded as the store does it, so that the daemon need not copy the file."""
+    described = np.lib.format.header_data_from_array_1_0(array)
+    text = "{" + "".join(f"'{key}': {described[key]!r}, " for key in sorted(described)) + "}"
+    try:
+        version, encoded, digits = 1, text.encode("latin1"), 2
+    except UnicodeEncodeError:
+        version, encoded, digits = 3, text.encode(), 4
+    prefix = 8 + digits
+    blocks = max(0, prefix + len(encoded) - _DATA_BEHIND_PAGE) // _PAGE + 1
+    length = blocks * _PAGE + _DATA_BEHIND_PAGE - prefix
+    if length > _LONGEST_NUMPY_HEADER:
+        raise LarderError(_message("header too long for numpy", "give the dtype fewer or shorter fields, or store them as arrays of their own",
+                                   characters=length, limit=_LONGEST_NUMPY_HEADER))
+    return b"\x93NUMPY" + bytes([version, 0]) + length.to_bytes(digits, "little") + encoded.ljust(length - 1) + b"\n"
+
+
+def _write_data(stream, array):
+    if array.flags.c_contiguous:
+        array.tofile(stream)
+    elif array.flags.f_contiguous:
+        array.T.tofile(stream)
+    else:
+        rows = max(1, (16 << 20) * len(array) // array.nbytes) if array.nbytes else 1
+        for start in range(0, len(array), rows):
+            np.ascontiguousarray(array[start:start + rows]).tofile(stream)
+
+
+def _require_sharable(name, array):
+    if any(level in ("", ".", "..") for level in name.split("/")):
+        raise LarderError(_message("bad array name", "use letters, digits and + . _ - = /", name=name))
+    if array.dtype.hasobject:
+        raise LarderError(_message("an array of Python objects cannot be shared", "return numbers, or fixed-size "
+                                   "strings (dtype S or U), or several arrays in a dict", array=name))
+
+
+def _begin(name, store, timeout, even_if_resident, retention=None):
+    """Wait for the turn to build a dataset; return None if it is resident and not to be built again."""
+    def attempt(connection, left):
+        call = {"name": str(name), "timeoutMs": _milliseconds(left), "evenIfResident": even_if_resident, "retention": retention or {}}
+        with _ProgressLine() as line:
+            answers = connection.call("Create", call, line, time.monotonic() + left + _GRACE_S)
+        build = answers[-1].get("build")
+        if not build:
+            connection.close()
+            return None
+        _require_usable(build["folder"])
+        return Builder(str(name), build["folder"], connection)
+
+    return _persistently(store, timeout, attempt)
+
+
+def _require_usable(folder):
+    """Refuse root in the store of another user: the daemon could not read files of root."""
+    owner = os.lstat(folder).st_uid if os.getuid() == 0 else 0
+    if owner:
+        raise Refused(_message("root cannot build in the store of another user", f"build as {_user(owner)}, or load files, which the daemon reads "
+                               "itself", folder=folder, owner=_user(owner)))

@@ -1,0 +1,294 @@
+"""The control plane: calls to the daemon of a store. The interface is dev.larder.Store, in the protocol of https://varlink.org."""
+
+import json
+import os
+import socket
+import sys
+import time
+import weakref
+
+from ._errors import _START_DAEMON, LarderError, NoStore, Refused, TimedOut, _failure, _message, _text
+from ._store import _io_open, _trusted
+
+_INTERFACE = "dev.larder.Store."
+_LONGEST_CONTROL_MESSAGE = 1 << 20
+_LONGEST_PAGE = 900_000  # characters of a list in one call
+_LONGEST_SOCKET_PATH = 107
+_SILENCE_S = 10  # the daemon reports at least once a second that it is alive
+_ANSWER_S = 60  # for lists and totals, whatever it reports
+_GRACE_S = 1
+_LONGEST_WAIT_S = 600  # unless the caller says otherwise
+_USAGE, _UNEXPECTED, _BAD_INPUT = 2, 1, 6
+_CHECK_DAEMON = "check whether the daemon still runs: larder status"
+
+_open_connections = weakref.WeakSet()
+
+
+class _Connection:
+    """A connection to the daemon of a store, for one call after the other. Closing it cancels a call, and gives a build up."""
+
+    def __init__(self, store):
+        self.store, self.is_lost = store, False
+        self._received = bytearray()
+        self._socket = _connected(store)
+        _open_connections.add(self)
+
+    def call(self, method, parameters=None, progress=None, end=None):
+        """Call a method, and return its answers without reports of progress. `end` is when to give up, by the monotonic clock."""
+        self._send({"method": _INTERFACE + method, "parameters": parameters or {}, "more": True})
+        answers = []
+        while True:
+            answer = self._receive(end)
+            found = answer.get("parameters")
+            found = found if isinstance(found, dict) else {}
+            if "error" in answer:
+                raise _error(self.store, answer["error"], found)
+            step = found.get("progress")
+            if step is None:
+                answers.append(found)
+            elif progress is not None:
+                progress(step)
+            if not answer.get("continues"):
+                return answers
+
+    def close(self):
+        """Close the connection. Harmless when done twice."""
+        channel, self._socket = self._socket, None
+        if channel is not None:
+            channel.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def _send(self, call):
+        try:
+            message = json.dumps(call, ensure_ascii=False).encode() + b"\0"
+        except UnicodeEncodeError as e:
+            raise _failure(_BAD_INPUT, _message("a name or path is not UTF-8", "rename it", method=call["method"],
+                                                near=ascii(e.object[max(0, e.start - 20):e.start + 1]))) from None
+        if len(message) > _LONGEST_CONTROL_MESSAGE:
+            raise _failure(_USAGE, _message("a request is too long", "give it fewer values", method=call["method"], bytes=len(message),
+                                            limit=_LONGEST_CONTROL_MESSAGE))
+        if self._socket is None:
+            raise LarderError(_message("the connection to the daemon is closed", "a build belongs to the process that began it: begin another one",
+                                       store=self.store))
+        self._socket.settimeout(_SILENCE_S)
+        try:
+            self._socket.sendall(message)
+        except socket.timeout:
+            raise self._late("the daemon accepted no request", _SILENCE_S) from None
+        except OSError as e:
+            self._raise_reason(e)
+
+    def _raise_reason(self, broken):
+        """Raise the daemon's refusal if it sent one before it closed the connection, else an error about the closed connection."""
+        answer = self._receive(None)
+        if "error" in answer:
+            raise _error(self.store, answer["error"], answer.get("parameters") or {})
+        raise self._gone(broken)
+
+    def _receive(self, end):
+        limit = time.monotonic() + _SILENCE_S
+        what = "the daemon sent nothing"
+        if end is not None and end < limit:
+            limit, what = end, "the deadline passed"
+        begun, searched = time.monotonic(), 0
+        while True:
+            length = self._received.find(0, searched)
+            if length >= 0:
+                message = bytes(self._received[:length])
+                del self._received[:length + 1]
+                return self._parsed(message)
+            searched = len(self._received)
+            if searched and self._received[0] != b"{"[0]:
+                raise _other_protocol(self.store)
+            if searched >= _LONGEST_CONTROL_MESSAGE:
+                raise self._unexpected("it has more than 1 MiB")
+            left = limit - time.monotonic()
+            if left <= 0:
+                raise self._late(what, limit - begun)
+            self._socket.settimeout(left)
+            try:
+                more = self._socket.recv(1 << 16)
+            except socket.timeout:
+                continue
+            except OSError as e:
+                raise self._gone(e) from None
+            if not more:
+                raise self._gone(None)
+            self._received += more
+
+    def _parsed(self, message):
+        if not message.startswith(b"{"):
+            raise _other_protocol(self.store)
+        try:
+            return json.loads(message.decode())
+        except (ValueError, RecursionError) as e:
+            raise self._unexpected(e) from None
+
+    def _unexpected(self, reason):
+        return _failure(_UNEXPECTED, _message("the daemon sent an unexpected message", "restart the daemon: its version may differ from the client's",
+                                              store=self.store, reason=reason))
+
+    def _gone(self, cause):
+        self.is_lost = True
+        reason = {} if cause is None else {"reason": cause.strerror}
+        return NoStore(_message("the daemon closed the connection without an answer", _CHECK_DAEMON, store=self.store, **reason))
+
+    def _late(self, what, waited):
+        return TimedOut(_message(what, _silent_remedy(self._socket), store=self.store, waitedMs=max(0, round(waited * 1000))))
+
+
+def _close_inherited_connections():
+    """In a forked child: without this, its parent's builds and loads would last until the last child has ended."""
+    for connection in list(_open_connections):
+        connection.close()
+
+
+os.register_at_fork(after_in_child=_close_inherited_connections)
+
+
+def _connected(store):
+    path = os.path.join(_trusted(store), "control.sock")
+    length = len(os.fsencode(path))
+    if length > _LONGEST_SOCKET_PATH:
+        raise _failure(_USAGE, _message("path of the control socket is too long", "choose a store with a shorter path", path=path, bytes=length,
+                                        limit=_LONGEST_SOCKET_PATH))
+    end = time.monotonic() + _SILENCE_S
+    while True:
+        channel = socket.socket(socket.AF_UNIX)
+        try:
+            channel.settimeout(_SILENCE_S)
+            channel.connect(path)
+            return channel
+        except BlockingIOError:  # too many others are connecting just now, or the daemon is stopped
+            channel.close()
+            if time.monotonic() >= end:
+                raise TimedOut(_message("the daemon accepted no connection", _silent_remedy(None), store=store, waitedMs=_SILENCE_S * 1000)) from None
+            time.sleep(0.01)
+        except OSError as e:
+            channel.close()
+            raise _no_daemon(store, path, e) from None
+        except BaseException:
+            channel.close()
+            raise
+
+
+def _no_daemon(store, path, cause):
+    is_there = os.path.exists(path)
+    if is_there and not os.access(path, os.W_OK):
+        return Refused(_message("this user may not use the daemon of the store", "run as the user who started it, or start your own: larder serve "
+                                "--store DIR", store=store, reason=cause.strerror))
+    reason = {"reason": cause.strerror} if is_there else {}
+    return NoStore(_message("no daemon at the store", _START_DAEMON + ("; it takes over what a killed daemon left" if is_there else ""), store=store,
+                            **reason))
+
+
+def _silent_remedy(channel):
+    """Return the remedy for a daemon that does not answer, by the state of its process."""
+    try:
+        peer = channel.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+        pid = int.from_bytes(peer[:4], sys.byteorder)
+        with _io_open(f"/proc/{pid}/stat") as file:  # of pid 0, in another namespace, there is none
+            state = file.read().rpartition(")")[2].split()[0]
+    except (OSError, AttributeError, IndexError, UnicodeDecodeError):
+        return "check the daemon's process: it may be stopped or overloaded"
+    if state in ("T", "t"):
+        return f"the daemon was stopped by a signal; to resume it: kill -CONT {pid}"
+    return f"the daemon may be overloaded; to look at its process: top -p {pid}"
+
+
+def _other_protocol(store):
+    return Refused(_message("the daemon speaks another protocol", "use the Larder release of the daemon, or stop it with larder stop --keep of its "
+                            "release, and run larder serve, which takes its data over", store=store))
+
+
+def _error(store, name, found):
+    """Return the exception for an error of the daemon."""
+    if not str(name).startswith(_INTERFACE):  # the protocol's own: the daemon does not know the call, or a parameter of it
+        facts = {key: value for key, value in found.items() if isinstance(value, (str, int))}
+        return Refused(_message("the daemon is of another release", "use the Larder release of the daemon, or restart it: larder stop --keep, then "
+                                "larder serve", store=store, error=str(name).rpartition(".")[2], **{"refused" + key[:1].upper() + key[1:]: facts[key] for key in facts}))
+    code, values = found.get("code"), found.get("values")
+    return _failure(code if isinstance(code, int) else _UNEXPECTED,
+                    _text(str(found.get("message") or name), values if isinstance(values, dict) else {}, found.get("remedy")))
+
+
+def _called(store, method, parameters=None, progress=None, within=None):
+    """Call a method over a connection of its own, and return the answers."""
+    with _Connection(store) as connection:
+        return connection.call(method, parameters, progress, None if within is None else time.monotonic() + within)
+
+
+def _done(answers):
+    """Return how a call ended: files, bytes, heldBytes, holders, message."""
+    found = answers[-1].get("done") if answers else None
+    return found if isinstance(found, dict) else {}
+
+
+def _listed_rows(answers, key):
+    return [row for answer in answers for row in answer.get(key) or ()]
+
+
+def _pages(items):
+    """Split a list into parts that fit into a call. There is at least one part."""
+    pages, length = [[]], 0
+    for item in items:
+        size = len(json.dumps(item))  # with escapes, which are longer than UTF-8
+        if pages[-1] and length + size > _LONGEST_PAGE:
+            pages.append([])
+            length = 0
+        pages[-1].append(item)
+        length += size + 2
+    return pages
+
+
+def _milliseconds(seconds):
+    return max(0, int(min(seconds, 1e12) * 1000))
+
+
+def _persistently(store, timeout, attempt):
+    """Call ``attempt(connection, seconds left)``; again if the daemon dies meanwhile, as another one may take its store over."""
+    timeout = _LONGEST_WAIT_S if timeout is None else timeout
+    end, pause, was_connected = time.monotonic() + timeout, 0.005, False
+    left = timeout
+    while True:
+        connection = None
+        try:
+            connection = _Connection(store)
+            was_connected = True
+            return attempt(connection, left)
+        except BaseException as e:
+            is_lost = was_connected if connection is None else connection.is_lost
+            if connection is not None:
+                connection.close()
+            if not isinstance(e, NoStore) or not is_lost or time.monotonic() >= end:
+                raise
+        time.sleep(min(pause, max(0, end - time.monotonic())))
+        pause = min(2 * pause, 0.5)
+        left = max(0, end - time.monotonic())
+
+
+def _await_daemon(store, timeout):
+    """Give a daemon that was started just before the time to come up."""
+    end = time.monotonic() + timeout
+    while True:
+        try:
+            return _Connection(store).close()
+        except NoStore:
+            if time.monotonic() >= end:
+                raise
+        time.sleep(0.05)
+
+
+def _await(store, name, timeout=None, even_if_unknown=False, progress=None):
+    """Wait until a dataset or an array is resident."""
+    def attempt(connection, left):
+        with connection:
+            call = {"name": name, "timeoutMs": _milliseconds(left), "evenIfUnknown": even_if_unknown}
+            return _done(connection.call("Wait", call, progress, time.monotonic() + left + _GRACE_S))
+
+    return _persistently(store, timeout, attempt)

@@ -1,0 +1,409 @@
+"""Tests of the control plane in Python, against a fake daemon that answers as each test says."""
+
+import contextlib
+import io
+import json
+import os
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import unittest
+from unittest import mock
+
+import numpy as np
+
+from fake_daemon import INTERFACE, FakeDaemon
+from test_larder import StoreCase, larder, room, same
+
+CALLS = {"Evict": lambda: larder.evict("d"), "Load": lambda: larder.load("d", "/x"), "Wait": lambda: larder.wait("d", 1), "Status": larder.status,
+         "List": larder.ls}
+
+
+class TalkCase(StoreCase):
+    def talk(self, talk):
+        daemon = FakeDaemon(self.store, talk)
+        self.addCleanup(daemon.close)
+        return daemon
+
+    def answer(self, *answers):
+        """Have a daemon that sends these bytes for the first call of each client, and closes the connection."""
+        def talk(client):
+            client.call()
+            for data in answers:
+                client.send(data)
+        return self.talk(talk)
+
+    def asked(self, act, finish=lambda client: client.done()):
+        """Return the calls that a function makes of a daemon that is done with all."""
+        calls = []
+
+        def talk(client):
+            for call in iter(client.call, None):
+                calls.append(call)
+                finish(client)
+        self.talk(talk)
+        act()
+        return calls
+
+
+class CallsTest(TalkCase):
+    def test_each_request_is_a_call_with_the_names_of_the_interface(self):
+        self.publish()
+
+        calls = self.asked(lambda: (larder.evict("d"), larder.evict("d", forget=True), larder.pin("d"), larder.unpin("d"), larder.verify(),
+                                    larder.verify("d/x", source=True), larder.reload("d"), larder.wait("d", 2.5)))
+
+        self.assertEqual(calls[:7], [("Evict", {"name": "d", "forget": False}), ("Evict", {"name": "d", "forget": True}),
+                                     ("Pin", {"name": "d", "pinned": True}), ("Pin", {"name": "d", "pinned": False}),
+                                     ("Verify", {"againstSources": False}), ("Verify", {"againstSources": True, "name": "d/x"}),
+                                     ("Reload", {"name": "d"})])
+        self.assertEqual(calls[7:], [("Wait", {"name": "d", "timeoutMs": 2500, "evenIfUnknown": True})])
+
+    def test_a_load_has_the_options_of_the_command(self):
+        self.publish()
+        os.symlink(self.store, os.path.join(self.store, "link"))
+
+        calls = self.asked(lambda: (
+            larder.load("d", "a/../b", columns="rgb,depth", as_="ragged", workers=2, pin=True, ttl="2h"),
+            larder.load("d", ["s3://b/k?x=1", "/a//b/./c/"], keys=["x"], dtype=np.float32, shape=(-1, 28), pack_below="1m", strict=True, in_place=True,
+                        exclude="*.tmp", shard=(1, 4), workers="auto", ttl=1.5),
+            larder.register("d", "/x", dtype=np.dtype(">i2"), exclude=["a", "b"])))
+
+        loads = [parameters for method, parameters in calls if method == "Load"]
+        self.assertEqual(loads[0], {
+            "sources": [{"name": "d", "path": os.path.join(os.getcwd(), "a/../b")}], "workers": 2, "retention": {"pinned": True, "ttlMs": 7_200_000},
+            "options": {"keys": ["rgb", "depth"], "exclude": [], "strict": False, "inPlace": False, "as": "ragged"}, "registerOnly": False})
+        self.assertEqual([source["path"] for source in loads[1]["sources"]], ["s3://b/k?x=1", "/a/b/c"])
+        self.assertEqual(loads[1]["options"], {"keys": ["x"], "exclude": ["*.tmp"], "strict": True, "inPlace": True, "dtype": "float32",
+                                               "shape": "-1,28", "packBelowBytes": 1 << 20, "shard": {"index": 1, "count": 4}})
+        self.assertEqual((loads[1]["workers"], loads[1]["retention"]["ttlMs"]), (0, 1500))
+        self.assertEqual((loads[2]["options"]["dtype"], loads[2]["options"]["exclude"], loads[2]["registerOnly"]), (">i2", ["a", "b"], True))
+
+    def test_options_that_cannot_be_are_refused_in_the_words_of_the_command(self):
+        for options, words in (({"as_": "rows"}, r"not a kind: 'rows' \(kinds are arrays, ragged, strings, index, bytes, images\)"),
+                               ({"workers": 0}, r"not a number of workers: '0' \(1 to 65534, -1 or auto\)"),
+                               ({"pack_below": "1x"}, r"not a size: '1x' \(a size is 4096, 512m or 10g\)"),
+                               ({"ttl": "soon"}, r"not a duration: 'soon' \(a duration is 500ms, 30s, 5m or 2h\)"),
+                               ({"pack_below": "9999999999g"}, "size is too large")):
+            with self.assertRaisesRegex(ValueError, words):
+                larder.load("d", "/x", **options)
+        with self.assertRaisesRegex(TypeError, "colums"):
+            larder.load("d", "/x", colums="a")
+
+    def test_sources_that_do_not_fit_into_a_call_come_in_several(self):
+        self.publish()
+        paths = [f"/data/{'é' * 40}/{i}" for i in range(50_000)]
+
+        calls = self.asked(lambda: larder.load("d", paths))
+
+        sent = [source for _, parameters in calls for source in parameters.get("sources", ())]
+        self.assertEqual([source["path"] for source in sent], paths)
+        self.assertGreater(len(calls), 10)
+        self.assertEqual({method for method, _ in calls[:-1]}, {"Sources"})
+        self.assertEqual(calls[-1][0], "Load")
+
+    def test_what_comes_in_several_answers_is_one_list(self):
+        row = {"name": "d/x", "dtype": "<i8", "shape": [3], "order": "C", "bytes": 24, "version": 1, "digest": "ab", "state": "resident", "pinned": False,
+               "leases": 0, "path": "/p", "offset": 4288, "crc32c": "00", "source": "", "part": "none", "novelty": 1}
+        part = {**row, "name": "d/t/offsets", "part": "strings_offsets", "dtype": '[["a", "<i4"]]'}
+
+        def talk(client):
+            client.call()
+            client.progress(phase="waiting")
+            client.answer(True, arrays=[row])
+            client.answer(True, arrays=[part])
+            client.answer(arrays=[])
+        self.talk(talk)
+        found = larder.ls("d", all=True)
+
+        self.assertEqual([list(one) for one in found], [[key for key in row if key not in ("part", "novelty")] + ["column", "columnKind"]] * 2)
+        self.assertEqual([(one["dtype"], one["column"], one["columnKind"]) for one in found], [("<i8", None, None), ([["a", "<i4"]], "d/t", "strings")])
+
+    def test_totals_are_those_of_the_commands_json(self):
+        self.talk(lambda client: (client.call(), client.answer(status={"store": self.store, "pid": 7, "uptimeMs": 61_900, "statusPage": "", "arrays": 2})))
+
+        found = larder.status()
+        self.assertEqual((found["store"], found["pid"], found["arrays"], found["uptimeSeconds"], found["statusPage"]), (self.store, 7, 2, 61, None))
+
+    def test_a_load_into_the_store_of_another_user_names_the_command(self):
+        with mock.patch("os.getuid", return_value=4711), mock.patch.dict(os.environ, LARDER_SERVICE_USER="root"):
+            with self.assertRaisesRegex(larder.Refused, f"run larder load d=/x --store {self.store}, then larder.dataset"):
+                larder.load("d", "/x")
+
+
+class FailuresTest(TalkCase):
+    def test_each_error_of_the_daemon_is_one_of_python(self):
+        for name, code, kind in (("NoDaemon", 3, larder.NoStore), ("NotFound", 4, larder.NotFound), ("Refused", 7, larder.Refused),
+                                 ("Deadline", 9, larder.TimedOut), ("NoSpace", 5, larder.RequestFailed), ("Novel", 77, larder.RequestFailed)):
+            with self.subTest(name):
+                daemon = FakeDaemon(self.store, lambda client: (client.call(), client.error(name, code, "not enough space", "evict some", needed="12", free="3")))
+                with self.assertRaises(kind) as caught:
+                    larder.evict("d")
+                daemon.close()
+                self.assertEqual((str(caught.exception), caught.exception.code), ("not enough space: needed=12 free=3; evict some", code))
+
+    def test_a_message_has_only_the_parts_that_there_are(self):
+        for parts, text in (({"values": {"a": "1"}}, "it failed: a=1"), ({"remedy": "wait"}, "it failed; wait"), ({}, "it failed")):
+            answer = {"error": INTERFACE + "Unexpected", "parameters": {"code": 1, "message": "it failed", **parts}}
+            daemon = self.answer(json.dumps(answer).encode() + b"\0")
+            with self.assertRaisesRegex(larder.RequestFailed, f"^{text}$"):
+                larder.pin("d")
+            daemon.close()
+
+    def test_a_daemon_that_does_not_know_a_call_is_of_another_release(self):
+        for name, parameters, fact in (("MethodNotFound", {"method": "Evict"}, "refusedMethod=Evict"),
+                                       ("InvalidParameter", {"parameter": "forget"}, "refusedParameter=forget"), ("InterfaceNotFound", {}, "error=Inter")):
+            daemon = self.answer(json.dumps({"error": "org.varlink.service." + name, "parameters": parameters}).encode() + b"\0")
+            with self.assertRaisesRegex(larder.Refused, f"the daemon is of another release: .*{fact}.*; use the Larder release of the daemon"):
+                larder.evict("d")
+            daemon.close()
+
+    def test_a_daemon_of_the_release_before_is_refused_by_name(self):
+        for data in (b"\xa6\x03\x00\x00\x04\x00\x1e\x00malformed frame", b"\0", b"[]\0"):
+            daemon = self.answer(data)
+            for call in CALLS.values():
+                with self.assertRaisesRegex(larder.Refused, "the daemon speaks another protocol: store=.*larder stop --keep of its release"):
+                    call()
+            daemon.close()
+
+    def test_what_is_no_message_is_an_error_that_says_so(self):
+        for data, reason in ((b'{"parameters": \xff}\0', "codec can't decode"), (b'{"parameters": {}\0', "delimiter"), (b"{" * 100_000 + b"\0", "reason="),
+                             (b"{" + b" " * (1 << 20), "more than 1 MiB"), (b'{"a": ' + b"9" * 100_000 + b"x}\0", "reason=")):
+            with self.subTest(data[:20]):
+                daemon = self.answer(data)
+                with self.assertRaisesRegex(larder.RequestFailed, f"the daemon sent an unexpected message: .*{reason}"):
+                    larder.evict("d")
+                daemon.close()
+
+    def test_a_daemon_that_closes_the_connection_in_the_middle_of_an_answer_is_no_daemon(self):
+        for data in b"", b"{", b'{"parameters": {"progress": {}}, "continues": true}\0{"par':
+            daemon = self.answer(data)
+            for call in CALLS["Evict"], CALLS["Load"], CALLS["Status"]:
+                with self.assertRaisesRegex(larder.NoStore, "the daemon closed the connection without an answer: .*larder status"):
+                    call()
+            daemon.close()
+
+    def test_a_daemon_that_refuses_before_it_has_read_the_call_is_heard(self):
+        self.talk(lambda client: client.error("Refused", 7, "too many connections", "try again"))
+
+        for _ in range(20):
+            with self.assertRaisesRegex(larder.Refused, "^too many connections; try again$"):
+                larder.evict("d")
+
+    def test_a_silent_daemon_is_not_waited_for_longer_than_its_reports_may_be_apart(self):
+        going_on = threading.Event()
+        self.talk(lambda client: (client.call(), client.progress(), going_on.wait(60)))
+        self.addCleanup(going_on.set)
+
+        with mock.patch.object(room("_control"), "_SILENCE_S", 0.2):
+            with self.assertRaisesRegex(larder.TimedOut, f"the daemon sent nothing: .* waitedMs=200; the daemon may be overloaded; .*top -p {os.getpid()}"):
+                larder.verify("d")
+
+    def test_one_byte_at_a_time_is_silence_too(self):
+        def talk(client):
+            client.call()
+            for _ in range(100_000):
+                client.send(b"{")
+                if going_on.wait(0.01):
+                    break
+        going_on = threading.Event()
+        self.talk(talk)
+        self.addCleanup(going_on.set)
+
+        with mock.patch.object(room("_control"), "_SILENCE_S", 0.2), self.assertRaisesRegex(larder.TimedOut, "the daemon sent nothing"):
+            larder.verify("d")
+
+    def test_reports_do_not_put_a_deadline_off(self):
+        def talk(client):
+            client.call()
+            while not going_on.wait(0.01):
+                client.progress(phase="waiting")
+        going_on = threading.Event()
+        self.talk(talk)
+        self.addCleanup(going_on.set)
+
+        with mock.patch.object(room("_control"), "_GRACE_S", 0), self.assertRaisesRegex(larder.TimedOut, "the deadline passed"):
+            larder.wait("d", 0.2)
+
+    def test_who_waits_goes_on_with_the_next_daemon(self):
+        self.publish()
+        clients = []
+
+        def talk(client):
+            clients.append(client.call())
+            if len(clients) > 3:  # those before were of daemons that were killed
+                client.done()
+        self.talk(talk)
+
+        self.assertEqual(larder.wait("d", 60).version, 1)
+        self.assertEqual(len(clients), 4)
+
+    def test_who_waits_for_a_daemon_that_never_comes_back_gives_up_in_time(self):
+        def talk(client):
+            client.call()
+            os.unlink(os.path.join(self.store, "control.sock"))
+        self.talk(talk)
+
+        with self.assertRaises(larder.NoStore):
+            room("_control")._await(self.store, "d", 0.3)
+
+    def test_names_that_are_no_text_are_refused_before_anything_is_sent(self):
+        self.asked(lambda: None)
+
+        with self.assertRaisesRegex(larder.RequestFailed, "a name or path is not UTF-8: method=.*Load near=.*/a.udcff'; rename it"):
+            larder.load("d", b"/a\xff")
+
+    def test_a_call_that_is_too_long_is_refused(self):
+        self.asked(lambda: None)
+
+        with self.assertRaisesRegex(larder.RequestFailed, "a request is too long: method=.*Load bytes=.* limit=1048576"):
+            larder.load("d", "/x", exclude=["x" * 1000] * 2000)
+
+    def test_a_store_with_too_long_a_path_or_a_dead_daemon_is_named(self):
+        long = os.path.join(self.store, "x" * 100)
+        os.mkdir(long)
+        with self.assertRaisesRegex(larder.RequestFailed, "path of the control socket is too long: .* limit=107"):
+            larder.status(long)
+        dead = socket.socket(socket.AF_UNIX)
+        dead.bind(os.path.join(self.store, "control.sock"))
+        dead.close()
+        with self.assertRaisesRegex(larder.NoStore, "no daemon at the store: .* reason=Connection refused; start a daemon: .*; it takes over"):
+            larder.status()
+
+
+class ProgressTest(TalkCase):
+    def shown(self, stream):
+        self.publish()
+
+        def talk(client):
+            client.call()
+            client.progress(message="s3 is slow")
+            client.progress(bytesDone=12 << 20, bytesTotal=50 << 20, phase="publishing")
+            client.done(message="evicted to make room: datasets=v")
+        self.talk(talk)
+        with contextlib.redirect_stderr(stream):
+            larder.load("d", "/x")
+        return stream.getvalue()
+
+    def test_a_terminal_has_one_line_that_updates(self):
+        stream = io.StringIO()
+        stream.isatty = lambda: True
+
+        shown = self.shown(stream)
+
+        self.assertEqual(shown.count("\n"), 2)
+        self.assertIn("\rlarder: s3 is slow\n", shown)
+        self.assertIn("\rlarder: publishing d: 12.0 MiB of 50.0 MiB (24 %)", shown)
+        self.assertRegex(shown, "\r *\r\rlarder: evicted to make room: datasets=v\n$")
+
+    def test_elsewhere_nothing_is_shown(self):
+        self.assertEqual(self.shown(io.StringIO()), "")
+
+
+class BuilderTest(TalkCase):
+    def setUp(self):
+        super().setUp()
+        self.calls, self.ended = [], threading.Event()
+
+        def talk(client):
+            for call in iter(client.call, None):
+                self.calls.append(call)
+                if call[0] == "Create":
+                    self.folder = tempfile.mkdtemp(dir=self.store)
+                    client.answer(build={"folder": self.folder})
+                else:
+                    client.done()
+            self.ended.set()
+        self.talk(talk)
+
+    def test_arrays_and_columns_are_published_at_the_end_of_the_block(self):
+        with larder.create("d", pin=True, timeout=5) as dataset:
+            dataset["a/x"] = np.arange(6.0).reshape(2, 3)
+            dataset["texts"] = ["a", "bc"]
+
+        self.assertEqual([method for method, _ in self.calls], ["Create", "Room", "Room", "Part", "Publish"])
+        self.assertEqual(self.calls[0][1], {"name": "d", "timeoutMs": 5000, "evenIfResident": True, "retention": {"pinned": True, "ttlMs": 0}})
+        self.assertEqual(self.calls[3][1]["parts"], [{"array": "texts/bytes", "part": "strings_bytes"}, {"array": "texts/offsets", "part": "strings_offsets"}])
+        self.assertEqual(np.load(os.path.join(self.folder, "a/x.npy")).tolist(), [[0, 1, 2], [3, 4, 5]])
+
+    def test_many_small_arrays_do_not_ask_for_room_one_by_one(self):
+        with larder.create("d") as dataset:
+            for i in range(300):
+                dataset[f"a{i}"] = np.array([i])
+
+        rooms = [parameters["bytes"] for method, parameters in self.calls if method == "Room"]
+        self.assertLess(len(rooms), 60)
+        self.assertTrue(300 * 8192 <= rooms[-1] <= 300 * 8192 * 9 // 8)
+
+    def test_a_block_that_raises_publishes_nothing(self):
+        with self.assertRaises(ZeroDivisionError), larder.create("d") as dataset:
+            dataset["x"] = np.zeros(1 // 0)
+
+        self.assertTrue(self.ended.wait(60))
+        self.assertEqual([method for method, _ in self.calls], ["Create"])
+        with self.assertRaisesRegex(ValueError, "the builder is closed: dataset=d"):
+            dataset["x"] = np.zeros(1)
+
+    def test_what_cannot_be_stored_is_refused(self):
+        for name, value, words in (("../x", 1, "bad array name"), ("x", object(), "type=object"), ("a", 2, "two arrays have the same name")):
+            with self.assertRaisesRegex(larder.LarderError, words), larder.create("d") as dataset:
+                dataset["a"] = 1
+                dataset[name] = value
+        with self.assertRaisesRegex(larder.LarderError, "nothing to cache"), larder.create("d"):
+            pass
+        self.assertNotIn("Publish", [method for method, _ in self.calls])
+
+    def test_files_begin_as_those_of_the_store_and_numpy_reads_them(self):
+        arrays = {"plain": np.arange(5), "f": np.asfortranarray(np.ones((3, 4))), "strided": np.arange(60).reshape(3, 4, 5)[:, ::2, 1:], "scalar": np.float32(3),
+                  "empty": np.zeros((0, 3)), "fields": np.zeros(3, [("größe", "<i4"), ("名", "U3", (2,))]),
+                  "many": np.zeros(2, [(f"field{i:05}", "<i4") for i in range(200)])}
+        with larder.create("d") as dataset:
+            for name, array in arrays.items():
+                dataset[name] = array
+
+        for name, array in arrays.items():
+            found = np.load(os.path.join(self.folder, name + ".npy"), mmap_mode="r" if array.size else None)
+            same(self, np.ascontiguousarray(found), np.ascontiguousarray(array))
+            self.assertEqual(os.path.getsize(os.path.join(self.folder, name + ".npy")), (4288 if name != "many" else 8384) + array.nbytes, name)
+        self.assertTrue(np.load(os.path.join(self.folder, "f.npy")).flags.f_contiguous)
+
+    def test_a_child_does_not_keep_a_build_alive_and_cannot_go_on_with_it(self):
+        dataset = larder.create("d")
+        reader, writer = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(writer)
+            os.read(reader, 1)
+            try:
+                dataset["x"] = 1
+            except larder.LarderError as e:
+                os._exit(0 if "belongs to the process that began it" in str(e) else 2)
+            os._exit(1)
+        dataset.close()
+
+        self.assertTrue(self.ended.wait(60))  # while the child lives
+        os.close(writer)
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
+        os.close(reader)
+
+
+class InterruptTest(TalkCase):
+    def test_an_interrupt_ends_a_call_and_closes_its_connection(self):
+        ended = threading.Event()
+
+        def talk(client):
+            client.call()
+            os.kill(os.getpid(), signal.SIGINT)
+            self.assertIsNone(client.call())
+            ended.set()
+        self.talk(talk)
+
+        with self.assertRaises(KeyboardInterrupt):
+            larder.verify()
+        self.assertTrue(ended.wait(60))
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())

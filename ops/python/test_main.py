@@ -1,0 +1,273 @@
+"""Tests of ``python -m larder``, against a fake daemon."""
+
+import contextlib
+import fcntl
+import io
+import json
+import os
+import subprocess
+import sys
+import unittest
+from unittest import mock
+
+from larder import __main__ as commands
+
+from test_control import TalkCase
+from test_larder import HERE
+
+ROW = {"name": "mnist/x", "dtype": "|u1", "shape": [60000, 28, 28], "order": "C", "bytes": 47_040_000, "version": 1, "digest": "ab" * 32, "state": "resident",
+       "pinned": False, "leases": 2, "path": "/s/data/mnist/1/x.npy", "offset": 4288, "crc32c": "0badcafe", "source": "/raw/x.npy", "part": "none"}
+LABELS = {**ROW, "name": "mnist/labels", "dtype": '[["a","<i4"]]', "shape": [10], "bytes": 80, "path": "/s/data/mnist/1/pack-0000", "offset": 64}
+KEYS = [{**ROW, "name": "scan/key/" + part, "part": "index_" + part, "shape": [shape], "dtype": "<u8", "bytes": 8 * shape} for part, shape in
+        (("slots", 8), ("records", 99), ("positions", 5))]
+RAGGED = [{**ROW, "name": "scan/feat/" + part, "part": "ragged_" + part, "shape": shape, "dtype": "<f4"} for part, shape in
+          (("values", [77]), ("offsets", [2]), ("shapes", [1, 2]))]
+KNOWN = {**ROW, "name": "cold", "dtype": "", "shape": [], "bytes": 0, "version": 0, "digest": "", "state": "registered", "path": "", "offset": 0,
+         "crc32c": "", "leases": 0}
+STATUS = {"store": "/s", "pid": 7, "version": "0.1.0", "capacityBytes": 1 << 30, "usedBytes": 1 << 20, "leasedBytes": 0, "pinnedBytes": 0, "retiredBytes": 0,
+          "arrays": 2, "clients": 1, "hugePages": "never", "hugeBytes": 1 << 20, "hugeRefusedBytes": 5 << 20, "uptimeMs": 200_400, "statusPage": ""}
+
+
+class MainCase(TalkCase):
+    def setUp(self):
+        super().setUp()
+        self.calls = []
+
+    def daemon(self, **answers):
+        """Have a daemon that answers calls by their method."""
+        def talk(client):
+            for call in iter(client.call, None):
+                self.calls.append(call)
+                answer = answers.get(call[0])
+                if callable(answer):
+                    answer(client, call[1])
+                else:
+                    client.answer(**(answer or {"done": {"files": 0, "bytes": 0, "heldBytes": 0, "holders": "", "message": ""}}))
+        self.talk(talk)
+
+    def run_main(self, *words):
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), mock.patch.object(commands, "_hand_over", lambda words: "handed over"):
+            try:
+                code = commands.main(list(words))
+            except SystemExit as e:
+                code = e.code
+        return code, out.getvalue(), err.getvalue()
+
+
+class LookTest(MainCase):
+    def test_ls_lists_arrays_and_columns_in_aligned_lines(self):
+        self.daemon(List={"arrays": [LABELS, ROW, *KEYS, *RAGGED]})
+
+        code, out, _ = self.run_main("ls")
+        self.assertEqual((code, out), (0, "NAME          DTYPE          SHAPE\n"
+                                          'mnist/labels  [["a","<i4"]]  (10,)\n'
+                                          "mnist/x       |u1            (60000,28,28)\n"
+                                          "scan/key      index          5 keys\n"
+                                          "scan/feat     ragged <f4     1 row\n"))
+        self.assertEqual(self.calls, [("List", {"prefix": "", "includeRetired": False})])
+
+    def test_ls_all_has_every_fact_and_datasets_that_are_only_known(self):
+        self.daemon(List={"arrays": [ROW, KNOWN, {**KNOWN, "name": "left", "version": 3, "digest": "cd" * 32}]})
+
+        _, out, _ = self.run_main("ls", "--all")
+        self.assertEqual([line.split("  ") for line in out.splitlines()][1][:2], ["mnist/x", "|u1"])
+        self.assertRegex(out, "mnist/x .*C +44.9 MiB +1  resident +no +2 +4288  0badcafe  abababababab  /s/data/mnist/1/x.npy  /raw/x.npy\n")
+        self.assertRegex(out, "cold +- +registered +- +0 B +-  registered  no ")
+        self.assertRegex(out, "left +- +evicted +- +0 B +3  registered .* cdcdcdcdcdcd")
+
+    def test_a_dataset_of_many_arrays_is_one_line_with_a_note(self):
+        self.daemon(List={"arrays": [{**ROW, "name": f"many/a{i:02}"} for i in range(21)] + KEYS})
+
+        _, out, err = self.run_main("ls")
+        self.assertEqual(out.splitlines()[1:], ["many/     |u1    21 arrays", "scan/key  index  5 keys"])
+        self.assertEqual(err, "larder: note: a name that ends in / is a dataset of many arrays; larder ls many/ lists them\n")
+
+    def test_patterns_mean_datasets_arrays_columns_and_levels(self):
+        rows = [LABELS, ROW, {**ROW, "name": "mnist/deep/x"}, *KEYS, {**ROW, "name": "mnist/old", "state": "retired"}]
+        self.daemon(List={"arrays": rows}, Info=lambda client, _: client.error("NotFound", 4, "no such dataset", "did you mean mnist?", name="mnits"))
+        for pattern, names in (("mnist", ["mnist/labels", "mnist/x", "mnist/deep/x"]), ("mnist/", ["mnist/labels", "mnist/x", "mnist/deep/x"]),
+                               ("mnist/*x", ["mnist/x", "mnist/deep/x"]), ("mnist/[l-m]*", ["mnist/labels"]), ("mnist/[!l]", ["mnist/x"]),
+                               ("scan/key", ["scan/key"]), ("scan/key/slots", ["scan/key/slots"]), ("*/deep/?", ["mnist/deep/x"])):
+            with self.subTest(pattern):
+                code, out, _ = self.run_main("ls", pattern)
+                self.assertEqual((code, [line.split()[0] for line in out.splitlines()[1:]]), (0, names))
+        self.assertEqual(self.run_main("ls", "mnits")[::2], (4, "larder: no such dataset: name=mnits; did you mean mnist?\n"))
+        self.assertEqual(self.run_main("ls", "m*q")[::2], (4, f"larder: no array matches: pattern=m*q store={self.store}; larder ls lists all\n"))
+
+    def test_json_documents_have_the_keys_of_the_command(self):
+        self.daemon(List={"arrays": [ROW, *KEYS]}, Info={"arrays": [LABELS]}, Status={"status": STATUS}, Loads={"loads": []})
+
+        listed = json.loads(self.run_main("ls", "--json")[1])
+        self.assertEqual(list(listed[0]), "name dtype shape order bytes version digest state pinned leases path offset crc32c source column columnKind".split())
+        self.assertEqual((listed[0]["columnKind"], listed[1]["column"], listed[1]["columnKind"]), (None, "scan/key", "index"))
+        self.assertEqual(json.loads(self.run_main("info", "mnist/labels", "--json")[1])["dtype"], [["a", "<i4"]])
+        self.assertEqual(list(json.loads(self.run_main("status", "--json")[1])), (
+            "store pid version capacityBytes usedBytes leasedBytes pinnedBytes retiredBytes arrays clients hugePages hugeBytes hugeRefusedBytes statusPage "
+            "uptimeSeconds feeds loads").split())
+
+    def test_info_has_a_line_for_each_fact(self):
+        self.daemon(Info={"arrays": [ROW, *KEYS, KNOWN]})
+
+        _, out, _ = self.run_main("info", "mnist/")
+        array, column, known = out.split("\n\n")
+        self.assertEqual(array, "name     mnist/x\ndtype    |u1\nshape    (60000,28,28)\norder    C\nbytes    47040000 (44.9 MiB)\nversion  1\n"
+                         f"digest   {'ab' * 32}\nstate    resident\npinned   no\nleases   2\npath     /s/data/mnist/1/x.npy\noffset   4288\n"
+                         "crc32c   0badcafe\nsource   /raw/x.npy")
+        self.assertRegex(column, "^name     scan/key\ncolumn   index\nkeys     5\nbytes    896\n(.*\n)+arrays   scan/key/slots scan/key/records scan/key/positions\n")
+        self.assertEqual(known, "name     cold\nstate    registered: loaded by whoever opens it first, or by larder wait cold\nsource   /raw/x.npy\n")
+        self.assertEqual(self.calls, [("Info", {"name": "mnist"})])
+
+    def test_path_is_that_of_one_array(self):
+        found = {"mnist": [ROW, LABELS], "mnist/x": [ROW], "mnist/labels": [LABELS], "scan/key": KEYS, "cold": [KNOWN]}
+        self.daemon(Info=lambda client, call: client.answer(arrays=found[call["name"]]))
+
+        self.assertEqual(self.run_main("path", "mnist/x"), (0, "/s/data/mnist/1/x.npy\n", ""))
+        self.assertRegex(self.run_main("path", "mnist/labels")[2], "note: many arrays share this file; the data of mnist/labels starts at offset=64")
+        self.assertRegex(self.run_main("path", "mnist")[2], "the dataset has several arrays: dataset=mnist arrays=2 .*; name one: mnist/x, mnist/labels\n")
+        self.assertRegex(self.run_main("path", "scan/key")[2], "a column has one file for each of its arrays: column=scan/key ")
+        self.assertEqual(self.run_main("path", "cold")[::2], (4, "larder: the array has no file yet: array=cold state=registered; wait for it with larder wait cold\n"))
+
+    def test_status_shows_totals_and_loads(self):
+        load = {"phase": "loading", "name": "a,b", "bytesDone": 1 << 20, "bytesTotal": 4 << 20, "filesDone": 1, "filesTotal": -1, "message": ""}
+        self.daemon(Status={"status": STATUS}, Loads=lambda client, _: client.answer(loads=[{**load, "bytesDone": (1 << 20) * len(self.calls) // 2}]))
+
+        _, out, _ = self.run_main("status")
+        self.assertIn("huge pages  1.0 MiB (mount: huge=never; 5.0 MiB refused by the kernel, asked again later)\nuptime      3 min 20 s\n\n", out)
+        self.assertRegex(out, "LOADING  PHASE +DONE +OF +% +PER SECOND +LEFT\na,b +loading +1.5 MiB  4.0 MiB  37 +[0-9.]+ [KM]iB +[0-9.]+ s\n$")
+        loads = json.loads(self.run_main("status", "--json")[1])["loads"]
+        self.assertEqual((loads[0]["datasets"], loads[0]["phase"], loads[0]["filesTotal"]), (["a", "b"], "loading", None))
+
+
+class DoTest(MainCase):
+    def test_a_load_has_the_options_of_the_command_and_says_what_was_loaded(self):
+        def load(client, _):
+            client.progress(phase="scanning", filesDone=3)
+            client.progress(bytesDone=1 << 20, bytesTotal=2 << 20)
+            client.done(files=3, bytes=2 << 20, message="evicted to make room: datasets=v")
+        self.daemon(Load=load)
+
+        code, out, err = self.run_main("load", "a=/x", "b=y=z", "--columns", "p,q", "--keys=r", "--as", "bytes", "--exclude", "*.a", "--exclude", "*.b", "--pin",
+                                       "--ttl=2h", "--workers", "auto", "--pack-below", "1m", "--strict")
+        self.assertEqual((code, out), (0, ""))
+        self.assertEqual(err, "larder: scanning d: 3 files\nlarder: loading d: 1.0 MiB of 2.0 MiB (50 %)\nlarder: evicted to make room: datasets=v\n"
+                              "larder: loaded: files=3 bytes=2097152 (2.0 MiB)\n")
+        call = self.calls[0][1]
+        self.assertEqual(call["sources"], [{"name": "a", "path": "/x"}, {"name": "b", "path": os.path.join(os.getcwd(), "y=z")}])
+        self.assertEqual(call["options"], {"keys": ["p", "q", "r"], "exclude": ["*.a", "*.b"], "strict": True, "inPlace": False, "as": "bytes",
+                                           "packBelowBytes": 1 << 20})
+        self.assertEqual((call["retention"], call["workers"], call["registerOnly"]), ({"pinned": True, "ttlMs": 7_200_000}, 0, False))
+
+    def test_progress_as_json_is_one_object_a_line(self):
+        def load(client, _):
+            client.progress(bytesDone=1, bytesTotal=-1)
+            client.error("NoSpace", 5, "not enough space", needed="9")
+        self.daemon(Load=load, Wait=lambda client, _: client.done(message="version 1"))
+
+        code, _, err = self.run_main("load", "a=/x", "--json")
+        events = list(map(json.loads, err.splitlines()))
+        self.assertEqual(list(events[0]), "event phase name bytesDone bytesTotal filesDone filesTotal bytesPerSecond etaSeconds message".split())
+        self.assertEqual((code, events[0]["bytesTotal"], events[1]), (5, None, {"event": "error", "code": 5, "message": "not enough space: needed=9"}))
+        self.assertEqual(json.loads(self.run_main("wait", "a", "--json")[2]), {"event": "done", "files": 0, "bytes": 0, "message": "version 1"})
+
+    def test_each_command_is_its_call(self):
+        self.daemon(Evict=lambda client, _: client.done(files=2, bytes=3000, heldBytes=1000, holders="7,8", message="it comes back"),
+                    Verify=lambda client, _: client.done(files=2, bytes=1023))
+
+        self.assertEqual(self.run_main("evict", "a/", "--forget"), (
+            0, "Evicted a: files=2 bytes=2000 (2.0 KiB); freed when their readers end: heldUntilExit=1000 pids=7,8\n", "larder: it comes back\n"))
+        self.assertEqual(self.run_main("verify"), (0, "Verified: files=2 bytes=1023\n", ""))
+        self.assertEqual(self.run_main("verify", "a", "--source")[1], "Verified with sources: files=2 bytes=1023\n")
+        for words in ("pin", "a"), ("unpin", "a"), ("reload", "a"), ("wait", "a/x", "--timeout", "1500ms"):
+            self.assertEqual(self.run_main(*words), (0, "", ""))
+        self.assertEqual(self.calls, [
+            ("Evict", {"name": "a", "forget": True}), ("Verify", {"againstSources": False}), ("Verify", {"againstSources": True, "name": "a"}),
+            ("Pin", {"name": "a", "pinned": True}), ("Pin", {"name": "a", "pinned": False}), ("Reload", {"name": "a"}),
+            ("Wait", {"name": "a/x", "timeoutMs": 1500, "evenIfUnknown": True})])
+
+    def test_without_a_daemon_the_exit_code_is_3(self):
+        code, out, err = self.run_main("ls")
+
+        self.assertEqual((code, out), (3, ""))
+        self.assertEqual(err, f"larder: no daemon at the store: store={self.store}; start a daemon: larder serve --detach, or name another store: --store DIR "
+                              "or $LARDER_STORE\n")
+
+
+class HandOverTest(MainCase):
+    def test_what_is_not_done_here_is_handed_over(self):
+        self.daemon()
+        for words in ((), ("top",), ("ls", "--help"), ("ls", "a", "b"), ("info",), ("load", "/x"), ("load", "a=-"), ("load", "a=/x", "--as", "rows"),
+                      ("load", "s3://b/k=1"), ("load", "a=/x", "--debug"), ("wait", "a", "--timeout", "soon"), ("wait", "a", "--timeout"), ("status", "--json=yes")):
+            with self.subTest(words):
+                self.assertEqual(self.run_main(*words), ("handed over", "", ""))
+        self.assertEqual(self.calls, [])
+
+    def test_a_load_into_the_store_of_another_user_is(self):
+        with mock.patch("os.getuid", return_value=4711):
+            self.assertEqual(self.run_main("load", "a=/x")[0], "handed over")
+
+    def test_feeds_and_computed_rows_are(self):
+        self.daemon(Status={"status": STATUS}, Loads={"loads": []}, List={"arrays": [ROW]})
+        os.makedirs(os.path.join(self.store, "rings", "run1"))
+        os.mkdir(os.path.join(self.store, "regions"))
+        with open(os.path.join(self.store, "regions", "shared@00000000000000a1"), "wb") as region:
+            region.write(b"LARDERRE".ljust(32, b"\0") + b"array".ljust(32, b"\0"))
+        with open(os.path.join(self.store, "rings", "run1", "producer.lock"), "w") as lock:
+            self.assertEqual((self.run_main("status")[0], self.run_main("ls")[0]), (0, 0))
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.assertEqual(self.run_main("status")[0], "handed over")
+        with open(os.path.join(self.store, "regions", "rows@00000000000000a2"), "wb") as region:
+            region.write(b"LARDERRE".ljust(32, b"\0") + b"computed-rows".ljust(32, b"\0"))
+        self.assertEqual((self.run_main("ls")[0], self.run_main("evict", "a")[0], self.run_main("info", "mnist/x")[0]), ("handed over", "handed over", 0))
+
+
+class ProcessTest(MainCase):
+    def python(self, *words, **environment):
+        return subprocess.run([sys.executable, *words], capture_output=True, encoding="utf-8", cwd=HERE, env={**os.environ, **environment})
+
+    @unittest.skipIf(sys.version_info < (3, 10), "Python 3.9 does not tell a package how it is run")
+    def test_no_numpy_is_imported(self):
+        self.daemon(List={"arrays": [ROW]})
+
+        done = self.python("-X", "importtime", "-m", "larder", "ls")
+        self.assertEqual((done.returncode, done.stdout), (0, "NAME     DTYPE  SHAPE\nmnist/x  |u1    (60000,28,28)\n"))
+        for heavy in "numpy", "argparse", "subprocess", "ctypes", "tempfile", "shutil":
+            self.assertNotRegex(done.stderr.partition("| site\n")[2], rf"\| +{heavy}\n", "it takes longer than the command")
+
+    def test_the_command_has_the_words_as_they_are(self):
+        command = os.path.join(self.store, "fake")
+        with open(command, "w") as file:
+            file.write('#!/bin/sh\nfor word; do echo "<$word>"; done\nexit 42\n')
+        os.chmod(command, 0o700)
+
+        done = self.python("-m", "larder", "show", "a b", "--store", "", "--rows=0:2", LARDER_COMMAND=command)
+        self.assertEqual((done.returncode, done.stdout), (42, "<show>\n<a b>\n<--store>\n<>\n<--rows=0:2>\n"))
+        done = self.python("-m", "larder", "show", "a", LARDER_COMMAND="/nowhere")
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, "^larder: not a command line of python -m larder, which has ls, .*: words=show a; put larder on the PATH")
+
+    def test_an_interrupt_ends_with_130(self):
+        running = subprocess.Popen([sys.executable, "-m", "larder", "verify"], stderr=subprocess.PIPE, encoding="utf-8", cwd=HERE)
+
+        def interrupt(client, _):
+            running.send_signal(2)
+            self.assertIsNone(client.call())
+        self.daemon(Verify=interrupt)
+        _, err = running.communicate()
+
+        self.assertEqual((running.returncode, err.splitlines()[-1]), (130, "larder: verify was interrupted; the daemon cancels a load that no client waits "
+                                                                           "for; check it with larder ls --all"))
+
+    def test_a_reader_that_has_seen_enough_ends_it_quietly(self):
+        def many(client, _):
+            for i in range(100):
+                client.answer(True, arrays=[{**ROW, "name": f"d{i}-{j}/{'x' * 100}"} for j in range(50)])
+            client.answer()
+        self.daemon(List=many)
+
+        listed = subprocess.run(f"{sys.executable} -m larder ls | head -1", shell=True, capture_output=True, encoding="utf-8", cwd=HERE)
+        self.assertEqual((listed.stdout.split(), listed.stderr), (["NAME", "DTYPE", "SHAPE"], ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
