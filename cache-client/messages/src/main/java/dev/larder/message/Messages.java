@@ -55,7 +55,10 @@ public final class Messages {
         REFUSED,
         /** They are skipped; the fields of the record have to be there. */
         SKIPPED,
-        /** They are skipped, and fields of the record may be absent: a sender may be of another release. So is an unknown enumerated value, if there is one called OTHER. */
+        /**
+         * They are skipped, and fields of the record may be absent: a sender may be of another release. An unknown enumerated value is the one called
+         * OTHER, or absent.
+         */
         IGNORED
     }
 
@@ -185,8 +188,10 @@ public final class Messages {
                 .toList();
     }
 
+    /** Returns what Gson says, without its advice to accept malformed JSON. */
     private static String firstLine(Exception e) {
-        return String.valueOf(e.getMessage()).lines().findFirst().orElse("");
+        String line = String.valueOf(e.getMessage()).lines().findFirst().orElse("");
+        return line.replaceFirst("^Use JsonReader.*?( at line|$)", "malformed$1");
     }
 
     /** A message that is being read. */

@@ -26,7 +26,6 @@ public record Problem(
         implements Response {
     private static final String SERVICE = "org.varlink.service.";
     private static final int MAX_TEXT = 8 * 1024;
-    private static final int MAX_TRACE = 32 * 1024;
     private static final int MOST_VALUES = 32;
 
     /** Describes any failure; what is not a {@link LarderException} becomes {@link ErrorCode#UNEXPECTED}. */
@@ -54,7 +53,7 @@ public record Problem(
                 Texts.cut(failure.summary(), MAX_TEXT),
                 values,
                 Texts.cut(failure.remedy(), MAX_TEXT),
-                Texts.cut(trace, MAX_TRACE));
+                Texts.cut(trace, Texts.MAX_BYTES));
     }
 
     /** Describes an error of a daemon that says no more than its name. */

@@ -35,6 +35,18 @@ public sealed interface Request
                 RegionRequest,
                 Request.Errors {
 
+    private static void requireSize(long bytes) {
+        if (bytes < 0) {
+            throw new IllegalArgumentException("bytes is negative: " + bytes);
+        }
+    }
+
+    private static void requireLength(String field, String text, int most) {
+        if (text.length() > most) {
+            throw new IllegalArgumentException(field + " is longer than " + most + " characters");
+        }
+    }
+
     /** A request about a dataset, an array or a region. */
     interface Named {
         /** Returns the name. */
@@ -81,6 +93,7 @@ public sealed interface Request
         /** Fills in what is absent. */
         public Create {
             retention = Objects.requireNonNullElse(retention, Retention.NORMAL);
+            requireSize(bytes);
         }
 
         /** Asks for what stays as long as there is room. */
@@ -99,7 +112,12 @@ public sealed interface Request
      *
      * @param bytes how much it takes in all, with what was asked for before
      */
-    record Room(long bytes) implements Request {}
+    record Room(long bytes) implements Request {
+        /** Refuses a negative size. */
+        public Room {
+            requireSize(bytes);
+        }
+    }
 
     /** Has files made for the build of this connection, in a store of another user, where a client may put none itself. */
     record Files(List<NewFile> files) implements Request {}
@@ -115,6 +133,9 @@ public sealed interface Request
         /** Fills in what is absent. */
         public NewFile {
             source = Objects.requireNonNullElse(source, "");
+            requireSize(bytes);
+            requireLength("array", array, Protocol.MAX_NAME_LENGTH);
+            requireLength("source", source, Protocol.MAX_PATH_LENGTH);
         }
     }
 
@@ -122,7 +143,12 @@ public sealed interface Request
     record Part(List<PartOfColumn> parts) implements Request {}
 
     /** An array, and the part that it plays in a column. */
-    record PartOfColumn(String array, ColumnPart part) {}
+    record PartOfColumn(String array, ColumnPart part) {
+        /** Refuses a name that no array can have. */
+        public PartOfColumn {
+            requireLength("array", array, Protocol.MAX_NAME_LENGTH);
+        }
+    }
 
     /** Publishes the build of this connection. No file of it may be open for writing any more. */
     record Publish() implements Request {}
@@ -155,7 +181,15 @@ public sealed interface Request
      * @param digest that of the shard; another version that has its name by now is left alone
      * @param of the digest that the whole dataset would have
      */
-    record NoteWhole(String name, String digest, String of) implements Request, Named {}
+    record NoteWhole(String name, String digest, String of) implements Request, Named {
+        private static final int MOST_OF_DIGEST = 128;
+
+        /** Refuses what no digest can be. */
+        public NoteWhole {
+            requireLength("digest", digest, MOST_OF_DIGEST);
+            requireLength("of", of, MOST_OF_DIGEST);
+        }
+    }
 
     /** Asks for the errors that the daemon has met. */
     record Errors() implements Request {}
