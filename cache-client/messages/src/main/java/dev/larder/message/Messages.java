@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -167,7 +168,7 @@ public final class Messages {
             JsonReader json = new JsonReader(new CharArrayReader(text.array(), text.arrayOffset(), text.remaining()));
             json.setStrictness(Strictness.STRICT);
             json.setNestingLimit(MAX_DEPTH);
-            T value = type.cast(CODECS.get(type).read(new Source(json, unknown, open)));
+            T value = Objects.requireNonNull(type.cast(CODECS.get(type).read(new Source(json, unknown, open))));
             if (json.peek() != JsonToken.END_DOCUMENT) {
                 throw new BadMessage("", "there is more than one JSON object");
             }
