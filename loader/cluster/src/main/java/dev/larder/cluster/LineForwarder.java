@@ -101,13 +101,11 @@ final class LineForwarder implements AutoCloseable {
             wait();
         }
         isTaking = true;
-        RankLine first = lines.element();
-        List<OutputLine> together = new ArrayList<>();
-        int size = 0;
-        for (RankLine line = first;
-                line != null
-                        && line.isOfSameStream(first)
-                        && (line == first || size + line.size() <= TOGETHER_CHARACTERS);
+        RankLine first = lines.remove();
+        List<OutputLine> together = new ArrayList<>(List.of(first.line()));
+        int size = first.size();
+        for (RankLine line = lines.peek();
+                line != null && line.isOfSameStream(first) && size + line.size() <= TOGETHER_CHARACTERS;
                 line = lines.peek()) {
             lines.remove();
             together.add(line.line());
