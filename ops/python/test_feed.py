@@ -133,7 +133,7 @@ class FeedTest(unittest.TestCase):
     def test_what_is_wrong_is_the_error_of_the_command(self):
         with self.assertRaisesRegex(larder.NotFound, "no such array: dataset=pictures version=1 array=imag"):
             self.feed(["imag"])
-        with self.assertRaisesRegex(larder.CommandFailed, "no such step: array=image step=normalise; did you mean normalize") as failed:
+        with self.assertRaisesRegex(larder.RequestFailed, "no such step: array=image step=normalise; did you mean normalize") as failed:
             self.feed(transform={"image": "normalise(1,2)"})
         self.assertEqual(failed.exception.code, 2)
         with self.assertRaises(larder.NotFound):
@@ -155,7 +155,7 @@ class FeedTest(unittest.TestCase):
     def test_a_transform_that_fails_raises_its_cause_behind_what_was_published(self):
         with self.feed(["label"], transform={"label": "oneHot(250)"}) as batches:
             self.assertEqual([next(batches).number for _ in range(2)], [0, 1])
-            with self.assertRaisesRegex(larder.CommandFailed, "label is outside the classes: label=250 classes=250") as failed:
+            with self.assertRaisesRegex(larder.RequestFailed, "label is outside the classes: label=250 classes=250") as failed:
                 next(batches)
         self.assertEqual(failed.exception.code, 6)
 
@@ -168,7 +168,7 @@ class FeedTest(unittest.TestCase):
         larder.load("pixels", folder, as_="bytes").close()
         wanted = dict(batch=3, transform={"files": "decode,resize(1,1)"})
 
-        with self.assertRaisesRegex(larder.CommandFailed, r"file=2\.png source=\S*/2\.png; .*max_skipped=N in Python"):
+        with self.assertRaisesRegex(larder.RequestFailed, r"file=2\.png source=\S*/2\.png; .*max_skipped=N in Python"):
             with larder.feed("pixels", "files", **wanted) as batches:
                 list(batches)
         with self.assertWarnsRegex(UserWarning, r"the feed left out samples: skipped=1 first=.*file=2\.png"):
@@ -179,7 +179,7 @@ class FeedTest(unittest.TestCase):
         with self.feed(epochs=None) as batches:
             next(batches)
             os.kill(self.pid_of(batches.name), signal.SIGKILL)
-            with self.assertRaisesRegex(larder.CommandFailed, "the feed was killed by SIGKILL: pid="):
+            with self.assertRaisesRegex(larder.RequestFailed, "the feed was killed by SIGKILL: pid="):
                 for _ in batches:
                     pass
 
@@ -187,7 +187,7 @@ class FeedTest(unittest.TestCase):
         with self.feed(epochs=None) as batches:
             next(batches)
             os.kill(self.pid_of(batches.name), signal.SIGTERM)
-            with self.assertRaisesRegex(larder.CommandFailed, "the feed was interrupted: feed=.* by=SIGTERM") as failed:
+            with self.assertRaisesRegex(larder.RequestFailed, "the feed was interrupted: feed=.* by=SIGTERM") as failed:
                 for _ in batches:
                     pass
         self.assertEqual(failed.exception.code, 130)
@@ -195,7 +195,7 @@ class FeedTest(unittest.TestCase):
     def test_a_feed_that_ends_well_before_anybody_sits_is_an_error(self):
         feeds = room("_feed")
         process = feeds._FeedProcess(["sh", "-c", "echo ended"])
-        with self.assertRaisesRegex(larder.CommandFailed, "the feed ended before this process had a seat: pid="):
+        with self.assertRaisesRegex(larder.RequestFailed, "the feed ended before this process had a seat: pid="):
             feeds.Feed(STORE, "ended", 60, True, process)
 
     def test_whoever_leaves_the_loop_ends_the_feed(self):
