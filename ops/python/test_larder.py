@@ -551,7 +551,7 @@ class StoreChoiceTest(unittest.TestCase):
                 self.make(path, what)
             chosen, skipped = store._chosen()
             names = {path: name for name, path in paths.items()}
-            return names[chosen], [(names[path], reason) for path, reason in skipped]
+            return names.get(chosen, "-"), [(names[path], reason) for path, reason in skipped]
 
     @unittest.skipUnless(os.getuid() == 0, "needs to be root, to give folders away")
     def test_the_table_says_which_store_is_chosen_and_which_are_skipped(self):
@@ -568,6 +568,17 @@ class StoreChoiceTest(unittest.TestCase):
         _, skipped = self.choice(["", "-", "-", "system:theirs 2750 live"])
 
         self.assertRegex(skipped[0][1], "owner=999 .*ask to join its group and log in again: group=61")
+
+    def test_a_user_without_a_place_for_a_store_is_refused_with_the_skipped_folders(self):
+        store = room("_store")
+        with mock.patch.object(store, "_chosen", return_value=(None, [("/dev/shm/larder-ada", "reason=other users can write to it")])), \
+                mock.patch.dict(os.environ), warnings.catch_warnings(record=True) as said:
+            os.environ.pop("LARDER_STORE", None)
+            warnings.simplefilter("always")
+            with self.assertRaisesRegex(larder.Refused, "no default store can be used: .*larder-ada.*name a store of your own"):
+                store._location()
+
+        self.assertRegex(str(said[0].message), "a store is skipped: store=/dev/shm/larder-ada")
 
 
 class ColumnsTest(StoreCase):

@@ -55,6 +55,9 @@ def _location(named=None):
     chosen, skipped = _chosen()
     for store, reason in skipped:
         warnings.warn(f"a store is skipped: store={store} {reason}", stacklevel=4)
+    if chosen is None:
+        raise Refused(_message("no default store can be used", f"do what the warnings name for one of them, or {_NAME_YOUR_OWN}",
+                               user=_user(os.getuid()), skipped=[store for store, _ in skipped]))
     return chosen
 
 
@@ -67,7 +70,8 @@ def _default_stores():
 def _chosen():
     """Return the first trusted store with a live daemon, else the first trusted one, else a new one of the user; and skipped folders.
 
-    Any user can create a folder at these paths. Java chooses by the same table of cases.
+    Any user can create a folder at these paths; the store is None if those of the user are all taken. Java chooses by the same table
+    of cases.
     """
     trusted, skipped = [], []
     for store in _default_stores():
@@ -82,7 +86,8 @@ def _chosen():
             return store, skipped
         else:
             trusted.append(store)
-    return [*trusted, _default_stores()[0]][0], skipped
+    free = (store for store in _default_stores()[:-1] if not os.path.lexists(store) and os.path.isdir(os.path.dirname(store)))
+    return trusted[0] if trusted else next(free, None), skipped
 
 
 def _objection(store, found):

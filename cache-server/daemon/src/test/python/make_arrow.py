@@ -338,8 +338,8 @@ def elsewhere():
     shutil.copy(OUT / "numbers-file.npz", OUT / "unversioned.npz")
     for name, data, reason in (
             ("version3.arrow", schema(2, 0), "its metadata has version 3, and 4 and 5 are read; write it again with a release of Arrow from 2018"),
-            ("version9.arrow", schema(8, 0), "its metadata has version 9, and 4 and 5 are read; repair, replace"),
-            ("footer9.arrow", footer_version("numbers-file.arrow", 8), "its metadata has version 9, and 4 and 5 are read; repair, replace"),
+            ("version9.arrow", schema(8, 0), "its metadata has version 9, and 4 and 5 are read; restore the file or write it again"),
+            ("footer9.arrow", footer_version("numbers-file.arrow", 8), "its metadata has version 9, and 4 and 5 are read; restore the file or write it again"),
             ("big-endian.arrow", schema(4, 1), "its numbers are big-endian; write it again with pyarrow")):
         (OUT / name).write_bytes(data)
         refused.append((name, reason))

@@ -2,11 +2,18 @@ package dev.larder.internal.error;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import java.io.EOFException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import java.nio.channels.ClosedChannelException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -37,25 +44,58 @@ public final class Failure {
         return new Failure(code, what);
     }
 
-    /** Adds one fact. */
+    /** Adds one fact. Of an exception it adds {@link #words}. */
     public Failure with(String key, @Nullable Object value) {
-        String text = value instanceof IOException e ? words(e) : String.valueOf(value);
+        String text = value instanceof Throwable failure ? words(failure) : String.valueOf(value);
         values.merge(key, text, (first, second) -> first + ", " + second);
         return this;
     }
 
-    /** Says what went wrong as people do, where the exception's class says it and its message is but a path. */
-    private static String words(IOException failure) {
-        if (failure instanceof NoSuchFileException missing) {
-            return missing.getFile() + " does not exist";
-        } else if (failure instanceof AccessDeniedException denied) {
-            return "permission denied: " + denied.getFile();
-        } else if (failure instanceof FileAlreadyExistsException existing) {
-            return existing.getFile() + " exists already";
-        } else if (failure instanceof FileSystemException named && named.getReason() != null) {
-            return String.valueOf(named.getMessage());
+    /**
+     * Returns what an exception reports, never null or empty: its message if that is a sentence; else words for its class, as the message
+     * of many is a path, a name or nothing. Names the class of an exception that no caller expects.
+     */
+    public static String words(Throwable failure) {
+        if (failure instanceof UncheckedIOException wrapper) {
+            return words(wrapper.getCause());
+        } else if (failure instanceof FileSystemException file) {
+            return words(file);
+        } else if (failure instanceof UnknownHostException) {
+            return "unknown host " + failure.getMessage();
+        } else if (failure instanceof ClosedChannelException) {
+            return "it was closed";
         }
-        return failure.toString();
+        String said = failure.getMessage();
+        boolean isSilent = said == null || said.isBlank();
+        if (isSilent && failure instanceof EOFException) {
+            return "it ended too early";
+        } else if (isSilent && failure instanceof SocketTimeoutException) {
+            return "it took too long";
+        }
+        return !isSilent && isSentence(failure) ? said : failure.toString();
+    }
+
+    private static boolean isSentence(Throwable failure) {
+        String room = failure.getClass().getPackageName();
+        return failure instanceof LarderException
+                || (failure instanceof IOException
+                        && (room.equals("java.io") || room.equals("java.net") || room.startsWith("dev.larder")));
+    }
+
+    private static String words(FileSystemException failure) {
+        String file = failure.getFile();
+        if (failure instanceof NoSuchFileException) {
+            return file + " does not exist";
+        } else if (failure instanceof AccessDeniedException) {
+            return "permission denied: " + file;
+        } else if (failure instanceof FileAlreadyExistsException) {
+            return file + " exists already";
+        } else if (failure instanceof NotDirectoryException) {
+            return file + " is not a folder";
+        } else if (failure instanceof DirectoryNotEmptyException) {
+            return file + " is not empty";
+        }
+        return failure.getReason() == null ? failure.toString() : failure.getMessage();
     }
 
     /** Keeps the exception that led here. */

@@ -15,6 +15,9 @@ public final class Remedy {
     /** For a daemon that may have ended while it was asked. */
     public static final String CHECK_DAEMON = "check whether the daemon still runs: larder status";
 
+    /** For a full mount. A dataset without a source is lost when it is evicted. */
+    public static final String FREE_SPACE = "evict datasets that have a source, or use a larger mount";
+
     private Remedy() {}
 
     /** For files of a dataset that are damaged or missing; what was computed has no source to reload. */

@@ -1,5 +1,7 @@
 package dev.larder.internal.layout;
 
+import dev.larder.error.ErrorCode;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.Logs;
 import dev.larder.internal.layout.StoreLocation.Caller;
 import java.nio.file.Files;
@@ -13,13 +15,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Chooses a store for a process that names none: of the trusted ones the first with a live daemon, else the first one, else a new one
- * of the user. Any user can create a folder in these places, so a folder that is not trusted is skipped.
+ * of the user, at the first of his paths that is free. Any user can create a folder in these places, so a folder that is not trusted is
+ * skipped.
  */
 final class StoreChoice {
     /** One line for each skipped folder and process. */
     private static final Set<Path> SAID = ConcurrentHashMap.newKeySet();
-
-    private static final int WRITABLE_BY_OTHERS = 022;
 
     private StoreChoice() {}
 
@@ -31,15 +32,21 @@ final class StoreChoice {
                 Logs.of(StoreChoice.class).warn("a store is skipped: store={} {}", skipped.folder(), skipped.reason());
             }
         }
+        if (choice.store() == null) {
+            throw Failure.of(ErrorCode.REFUSED, "no default store can be used")
+                    .with("user", caller.name())
+                    .with("skipped", choice.skipped().stream().map(Skipped::folder).toList())
+                    .remedy("do what the warnings name for one of them, or " + StoreLocation.NAME_YOUR_OWN);
+        }
         return choice.store();
     }
 
     /**
      * A store, and the folders that were skipped before it.
      *
-     * @param store the store to use; it need not exist
+     * @param store the store to use, which need not exist; null if all paths of the user are taken
      */
-    record Choice(Path store, List<Skipped> skipped) {}
+    record Choice(@Nullable Path store, List<Skipped> skipped) {}
 
     /** A folder that is not trusted, and why. */
     record Skipped(Path folder, String reason) {}
@@ -60,7 +67,14 @@ final class StoreChoice {
                 trusted.add(folder);
             }
         }
-        return new Choice(trusted.isEmpty() ? caller.ownStore() : trusted.get(0), skipped);
+        return new Choice(trusted.isEmpty() ? newStore(caller) : trusted.get(0), skipped);
+    }
+
+    private static @Nullable Path newStore(Caller caller) {
+        return caller.ownStores().stream()
+                .filter(store -> !Files.exists(store, LinkOption.NOFOLLOW_LINKS) && Files.isDirectory(store.getParent()))
+                .findFirst()
+                .orElse(null);
     }
 
     private static @Nullable String objection(Path folder, Caller caller) {
@@ -70,7 +84,7 @@ final class StoreChoice {
         StoreOwner owner = StoreOwner.of(folder);
         if (!caller.trusts(folder, owner)) {
             return "owner=" + owner.user() + " reason=it belongs to another user; " + caller.remedyFor(folder, owner);
-        } else if ((owner.mode() & WRITABLE_BY_OTHERS) != 0) {
+        } else if (owner.isWritableByOthers()) {
             return "owner=" + owner.user() + " reason=other users can write to it; chmod go-w " + folder;
         } else if (!Files.isExecutable(folder)) {
             return "owner=" + owner.user() + " reason=it is closed to this user; " + caller.remedyFor(folder, owner);

@@ -34,7 +34,7 @@ public final class StoreLocation {
 
     private static final Path CONFIGURATION = Path.of("/etc/larder.conf");
     private static final Pattern SERVICE_USER_LINE = Pattern.compile("\\s*service-user\\s*=\\s*(?<user>\\S+)\\s*");
-    private static final String NAME_YOUR_OWN = "name a store of your own with --store or " + STORE_VARIABLE;
+    static final String NAME_YOUR_OWN = "name a store of your own with --store or " + STORE_VARIABLE;
     private static final int ROOT = 0;
 
     /** System accounts have lower numbers. */
@@ -143,15 +143,14 @@ public final class StoreLocation {
             return new Caller(credentials.uid(), userName(), credentials.groups(), System.getenv(), PLACES);
         }
 
-        /** Returns where a new store of this user is created. */
-        Path ownStore() {
-            return places.get(0).resolve("larder-" + name);
+        /** Returns the paths where a new store of this user can be created. */
+        List<Path> ownStores() {
+            return places.stream().map(place -> place.resolve("larder-" + name)).toList();
         }
 
         /** Returns the paths of the default stores, the user's own before the service's. */
         List<Path> defaultStores() {
-            return Stream.concat(
-                            places.stream().map(place -> place.resolve("larder-" + name)), Stream.of(serviceStore()))
+            return Stream.concat(ownStores().stream(), Stream.of(serviceStore()))
                     .toList();
         }
 

@@ -20,6 +20,7 @@ import java.util.Map;
  */
 public record StoreOwner(int uid, String user, int gid, String group, int mode) {
     private static final int SHARED = 02050;
+    private static final int WRITABLE_BY_OTHERS = 022;
 
     /** Looks at a folder, not through a link; fails with REFUSED where that is not possible. */
     public static StoreOwner of(Path folder) {
@@ -48,5 +49,10 @@ public record StoreOwner(int uid, String user, int gid, String group, int mode) 
     /** Tells whether the members of the folder's group may read what is published, and ask for more. */
     public boolean isShared() {
         return (mode & SHARED) == SHARED;
+    }
+
+    /** Returns whether users other than the owner can create and remove files in the folder. */
+    boolean isWritableByOthers() {
+        return (mode & WRITABLE_BY_OTHERS) != 0;
     }
 }

@@ -103,7 +103,7 @@ final class JnaPosix implements Posix {
                         .with("arch", System.getProperty("os.arch"))
                         .with("jnaTmpdir", System.getProperty(LIBRARY_FOLDER, "unset"));
                 if (REFUSAL != null) {
-                    failure.with("reason", REFUSAL.getMessage()).cause(REFUSAL);
+                    failure.with("reason", REFUSAL).cause(REFUSAL);
                 }
                 throw failure.remedy(
                         "Larder needs 64-bit Linux, glibc 2.28 or later, the jna jar on the class path, and"
@@ -319,6 +319,12 @@ final class JnaPosix implements Posix {
                 return ready > 0;
             }
         }
+    }
+
+    @Override
+    public boolean isHungUp(int socket) {
+        int[] poll = {socket, 0}; // struct pollfd: int fd; short events; short revents
+        return LibC.poll(poll, 1, 0) > 0 && (poll[1] >>> Short.SIZE & LibC.POLLHUP) != 0;
     }
 
     @Override

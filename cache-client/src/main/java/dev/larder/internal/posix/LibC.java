@@ -77,6 +77,7 @@ final class LibC {
     static final int MSG_CMSG_CLOEXEC = 0x40000000;
     static final int SCM_RIGHTS = 1;
     static final short POLLIN = 1;
+    static final short POLLHUP = 16;
     static final int SO_PEERGROUPS = 59;
     static final long TIOCGWINSZ = 0x5413;
 

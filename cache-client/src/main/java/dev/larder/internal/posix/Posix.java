@@ -119,6 +119,12 @@ public interface Posix {
     /** Waits until the process of a descriptor has ended; false where it has not within this time. */
     boolean awaitEnd(int process, Duration timeout);
 
+    /**
+     * Returns whether the other end of a connection is closed, not only for writing. A stream that has ended says that the other end will
+     * write no more; it may still read.
+     */
+    boolean isHungUp(int socket);
+
     /** Connects standard input, output and error to {@code /dev/null}. */
     void silenceStandardStreams();
 

@@ -25,6 +25,11 @@ public final class Backoff {
         return Math.max(1, nextNanos() / 1_000_000);
     }
 
+    /** Returns the end of the next pause, which begins now. */
+    public Deadline next() {
+        return Deadline.after(Duration.ofNanos(nextNanos()));
+    }
+
     private long nextNanos() {
         long pauseNs = nextNs;
         nextNs = Math.min(2 * pauseNs, longestNs);

@@ -1,6 +1,7 @@
 package dev.larder.internal.layout;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.larder.internal.layout.StoreChoice.Choice;
@@ -62,7 +63,8 @@ class StoreChoiceTest {
 
         Choice choice = StoreChoice.among(caller);
 
-        assertThat(choice.store()).isEqualTo(stores.get(NAMES.indexOf(row.get(4))));
+        int chosen = NAMES.indexOf(row.get(4));
+        assertThat(choice.store()).isEqualTo(chosen < 0 ? null : stores.get(chosen));
         assertThat(choice.skipped())
                 .extracting(Skipped::folder)
                 .isEqualTo(Stream.of(row.get(5).split(",", -1))
@@ -79,6 +81,18 @@ class StoreChoiceTest {
 
         assertThat(StoreChoice.among(caller).skipped().get(0).reason())
                 .contains("owner=999", "ask to join its group and log in again: group=61");
+    }
+
+    @Test
+    void aUserWithoutAPlaceForAStoreIsRefusedWithTheSkippedFolders() throws IOException {
+        assumeTrue(Posix.system().userId() == 0, "only root can give a folder away");
+        Caller caller = caller();
+        make(caller.defaultStores().get(0), "me 777 live");
+        make(caller.defaultStores().get(1), "stranger 755");
+
+        assertThatThrownBy(() -> StoreLocation.resolve(null, caller))
+                .hasMessageStartingWith("no default store can be used: user=ada skipped=" + caller.ownStores())
+                .hasMessageContaining("name a store of your own");
     }
 
     private Caller caller() throws IOException {

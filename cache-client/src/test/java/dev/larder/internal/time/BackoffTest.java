@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class BackoffTest {
@@ -12,6 +13,15 @@ class BackoffTest {
         Backoff backoff = new Backoff(Duration.ofMillis(5), Duration.ofMillis(50));
 
         assertThat(LongStream.generate(backoff::nextMillis).limit(6)).containsExactly(5L, 10L, 20L, 40L, 50L, 50L);
+    }
+
+    @Test
+    void deadlinesOfPausesGrowToo() {
+        Backoff backoff = new Backoff(Duration.ofSeconds(3), Duration.ofSeconds(10));
+
+        assertThat(Stream.generate(backoff::next).limit(4).map(Deadline::timeout))
+                .containsExactly(
+                        Duration.ofSeconds(3), Duration.ofSeconds(6), Duration.ofSeconds(10), Duration.ofSeconds(10));
     }
 
     @Test

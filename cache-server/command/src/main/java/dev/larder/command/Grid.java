@@ -230,7 +230,7 @@ final class Grid implements Callable<Integer> {
             } catch (IOException e) {
                 throw Failure.of(ErrorCode.REFUSED, "cannot make a folder for the grid")
                         .with("folder", folder)
-                        .with("reason", e.getMessage())
+                        .with("reason", e)
                         .cause(e)
                         .remedy("give --out a folder that can be written to");
             }

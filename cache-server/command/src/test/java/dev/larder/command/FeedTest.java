@@ -321,6 +321,23 @@ class FeedTest {
         assertThat(feed.exitCode()).isZero();
     }
 
+    @Test
+    void aFeedWhoseLastTrainerIsKilledFails() {
+        CommandProcess feed = feed("--consumers", "2", "--epochs", "0..");
+        ChildJvm first = trainer(1);
+        ChildJvm last = trainer(1000);
+        last.awaitLine("reading");
+
+        Processes.signal("KILL", first.pid());
+        Processes.signal("KILL", last.pid());
+
+        assertThat(feed.exitCode()).isEqualTo(7);
+        assertThat(feed.err())
+                .contains("larder: the last consumer died before it had all batches: ring=run1 published=")
+                .contains("(pid " + last.pid() + ", needs batch 0)", "; find out why its process ended");
+        assertThat(feed.out()).contains("\nrun1: epochs=");
+    }
+
     @Tag("slow")
     @ParameterizedTest
     @CsvSource({"drop, 1m", "block, 1s"})

@@ -157,11 +157,11 @@ public final class Daemon implements AutoCloseable {
         return counters;
     }
 
-    private static Loads loads(DaemonConfig config, Store store, Residency residency) {
+    private Loads loads(DaemonConfig config, Store store, Residency residency) {
         GroupQuota quota = new GroupQuota(residency, config.sharing().quotaBytes(store.capacityBytes()));
         int workers =
                 config.workers() > 0 ? config.workers() : Runtime.getRuntime().availableProcessors();
-        return new Loads(store, residency, quota, workers);
+        return new Loads(store, residency, quota, workers, threads.loads());
     }
 
     private static PageCollapse pages(

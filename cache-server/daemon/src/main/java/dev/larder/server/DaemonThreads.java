@@ -26,6 +26,7 @@ import org.slf4j.LoggerFactory;
  * @param room for what may wait until others have left the store: what makes them leave must not queue behind it
  * @param verification computes checksums
  * @param publishing publishes builds of clients
+ * @param loads loads sources, and so may hang as long as their file system does
  */
 record DaemonThreads(
         ScheduledExecutorService timer,
@@ -38,7 +39,8 @@ record DaemonThreads(
         FairQueue sources,
         FairQueue room,
         FairQueue verification,
-        FairQueue publishing) {
+        FairQueue publishing,
+        FairQueue loads) {
     private static final Logger LOG = LoggerFactory.getLogger(DaemonThreads.class);
 
     /** As many as connections: each has one request. */
@@ -47,6 +49,10 @@ record DaemonThreads(
     /** A short request that takes longer holds up others. */
     private static final Duration LONGEST_ANSWER = Duration.ofSeconds(2);
 
+    /** A look at a source that takes longer may never end. */
+    private static final Duration LONGEST_LOOK = Duration.ofMinutes(1);
+
+    private static final int MOST_LOADS = 128;
     private static final long LOOK_END_MS = 200;
 
     /** Makes them; each starts with its first task. */
@@ -59,21 +65,24 @@ record DaemonThreads(
                 new FairQueue("larder-work", 4, MOST_WAITING),
                 new FairQueue("larder-list", 4, MOST_WAITING),
                 new FairQueue("larder-remove", 4, MOST_WAITING),
-                new FairQueue("larder-source", 16, MOST_WAITING),
+                FairQueue.overFiles("larder-source", 16, MOST_WAITING, 64),
                 new FairQueue("larder-room", 8, MOST_WAITING),
                 new FairQueue("larder-verify", 2, MOST_WAITING),
-                new FairQueue("larder-publish", 8, MOST_WAITING));
+                new FairQueue("larder-publish", 8, MOST_WAITING),
+                FairQueue.overFiles("larder-load", MOST_LOADS, Integer.MAX_VALUE, MOST_LOADS)); // one a dataset waits
     }
 
     private List<FairQueue> queues() {
         return List.of(answers, listings, removals, sources, room, verification, publishing);
     }
 
-    /** Returns the requests that should be over by now, and keep others waiting. */
+    /** Returns the requests that should be over by now, and keep others waiting or threads busy. */
     List<FairQueue.Running> late() {
-        return Stream.of(answers, listings)
-                .flatMap(queue -> queue.runningFor(LONGEST_ANSWER).stream())
-                .toList();
+        Stream<FairQueue.Running> answering =
+                Stream.of(answers, listings).flatMap(queue -> queue.runningFor(LONGEST_ANSWER).stream());
+        Stream<FairQueue.Running> looking = Stream.of(sources, loads)
+                .flatMap(queue -> Stream.concat(queue.blockingFor(LONGEST_LOOK).stream(), queue.abandoned().stream()));
+        return Stream.concat(answering, looking).toList();
     }
 
     private static ScheduledExecutorService scheduled(String name) {
@@ -110,7 +119,7 @@ record DaemonThreads(
         }
     }
 
-    /** Takes no more requests; those under way end by themselves. */
+    /** Takes no more requests; those under way end by themselves, and {@link dev.larder.server.ingest.Loads} ends the loads. */
     void endWork() {
         queues().forEach(FairQueue::close);
     }

@@ -146,6 +146,44 @@ class HungMountTest {
     }
 
     @Test
+    void registrationsThatHangLeaveTheirTurnsWithTheirClients() throws IOException {
+        for (int i = 0; i < SHARE; i++) {
+            ask(register("h" + i, hung.path("h")));
+        }
+        await().atMost(LONGEST).until(() -> threads("larder-source") == SHARE);
+        for (SocketChannel channel : asking) {
+            channel.close();
+        }
+
+        served.control().load(register("other", sources.resolve("x.npy")), progress -> {});
+
+        assertThat(served.control().errors())
+                .filteredOn(ErrorRow::isLate)
+                .isNotEmpty()
+                .allSatisfy(row -> assertThat(row.message()).contains("request=Register of a client that has left"));
+        hung.wake();
+        await().atMost(LONGEST).until(() -> served.control().errors().stream().noneMatch(ErrorRow::isLate));
+    }
+
+    @Test
+    void loadsThatHangLeaveTheirTurnsWithTheirClients() throws IOException {
+        for (int i = 0; i < SHARE_OF_LOADS; i++) {
+            ask(ServedStore.request("h" + i, hung.path("h")));
+        }
+        await().atMost(LONGEST).until(() -> threads("larder-load") == SHARE_OF_LOADS);
+        for (SocketChannel channel : asking) {
+            channel.close();
+        }
+
+        served.load("other", sources.resolve("x.npy"));
+
+        assertThat(served.control().errors())
+                .filteredOn(ErrorRow::isLate)
+                .isNotEmpty()
+                .allSatisfy(row -> assertThat(row.message()).contains("request=Load of a client that has left"));
+    }
+
+    @Test
     void aLoadThatWaitsForItsTurnEndsWithItsClient() throws IOException {
         for (int i = 0; i < SHARE_OF_LOADS; i++) {
             ask(ServedStore.request("h" + i, hung.path("h")));

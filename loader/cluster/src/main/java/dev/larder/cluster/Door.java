@@ -131,7 +131,7 @@ final class Door implements AutoCloseable {
         } catch (SocketTimeoutException e) {
             gone = "silent for " + options.times().silence().toSeconds() + " s";
         } catch (NodeLink.StrangerException e) {
-            gone = String.valueOf(e.getMessage());
+            gone = Failure.words(e);
             turnedAway(socket, gone);
         } catch (IOException e) {
             gone = "connection closed";

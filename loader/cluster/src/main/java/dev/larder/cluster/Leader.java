@@ -270,6 +270,7 @@ final class Leader implements AutoCloseable {
     /** Waits until enough nodes are there: for the fewest as long as it may take, for more no longer than for late ones. */
     private @Nullable Verdict gather(Duration patience) throws InterruptedException {
         Deadline fewest = Deadline.after(patience);
+        GatherNotice notice = new GatherNotice(options, listener);
         Deadline more = members.size() >= options.minNodes()
                 ? Deadline.after(options.times().join())
                 : null;
@@ -282,7 +283,7 @@ final class Leader implements AutoCloseable {
                 return tooFew(patience);
             }
             more = isEnough ? more == null ? Deadline.after(options.times().join()) : more : null;
-            handle(next(more == null ? fewest : more));
+            handle(next(more == null ? notice.look(members.size(), fewest) : more));
         }
         return stopped();
     }

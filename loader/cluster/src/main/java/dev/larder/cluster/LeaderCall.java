@@ -73,7 +73,7 @@ final class LeaderCall {
         } catch (NodeLink.StrangerException e) {
             throw Failure.of(ErrorCode.REFUSED, "what listens at the rendezvous endpoint does not lead this run")
                     .with("endpoint", options.endpoint().text())
-                    .with("reason", e.getMessage())
+                    .with("reason", e)
                     .cause(e)
                     .remedy(
                             "give all nodes the same secret and release of Larder, and each run an endpoint of its own");
@@ -81,7 +81,7 @@ final class LeaderCall {
             state = "no such host";
             return null;
         } catch (IOException e) {
-            state = String.valueOf(e.getMessage());
+            state = Failure.words(e);
             return null;
         } finally {
             if (!isConnected) {

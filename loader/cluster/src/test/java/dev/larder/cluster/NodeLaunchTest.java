@@ -96,6 +96,20 @@ class NodeLaunchTest {
     }
 
     @Test
+    void aLeaderReportsHowManyNodesItWaitsForAndWhere() {
+        Node leader = nodes.of("3:4", 1, "true").start(0);
+        nodes.start(1);
+
+        awaitSaid(leader, "waiting for nodes");
+
+        assertThat(leader.said())
+                .first()
+                .asString()
+                .matches("waiting for nodes: nodes=2 needed=3 endpoint=127\\.0\\.0\\.1:" + nodes.port()
+                        + " atMost=[67]s; start the same command on the other nodes, .*");
+    }
+
+    @Test
     void nodesWithoutANumberAreNumberedAsTheyCome() {
         nodes.of("2:2", 1, "echo $GROUP_RANK");
         Node first = nodes.start(Nodes.with(

@@ -44,7 +44,7 @@ public final class GlooTransport implements GroupTransport {
             return new GlooOpening(seat, seat.node() == 0 ? store(seat.host(), 0, true, seat) : null);
         } catch (LinkageError e) {
             throw Failure.of(ErrorCode.UNEXPECTED, "the libraries of Gloo cannot be loaded")
-                    .with("reason", e.getMessage())
+                    .with("reason", e)
                     .cause(e)
                     .remedy("put the jars of org.bytedeco pytorch, javacpp and openblas, for this platform too, on the"
                             + " class path; they unpack to 450 MB in ~/.javacpp (org.bytedeco.javacpp.cachedir"

@@ -295,7 +295,7 @@ public final class GridJournal implements AutoCloseable {
                         isDenied ? ErrorCode.REFUSED : ErrorCode.NO_SPACE,
                         "cannot " + what + " the journal of the grid")
                 .with("file", file)
-                .with("reason", reason.getMessage())
+                .with("reason", reason)
                 .cause(reason)
                 .remedy("check that the folder can be written to and has room");
     }

@@ -45,7 +45,7 @@ public final class ProgressOptions {
 
     private static LarderException interrupted(String what, LarderException cause) {
         return Failure.of(ErrorCode.INTERRUPTED, what + " was interrupted")
-                .with("reason", cause.getMessage())
+                .with("reason", cause)
                 .cause(cause)
                 .remedy("the daemon cancels a load that no client waits for; check it with larder ls --all");
     }

@@ -121,7 +121,7 @@ final class ChronicleCatalog implements Catalog {
             if (map.longSize() >= MAX_ENTRIES && !map.containsKey(key)) {
                 throw Failure.of(ErrorCode.NO_SPACE, "the catalog is full")
                         .with("entries", map.longSize())
-                        .remedy("evict datasets");
+                        .remedy("evict datasets that have a source");
             }
             map.put(
                     key,
@@ -178,7 +178,7 @@ final class ChronicleCatalog implements Catalog {
             LOG.info(
                     "catalog is rebuilt, so times of last use start over: file={} reason={}",
                     file,
-                    String.valueOf(unusable.getMessage()));
+                    Failure.words(unusable));
             if (map != null) {
                 map.close();
             }

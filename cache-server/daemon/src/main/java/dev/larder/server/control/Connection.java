@@ -1,6 +1,8 @@
 package dev.larder.server.control;
 
+import dev.larder.internal.posix.Posix;
 import dev.larder.internal.protocol.Answers;
+import dev.larder.internal.protocol.LoadOptions.As;
 import dev.larder.internal.protocol.Problem;
 import dev.larder.message.MessageBudget;
 import dev.larder.message.MessageReader;
@@ -43,6 +45,7 @@ final class Connection implements ActiveCall.Caller {
     private @Nullable ByteBuffer unsent;
     private long deadlineNanos;
     private boolean isMessageBegun;
+    private boolean isInputEnded;
 
     private final Object lock = new Object();
     private @Nullable Kept kept;
@@ -150,13 +153,22 @@ final class Connection implements ActiveCall.Caller {
         readyToSend();
     }
 
-    /** Reads the bytes that have arrived; false if the client has left. */
+    /** Reads the bytes that have arrived; false if the client has left. One that only sends no more, as pipes do, still gets its answers. */
     boolean read() throws IOException {
-        boolean isThere = reader.read(channel) >= 0;
+        boolean isThere = true;
+        if (reader.read(channel) < 0) {
+            isInputEnded = true;
+            isThere = !isHungUp();
+            key.interestOpsAnd(~SelectionKey.OP_READ);
+        }
         if (reader.isFull() && stage == Stage.WORKING) {
             key.interestOpsAnd(~SelectionKey.OP_READ); // the call before has to be answered first
         }
         return isThere;
+    }
+
+    private boolean isHungUp() {
+        return Posix.system().isHungUp(PeerPolicy.descriptor(channel));
     }
 
     /** Returns the next message, or null. */
@@ -165,7 +177,10 @@ final class Connection implements ActiveCall.Caller {
         ByteBuffer message = reader.next();
         boolean wasBegun = isMessageBegun;
         isMessageBegun = message == null && reader.hasBytes();
-        if (isMessageBegun && !wasBegun) { // a message that has begun has to come soon
+        if (message == null && isInputEnded) {
+            enter(Stage.LEAVING, settings.stallTimeout().toNanos());
+            readyToSend();
+        } else if (isMessageBegun && !wasBegun) { // a message that has begun has to come soon
             deadlineNanos = System.nanoTime() + settings.callTimeout().toNanos();
         }
         return message;
@@ -192,7 +207,8 @@ final class Connection implements ActiveCall.Caller {
         }
         boolean wasBlocked = unsent != null;
         unsent = batch.write(this::poll, channel);
-        int reading = stage == Stage.LEAVING || (stage == Stage.WORKING && reader.isFull()) ? 0 : SelectionKey.OP_READ;
+        boolean isReading = stage != Stage.LEAVING && !isInputEnded && !(stage == Stage.WORKING && reader.isFull());
+        int reading = isReading ? SelectionKey.OP_READ : 0;
         key.interestOps(unsent == null ? reading : reading | SelectionKey.OP_WRITE);
         if (unsent != null) {
             deadlineNanos = System.nanoTime() + settings.stallTimeout().toNanos();
@@ -251,6 +267,9 @@ final class Connection implements ActiveCall.Caller {
         }
         ActiveCall current = call;
         if (stage == Stage.WORKING && current != null) {
+            if (isInputEnded && isHungUp()) {
+                return false;
+            }
             enter(Stage.WORKING, settings.heartbeat().toNanos());
             current.repeatProgress();
             return true;

@@ -71,7 +71,8 @@ record PeerPolicy(StoreOwner owner, UserNames names) {
         }
     }
 
-    private static int descriptor(SocketChannel channel) {
+    /** Returns the descriptor of a channel, for as long as that is open. */
+    static int descriptor(SocketChannel channel) {
         try {
             return (int) DESCRIPTOR.invoke(channel);
         } catch (RuntimeException | Error e) {

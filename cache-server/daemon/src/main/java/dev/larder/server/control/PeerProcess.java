@@ -1,5 +1,6 @@
 package dev.larder.server.control;
 
+import dev.larder.error.LarderException;
 import dev.larder.internal.posix.Posix;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -14,8 +15,12 @@ final class PeerProcess implements AutoCloseable {
 
     /** Returns the process with this number; null if it cannot be seen, as in another pid namespace, or has ended. */
     static @Nullable PeerProcess of(long pid) {
-        int descriptor = pid <= 0 ? -1 : Posix.system().openProcess(pid);
-        return descriptor < 0 ? null : new PeerProcess(descriptor);
+        try {
+            int descriptor = pid <= 0 ? -1 : Posix.system().openProcess(pid);
+            return descriptor < 0 ? null : new PeerProcess(descriptor);
+        } catch (LarderException e) {
+            return null; // no descriptor is left, or the kernel forbids it: then only the socket counts
+        }
     }
 
     /** Returns whether the process has ended, which leaves its sockets open if a child has them. */

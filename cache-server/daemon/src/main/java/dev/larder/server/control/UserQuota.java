@@ -39,18 +39,29 @@ public final class UserQuota {
      * @throws dev.larder.error.LarderException REFUSED if the peer has its share, or none is left
      */
     public void take(Peer peer) {
-        int own = taken.getOrDefault(peer.uid(), 0);
-        int limit = peer.isOwner() ? most : mostOfOneMember;
-        if (takenInAll >= most || own >= limit || (!peer.isOwner() && takenByMembers >= mostOfMembers)) {
+        if (!tryTake(peer)) {
             throw Failure.of(ErrorCode.REFUSED, refusal)
-                    .with("limit", limit)
+                    .with("limit", limit(peer))
                     .with("user", peer.user())
-                    .with("own", own)
+                    .with("own", taken.getOrDefault(peer.uid(), 0))
                     .with("all", takenInAll)
                     .remedy(remedy);
         }
-        taken.put(peer.uid(), own + 1);
-        count(peer, 1);
+    }
+
+    /** Takes one; returns false if the peer has its share, or none is left. */
+    boolean tryTake(Peer peer) {
+        int own = taken.getOrDefault(peer.uid(), 0);
+        boolean isFree = takenInAll < most && own < limit(peer) && (peer.isOwner() || takenByMembers < mostOfMembers);
+        if (isFree) {
+            taken.put(peer.uid(), own + 1);
+            count(peer, 1);
+        }
+        return isFree;
+    }
+
+    private int limit(Peer peer) {
+        return peer.isOwner() ? most : mostOfOneMember;
     }
 
     /** Gives one back. */

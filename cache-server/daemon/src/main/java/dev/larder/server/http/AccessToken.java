@@ -5,6 +5,8 @@ import dev.larder.internal.error.Failure;
 import dev.larder.internal.posix.Posix;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -54,7 +56,7 @@ record AccessToken(String text) {
     static AccessToken keptIn(Path file, @Nullable Integer group) {
         try {
             if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
-                random().writeTo(file, group);
+                random().createIn(file, group);
             }
             requireSafe(file);
             String text = new String(Files.readAllBytes(file), StandardCharsets.UTF_8).strip();
@@ -91,6 +93,26 @@ record AccessToken(String text) {
                     .remedy(
                             "it has to be a regular file of the daemon's user or root that no other user can read or write,"
                                     + " and its group cannot write: chmod 0640, or 0600");
+        }
+    }
+
+    /**
+     * Creates a file that is complete as soon as other processes see it. If another process has created one since, that one stays. A file
+     * system without links has a moment in which the second replaces the first.
+     */
+    private void createIn(Path file, @Nullable Integer group) throws IOException {
+        Path whole = file.resolveSibling(file.getFileName() + "." + random().text);
+        try {
+            writeTo(whole, group);
+            try {
+                Files.createLink(file, whole);
+            } catch (FileAlreadyExistsException e) {
+                return;
+            } catch (UnsupportedOperationException | FileSystemException e) {
+                Files.move(whole, file);
+            }
+        } finally {
+            Files.deleteIfExists(whole);
         }
     }
 

@@ -2,6 +2,7 @@ package dev.larder.server.http;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -37,19 +38,6 @@ public final class HttpEndpoint implements AutoCloseable {
     private static final int MISDIRECTED = 421;
     private static final int LEAST_ZIPPED = 1_024;
     private static final String TEXT = "text/plain; charset=utf-8";
-
-    /** A page takes scripts, styles and pictures from here alone, is in no frame, and tells no other site its address. */
-    private static final Map<String, String> GUARDS = Map.of(
-            "Content-Security-Policy",
-            "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-            "X-Content-Type-Options",
-            "nosniff",
-            "Referrer-Policy",
-            "no-referrer",
-            "Cross-Origin-Resource-Policy",
-            "same-origin",
-            "Cache-Control",
-            "no-store");
 
     private static final Map<ErrorCode, Integer> STATUS = Map.of(ErrorCode.NOT_FOUND, 404, ErrorCode.USAGE, 400);
 
@@ -128,21 +116,21 @@ public final class HttpEndpoint implements AutoCloseable {
         @Override
         public @Nullable HttpReply refuse(HttpCall call) {
             if (!names.isNamedBy(call)) {
-                return refusal(
+                return HttpReply.refusal(
                         MISDIRECTED, Map.of(), "this server does not have that name: serve it with --http-host NAME");
             } else if (!token.isKnownTo(call, port)) {
-                return refusal(
+                return HttpReply.refusal(
                         401,
                         Map.of("WWW-Authenticate", "Bearer"),
                         "the request has no valid token: send Authorization: Bearer TOKEN, or ?token=TOKEN; TOKEN is the text of "
                                 + file);
             } else if (!resources.containsKey(call.path())) {
-                return refusal(404, Map.of(), "nothing is served at this path");
+                return HttpReply.refusal(404, Map.of(), "nothing is served at this path");
             } else if (!List.of("GET", "HEAD").contains(call.method())) {
-                return refusal(405, Map.of("Allow", "GET, HEAD"), "only GET and HEAD are answered");
+                return HttpReply.refusal(405, Map.of("Allow", "GET, HEAD"), "only GET and HEAD are answered");
             } else if (call.path().equals(PAGE) && token.isInAddressOf(call)) {
                 return new HttpReply(
-                        SEE_OTHER, guarded(Map.of("Set-Cookie", token.cookie(port), "Location", PAGE)), new byte[0]);
+                        SEE_OTHER, Map.of("Set-Cookie", token.cookie(port), "Location", PAGE), new byte[0]);
             }
             return null;
         }
@@ -158,7 +146,7 @@ public final class HttpEndpoint implements AutoCloseable {
                 return reply(STATUS.getOrDefault(e.code(), 500), call, HttpAnswer.of(TEXT, text));
             } catch (RuntimeException | Error e) {
                 LOG.warn("cannot answer over HTTP: {}", e.toString());
-                return refusal(500, Map.of(), "the daemon failed to answer: larder errors may list the reason");
+                return HttpReply.refusal(500, Map.of(), "the daemon failed to answer: larder errors may list the reason");
             }
         }
 
@@ -167,7 +155,7 @@ public final class HttpEndpoint implements AutoCloseable {
             if (!answer.tag().isEmpty()) {
                 headers.put("ETag", answer.tag());
                 if (answer.tag().equals(call.first("if-none-match"))) {
-                    return new HttpReply(HttpReply.NOT_MODIFIED, guarded(headers), new byte[0]);
+                    return new HttpReply(HttpReply.NOT_MODIFIED, headers, new byte[0]);
                 }
             }
             headers.put("Content-Type", answer.type());
@@ -176,17 +164,7 @@ public final class HttpEndpoint implements AutoCloseable {
                 headers.put("Content-Encoding", "gzip");
                 body = zipped(body);
             }
-            return new HttpReply(status, guarded(headers), body);
-        }
-
-        private static HttpReply refusal(int status, Map<String, String> headers, String text) {
-            return HttpReply.refusal(status, guarded(headers), text);
-        }
-
-        private static Map<String, String> guarded(Map<String, String> headers) {
-            Map<String, String> all = new HashMap<>(GUARDS);
-            all.putAll(headers);
-            return all;
+            return new HttpReply(status, headers, body);
         }
     }
 
@@ -212,7 +190,7 @@ public final class HttpEndpoint implements AutoCloseable {
             try {
                 token.removeFrom(tokenFile);
             } catch (IOException e) {
-                LOG.warn("cannot remove the token for HTTP: {}", e.getMessage());
+                LOG.warn("cannot remove the token for HTTP: {}", Failure.words(e));
             }
         }
     }

@@ -107,7 +107,7 @@ final class HttpListener implements AutoCloseable {
             closeQuietly(server);
             throw Failure.of(ErrorCode.REFUSED, "cannot listen for HTTP")
                     .with("port", port)
-                    .with("reason", e.getMessage())
+                    .with("reason", e)
                     .cause(e)
                     .remedy("name another port, or any free one with --http 0");
         }
@@ -253,7 +253,7 @@ final class HttpListener implements AutoCloseable {
                 }
                 add(channel);
             } catch (IOException e) { // such as no descriptor left
-                LOG.debug("cannot accept a client of HTTP: {}", e.getMessage());
+                LOG.debug("cannot accept a client of HTTP: {}", Failure.words(e));
                 closeQuietly(channel);
                 pause();
                 return;

@@ -9,7 +9,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * An answer as it is sent.
+ * An answer as it is sent. Every answer has the headers that protect a browser, refusals included.
  *
  * @param headers all but {@code Date}, {@code Connection} and {@code Content-Length}
  * @param body empty for none
@@ -17,6 +17,19 @@ import java.util.Map;
 @SuppressWarnings("ArrayRecordComponent") // never compared
 record HttpReply(int status, Map<String, String> headers, byte[] body) {
     static final int NOT_MODIFIED = 304;
+
+    /** A page takes scripts, styles and pictures only from this server, is in no frame, and sends its address to no other site. */
+    private static final Map<String, String> GUARDS = Map.of(
+            "Content-Security-Policy",
+            "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+            "X-Content-Type-Options",
+            "nosniff",
+            "Referrer-Policy",
+            "no-referrer",
+            "Cross-Origin-Resource-Policy",
+            "same-origin",
+            "Cache-Control",
+            "no-store");
 
     private static final Map<Integer, String> REASONS = Map.ofEntries(
             Map.entry(200, "OK"),
@@ -32,7 +45,9 @@ record HttpReply(int status, Map<String, String> headers, byte[] body) {
             Map.entry(503, "Service Unavailable"));
 
     HttpReply {
-        headers = Map.copyOf(headers);
+        Map<String, String> all = new HashMap<>(GUARDS);
+        all.putAll(headers);
+        headers = Map.copyOf(all);
     }
 
     /** Returns a refusal in one line of text. */

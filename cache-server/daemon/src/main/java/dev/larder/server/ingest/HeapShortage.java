@@ -19,7 +19,7 @@ public final class HeapShortage {
         long heapMib = Runtime.getRuntime().maxMemory() / MIB;
         return Failure.of(ErrorCode.UNEXPECTED, "the daemon's heap is too small")
                 .with("heap", heapMib + "m")
-                .with("reason", error.getMessage())
+                .with("reason", error)
                 .cause(failure)
                 .remedy("restart the daemon with a larger one: LARDER_DAEMON_HEAP=" + 2 * heapMib
                         + "m larder serve; or load fewer files at once");

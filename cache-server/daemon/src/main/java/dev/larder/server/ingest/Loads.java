@@ -32,7 +32,6 @@ import java.util.stream.Stream;
 
 /** The loads under way: at most one for each dataset. Thread-safe. */
 public final class Loads {
-    private static final int MOST_LOADS = 128;
     private static final int MOST_BUILDS = 1_024;
     private static final int DISCARD_THREADS = 4;
 
@@ -40,8 +39,7 @@ public final class Loads {
     private final Residency residency;
     private final GroupQuota quota;
     private final int defaultWorkers;
-    /** At most one load of each dataset waits, so they need no other bound. */
-    private final FairQueue queue = new FairQueue("larder-load", MOST_LOADS, Integer.MAX_VALUE);
+    private final FairQueue queue;
 
     /** Those that end are counted, too: a client cannot begin builds faster than their files are removed. */
     private final UserQuota builds =
@@ -53,8 +51,14 @@ public final class Loads {
     private final Map<String, Recheck> rechecks = new LinkedHashMap<>();
     private boolean open = true;
 
-    /** Creates an empty set; {@code defaultWorkers} copy where a request does not say how many. */
-    public Loads(Store store, Residency residency, GroupQuota quota, int defaultWorkers) {
+    /**
+     * Creates an empty set.
+     *
+     * @param defaultWorkers how many threads copy if a request does not name a number
+     * @param queue runs the loads; this closes it
+     */
+    public Loads(Store store, Residency residency, GroupQuota quota, int defaultWorkers, FairQueue queue) {
+        this.queue = queue;
         this.store = store;
         this.quota = quota;
         this.residency = residency;
@@ -176,7 +180,7 @@ public final class Loads {
             if (other instanceof LoadJob ending && ending.isCancelled()) {
                 throw Failure.of(ErrorCode.REFUSED, "a cancelled load of the dataset is still ending")
                         .with("dataset", dataset)
-                        .remedy("try again in a moment");
+                        .remedy("try again in a moment; if its file system hangs, larder errors lists it, and another name loads");
             } else if (other != null) {
                 throw Failure.of(
                                 ErrorCode.REFUSED,

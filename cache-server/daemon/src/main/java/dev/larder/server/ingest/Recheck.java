@@ -103,7 +103,7 @@ public final class Recheck extends Ingest {
                         "version cannot be verified after a restart")
                 .with("dataset", version.dataset())
                 .with("version", version.version())
-                .with("reason", failure.getMessage())
+                .with("reason", failure)
                 .cause(failure)
                 .remedy("larder wait " + version.dataset() + " tries again");
     }
@@ -161,7 +161,7 @@ public final class Recheck extends Ingest {
         Failure failure = Failure.of(ErrorCode.CHECKSUM, "version was damaged while the machine was down")
                 .with("dataset", version.dataset())
                 .with("version", version.version())
-                .with("reason", reason.getMessage());
+                .with("reason", reason);
         try {
             residency.heldBack().reject(version);
         } catch (RuntimeException | Error e) {

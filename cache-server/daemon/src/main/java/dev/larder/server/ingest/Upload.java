@@ -293,7 +293,7 @@ public final class Upload extends Ingest {
                 closing.close();
             }
         } catch (RuntimeException | Error e) { // or nobody could ever build the dataset again
-            LOG.warn("files of a build were not all removed: {}", e.getMessage());
+            LOG.warn("files of a build were not all removed: {}", Failure.words(e));
             reason = reason == null ? e : reason;
         }
         if (done != null) {

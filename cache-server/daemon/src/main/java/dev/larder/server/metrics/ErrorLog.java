@@ -2,6 +2,7 @@ package dev.larder.server.metrics;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Clock;
@@ -49,14 +50,14 @@ public final class ErrorLog {
 
     private void record(String what, Throwable error) {
         if (note(what, error) == 1) {
-            LOG.error("error noted: {}", String.valueOf(error.getMessage()), error);
+            LOG.error("error noted: {}", Failure.words(error), error);
         }
     }
 
     /** Notes an error that no client is told of, and says in the daemon's log what it kept from being done. */
     public void report(String what, Throwable error) {
         record(what, error);
-        LOG.warn("{}: {}", what, error.getMessage());
+        LOG.warn("{}: {}", what, Failure.words(error));
     }
 
     /**

@@ -69,7 +69,7 @@ final class ForeignJars {
             }
             return printed.lines().reduce("", (before, line) -> line); // warnings come first
         } catch (IOException e) {
-            throw missing(reader, String.valueOf(e.getMessage()));
+            throw missing(reader, Failure.words(e));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw Failure.of(ErrorCode.INTERRUPTED, "interrupted while a reader started")

@@ -3,6 +3,7 @@ package dev.larder.server.reader;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.Names;
 import dev.larder.reader.Answer;
 import dev.larder.reader.BadSource;
@@ -180,7 +181,7 @@ public final class PlaceSource implements AutoCloseable {
         } else if (answer instanceof Answer.Failed failed && failed.reason().contains("No space left on device")) {
             return Failure.of(ErrorCode.NO_SPACE, "the store's file system is full")
                     .with("reason", failed.reason())
-                    .remedy("something else used the space; evict datasets, or use a larger mount");
+                    .remedy("something else used the space; " + Remedy.FREE_SPACE);
         } else if (answer instanceof Answer.Failed failed) {
             return process.failure("a reader failed", null)
                     .with("reason", failed.reason())

@@ -3,6 +3,7 @@ package dev.larder.server.reader;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.BulkIo;
@@ -92,9 +93,9 @@ final class ReaderFolder implements AutoCloseable {
     private static LarderException full(long byteSize, LarderException cause) {
         return Failure.of(ErrorCode.NO_SPACE, "the store's file system is full")
                 .with("needed", byteSize)
-                .with("reason", cause.getMessage())
+                .with("reason", cause)
                 .cause(cause)
-                .remedy("something else used the space; evict datasets, or use a larger mount");
+                .remedy("something else used the space; " + Remedy.FREE_SPACE);
     }
 
     /** Refuses a file that the reader made shorter or longer. */

@@ -228,7 +228,7 @@ final class Admission {
     private LarderException notEnough(Reservation reservation, long neededBytes, Survey survey) {
         String remedy = neededBytes > store.capacityBytes()
                 ? "it is larger than the capacity: raise --capacity"
-                : "evict or unpin datasets, end their readers, raise --capacity";
+                : "end readers, unpin datasets, evict those that you no longer need, raise --capacity";
         Failure failure = notEnough(neededBytes)
                 .with("evictable", survey.evictableBytes() + Residency.storedBytes(survey.awaited))
                 .with("leased", Residency.storedBytes(survey.leased) + survey.heldRowBytes)

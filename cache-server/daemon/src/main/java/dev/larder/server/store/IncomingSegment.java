@@ -3,6 +3,7 @@ package dev.larder.server.store;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.posix.BulkIo;
 import dev.larder.internal.posix.PageSize;
@@ -167,9 +168,9 @@ public final class IncomingSegment implements AutoCloseable {
                 .with("needed", byteSize)
                 .with("written", offset)
                 .with("free", freeBytes(path))
-                .with("reason", cause.getMessage())
+                .with("reason", cause)
                 .cause(cause)
-                .remedy("something else used the space; evict datasets, or use a larger mount");
+                .remedy("something else used the space; " + Remedy.FREE_SPACE);
     }
 
     private static long freeBytes(Path path) {

@@ -52,7 +52,7 @@ final class VersionNames {
             Files.deleteIfExists(layout.registered(version.dataset()));
         } catch (IOException e) {
             LOG.warn(
-                    "cannot forget the sources of a dataset: {}", e.getMessage()); // the next start does not look at it
+                    "cannot forget the sources of a dataset: {}", Failure.words(e)); // the next start does not look at it
         }
     }
 
@@ -234,7 +234,7 @@ final class VersionNames {
             }
             replace(version.folder().resolve(StoreLayout.MANIFEST), writer -> Manifest.write(version, writer));
         } catch (NoSuchFileException gone) {
-            LOG.debug("a version was removed before its manifest was replaced: {}", gone.getMessage());
+            LOG.debug("a version was removed before its manifest was replaced: {}", Failure.words(gone));
         } catch (IOException e) {
             throw Space.failed("cannot replace a manifest", version.folder(), e);
         }

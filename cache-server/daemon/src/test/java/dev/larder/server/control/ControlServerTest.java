@@ -290,6 +290,44 @@ class ControlServerTest {
     }
 
     @Test
+    void aClientThatSendsNoMoreStillGetsItsAnswers() throws IOException {
+        CompletableFuture<Reply> pending = new CompletableFuture<>();
+        handler.on((request, reply) -> {
+            if (request instanceof Request.Wait) {
+                pending.complete(reply);
+            } else {
+                reply.done(Done.of(2, 2, ""));
+            }
+        });
+
+        try (RawClient raw = raw().send(new Request.Wait("x", Duration.ofMinutes(1)), new Request.Room(2))) {
+            raw.endInput();
+            pending.join().done(Done.of(1, 1, ""));
+
+            assertThat(firstAnswer(raw)).isEqualTo(Done.of(1, 1, ""));
+            assertThat(firstAnswer(raw)).isEqualTo(Done.of(2, 2, ""));
+            assertThat(raw.receive()).isNull();
+        }
+    }
+
+    @Test
+    void aClientThatSendsNoMoreAndLeavesIsNoticed() throws Exception {
+        CountDownLatch left = new CountDownLatch(1);
+        CountDownLatch called = new CountDownLatch(1);
+        handler.on((request, reply) -> {
+            reply.onDisconnect(left::countDown);
+            called.countDown();
+        });
+
+        try (RawClient raw = raw().send("{\"method\":\"dev.larder.Store.Room\",\"parameters\":{\"bytes\":1}}\0")) {
+            assertThat(called.await(60, TimeUnit.SECONDS)).isTrue();
+            raw.endInput();
+        }
+
+        assertThat(left.await(60, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
     void theInterfaceIsDescribed() throws IOException {
         try (RawClient raw = raw().send(new Request.GetInterfaceDescription(Protocol.INTERFACE))) {
             assertThat(raw.receive())

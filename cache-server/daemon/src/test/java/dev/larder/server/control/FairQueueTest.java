@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -38,6 +40,13 @@ class FairQueueTest {
         });
     }
 
+    /** Submits such a task, and waits until it has its turn. */
+    private FairQueue.Ticket occupy(Peer peer) {
+        FairQueue.Ticket ticket = block(peer);
+        await().atMost(Duration.ofMinutes(1)).until(() -> order.contains("block " + peer.user()));
+        return ticket;
+    }
+
     private void awaitOpen() {
         try {
             open.await();
@@ -57,7 +66,7 @@ class FairQueueTest {
 
     @Test
     void usersTakeTurnsHoweverMuchOneOfThemHasAskedFor() {
-        block(OWNER);
+        occupy(OWNER);
         List.of("a1", "a2", "a3", "a4").forEach(text -> note(ADA, text));
         note(BOB, "b1");
         note(OWNER, "o1");
@@ -69,7 +78,7 @@ class FairQueueTest {
 
     @Test
     void processesOfOneUserTakeTurns() {
-        block(OWNER);
+        occupy(OWNER);
         List.of("a", "b", "c").forEach(text -> note(OWNER, text));
         note(SECOND_OF_OWNER, "other");
 
@@ -80,7 +89,7 @@ class FairQueueTest {
 
     @Test
     void whatIsWithdrawnBeforeItsTurnNeverRuns() {
-        FairQueue.Ticket withdrawRunning = block(OWNER);
+        FairQueue.Ticket withdrawRunning = occupy(OWNER);
         List<FairQueue.Ticket> withdraws = List.of(note(OWNER, "1"), note(ADA, "2"), note(ADA, "3"), note(OWNER, "4"));
         note(ADA, "kept");
 
@@ -121,8 +130,7 @@ class FairQueueTest {
     void moreThanTheShareOfAUserIsRefusedWithItsLimitAndOthersAreTaken() {
         queue.close();
         queue = new FairQueue("test-fair", 1, 16);
-        block(OWNER);
-        await().atMost(Duration.ofMinutes(1)).until(() -> !order.isEmpty());
+        occupy(OWNER);
         FairQueue.Ticket first = note(ADA, "a1");
         note(ADA, "a2");
 
@@ -164,11 +172,135 @@ class FairQueueTest {
                 .untilAsserted(() -> assertThat(order).containsExactlyInAnyOrder("failed", "next"));
     }
 
+    private void abandonAtMost(int count, Duration timeToEnd) {
+        queue.close();
+        queue = new FairQueue("test-files", 1, 1_024, count, timeToEnd, Thread::new);
+    }
+
+    @Test
+    void aTaskThatHangsLosesItsTurnWhenItsClientLeaves() {
+        abandonAtMost(1, Duration.ZERO);
+        FairQueue.Ticket hanging = occupy(ADA);
+        note(BOB, "waited");
+
+        assertThat(hanging.withdraw()).isFalse();
+
+        awaitOrder("block ada", "waited");
+        assertThat(queue.abandoned()).singleElement().satisfies(task -> {
+            assertThat(task.what()).isEqualTo("Block of a client that has left");
+            assertThat(task.thread().getStackTrace())
+                    .anyMatch(frame -> frame.getMethodName().equals("awaitOpen"));
+        });
+        open.countDown();
+        await().atMost(Duration.ofMinutes(1)).until(() -> queue.abandoned().isEmpty());
+    }
+
+    @Test
+    void aTaskHasTimeToEndByItselfBeforeItLosesItsTurn() {
+        abandonAtMost(1, Duration.ofDays(1));
+        occupy(ADA).withdraw();
+        note(BOB, "waited");
+
+        assertThat(queue.abandoned()).isEmpty();
+        open.countDown();
+
+        awaitOrder("block ada", "waited");
+    }
+
+    @Test
+    void aTurnIsFreeAsSoonAsThatTimeIsOver() {
+        abandonAtMost(1, Duration.ofMillis(200));
+        note(BOB, "first");
+        awaitOrder("first");
+        occupy(ADA).withdraw();
+
+        note(BOB, "waited");
+
+        awaitOrder("first", "block ada", "waited");
+    }
+
+    @Test
+    void tasksBeyondTheBoundKeepTheirTurns() {
+        abandonAtMost(1, Duration.ZERO);
+        occupy(ADA).withdraw();
+        occupy(BOB).withdraw();
+        note(OWNER, "waits");
+
+        assertThat(queue.abandoned()).extracting(FairQueue.Running::peer).containsExactly(ADA);
+        assertThat(queue.blockingFor(Duration.ZERO)).extracting(FairQueue.Running::peer).containsExactly(BOB);
+        open.countDown();
+
+        awaitOrder("block ada", "block bob", "waits");
+    }
+
+    @Test
+    void aQueueThatIsNotOverFilesKeepsTheTurnsOfClientsThatHaveLeft() {
+        abandonAtMost(0, Duration.ZERO);
+        occupy(ADA).withdraw();
+        note(BOB, "waits");
+
+        assertThat(queue.abandoned()).isEmpty();
+        assertThat(queue.blockingFor(Duration.ZERO)).hasSize(1);
+    }
+
+    /** A system that has only so many threads, and then fails as the JDK does. */
+    private static ThreadFactory threads(AtomicInteger left) {
+        return task -> new Thread(task, "test-few") {
+            @Override
+            public void start() {
+                if (left.getAndDecrement() <= 0) {
+                    throw new OutOfMemoryError("unable to create native thread");
+                }
+                super.start();
+            }
+        };
+    }
+
+    @Test
+    void tasksWaitForTheLastThreadIfTheSystemHasNoOther() {
+        queue.close();
+        queue = new FairQueue("test-few", 4, 1_024, 0, Duration.ZERO, threads(new AtomicInteger(1)));
+        occupy(OWNER);
+        note(OWNER, "second");
+        note(ADA, "third");
+
+        open.countDown();
+
+        awaitOrder("block owner", "second", "third");
+    }
+
+    @Test
+    void aTaskWaitsForTheLastThreadIfItsTurnIsGivenBackByAnother() {
+        queue.close();
+        queue = new FairQueue("test-few", 1, 1_024, 0, Duration.ZERO, threads(new AtomicInteger(1)));
+        Queue<Runnable> turns = new ConcurrentLinkedQueue<>();
+        queue.submitHolding(OWNER, "Hold", turns::add);
+        note(ADA, "next");
+        await().atMost(Duration.ofMinutes(1)).until(() -> !turns.isEmpty());
+
+        turns.element().run();
+
+        awaitOrder("next");
+    }
+
+    @Test
+    void aRequestIsRefusedIfThereIsNoThreadAtAllAndTakenWhenThereIsOne() {
+        queue.close();
+        AtomicInteger left = new AtomicInteger();
+        queue = new FairQueue("test-few", 4, 1_024, 0, Duration.ZERO, threads(left));
+
+        assertThatThrownBy(() -> note(OWNER, "refused"))
+                .hasMessageContaining("the system has no thread left for a request: request=Note");
+        left.set(1);
+        note(OWNER, "taken");
+
+        awaitOrder("taken");
+    }
+
     @Test
     void whatRunsForLongIsNamedWithItsThread() {
-        block(ADA);
+        occupy(ADA);
         note(BOB, "waits");
-        await().atMost(Duration.ofMinutes(1)).until(() -> !order.isEmpty());
 
         List<FairQueue.Running> found = queue.runningFor(Duration.ZERO);
 
@@ -183,8 +315,7 @@ class FairQueueTest {
 
     @Test
     void aClosedQueueTakesNothingAndDropsWhatWaits() {
-        block(OWNER);
-        await().atMost(Duration.ofMinutes(1)).until(() -> !order.isEmpty());
+        occupy(OWNER);
         note(OWNER, "dropped");
 
         queue.close();

@@ -38,6 +38,11 @@ final class RawClient implements AutoCloseable {
         return this;
     }
 
+    RawClient endInput() throws IOException {
+        channel.shutdownOutput();
+        return this;
+    }
+
     /** Returns the next response, or null where the daemon has closed. */
     @Nullable
     Response receive() throws IOException {

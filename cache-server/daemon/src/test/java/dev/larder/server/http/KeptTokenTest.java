@@ -11,8 +11,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,6 +58,35 @@ class KeptTokenTest {
         assertThat(kept()).hasContent(first + "\n");
         assertThat(AccessToken.keptIn(kept(), null).text()).isEqualTo(first);
         assertThat(AccessToken.keptIn(folder.resolve("other"), null).text()).isNotEqualTo(first);
+    }
+
+    @Test
+    void processesThatCreateTheFileAtTheSameTimeHaveOneToken() throws Exception {
+        for (int round = 0; round < 50; round++) {
+            Path file = folder.resolve("token-" + round);
+            CountDownLatch start = new CountDownLatch(1);
+            List<CompletableFuture<String>> all = Stream.generate(() -> CompletableFuture.supplyAsync(() -> {
+                        awaitStart(start);
+                        return AccessToken.keptIn(file, null).text();
+                    }))
+                    .limit(4)
+                    .toList();
+
+            start.countDown();
+
+            assertThat(all).extracting(CompletableFuture::join).containsOnly(AccessToken.keptIn(file, null).text());
+        }
+        try (Stream<Path> files = Files.list(folder)) {
+            assertThat(files).hasSize(50);
+        }
+    }
+
+    private static void awaitStart(CountDownLatch start) {
+        try {
+            start.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     @Test

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.internal.protocol.Request;
 import dev.larder.internal.protocol.Request.NewFile;
+import dev.larder.server.control.FairQueue;
 import dev.larder.server.residency.PublishedStore;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.space.Reservation;
@@ -38,7 +39,7 @@ class LoadsTest {
     }
 
     private Loads loads(long quotaBytes) {
-        return new Loads(made.store(), made.residency(), new GroupQuota(made.residency(), quotaBytes), 1);
+        return new Loads(made.store(), made.residency(), new GroupQuota(made.residency(), quotaBytes), 1, new FairQueue("test-load", 4, 16));
     }
 
     private static Request.Create request(String name, long bytes) {
@@ -95,7 +96,7 @@ class LoadsTest {
     void aShareOfTheQuotaIsGivenBackWhereThereIsNoRoom() {
         made.publish("a", Provenance.computed(0));
         GroupQuota quota = new GroupQuota(made.residency(), 2 * VERSION_BYTES);
-        Loads loads = new Loads(made.store(), made.residency(), quota, 1);
+        Loads loads = new Loads(made.store(), made.residency(), quota, 1, new FairQueue("test-load", 4, 16));
 
         assertThatThrownBy(() -> loads.tryStartUpload(request("b", 2 * VERSION_BYTES), ADA, () -> true))
                 .hasMessageContaining("not enough space");

@@ -4,6 +4,7 @@ import static dev.larder.server.residency.PublishedStore.sourced;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.internal.protocol.Request;
+import dev.larder.server.control.FairQueue;
 import dev.larder.server.residency.PublishedStore;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.version.Provenance;
@@ -42,7 +43,7 @@ class RecheckTest {
     }
 
     private Loads loads(Residency residency) {
-        return new Loads(made.store(), residency, new GroupQuota(residency, 0), 1);
+        return new Loads(made.store(), residency, new GroupQuota(residency, 0), 1, new FairQueue("test-load", 4, 16));
     }
 
     private static Throwable compare(Residency residency) {

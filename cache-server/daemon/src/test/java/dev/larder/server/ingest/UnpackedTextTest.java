@@ -8,6 +8,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadRequest;
+import dev.larder.server.control.FairQueue;
 import dev.larder.server.control.Peer;
 import dev.larder.server.residency.PublishedStore;
 import dev.larder.server.store.version.PublishedVersion;
@@ -97,7 +98,7 @@ class UnpackedTextTest {
         LoadOptions none = LoadOptions.none();
         LoadOptions options = new LoadOptions(
                 none.keys(), as, "", "", none.packBelowBytes(), none.strict(), none.inPlace(), none.evenIfUnchanged());
-        Loads loads = new Loads(made.store(), made.residency(), new GroupQuota(made.residency(), 0), 1);
+        Loads loads = new Loads(made.store(), made.residency(), new GroupQuota(made.residency(), 0), 1, new FairQueue("test-load", 4, 16));
         LoadRequest request = new LoadRequest(List.of(new LoadRequest.Source("t", file.toString())), options, 1);
         LoadJob load = loads.start(request, Peer.thisProcess());
         try {

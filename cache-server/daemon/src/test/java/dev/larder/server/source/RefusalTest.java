@@ -19,4 +19,11 @@ class RefusalTest {
         assertThat(Refusal.unreadable(Path.of("x"), 0, new ClosedChannelException()))
                 .hasMessageContaining("reason=ClosedChannelException;");
     }
+
+    @Test
+    void theRemedyForADamagedFileKeepsItsData() {
+        assertThat(Refusal.of(Path.of("x"), 8, "it is cut off"))
+                .hasMessageEndingWith(
+                        "; restore the file or write it again, or leave it out of its folder with --exclude");
+    }
 }

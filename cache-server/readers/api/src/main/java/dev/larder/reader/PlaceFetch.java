@@ -162,7 +162,7 @@ final class PlaceFetch {
         private static final long serialVersionUID = 1;
 
         WriteFailure(IOException cause) {
-            super(cause.getMessage(), cause);
+            super(BadSource.words(cause), cause);
         }
     }
 }

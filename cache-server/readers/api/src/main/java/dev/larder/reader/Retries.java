@@ -34,7 +34,7 @@ public final class Retries {
         private final int failures;
 
         GaveUp(IOException last, int failures) {
-            super(last.getMessage(), last);
+            super(BadSource.words(last), last);
             this.last = last;
             this.failures = failures;
         }

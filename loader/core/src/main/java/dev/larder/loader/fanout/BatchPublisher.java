@@ -93,6 +93,7 @@ public final class BatchPublisher implements AutoCloseable {
                 awaitSlotForLoader();
                 publishOrClose(batches.next());
             }
+            requireLiveConsumer();
         } catch (LarderException e) {
             fail(e);
             throw e;
@@ -105,6 +106,14 @@ public final class BatchPublisher implements AutoCloseable {
 
     private static LarderException unexpected(Failure failure, Throwable e) {
         return failure.with("reason", e).cause(e).exception();
+    }
+
+    /** Fails if the last consumer died, even if the ring still has a free slot. */
+    private synchronized void requireLiveConsumer() {
+        RingWriter writer = ring;
+        if (writer != null && !closing && seats.taken() > 0) {
+            dropDead(writer, seats.behind(writer.published()));
+        }
     }
 
     /** Publishes a batch; where that fails, its slot is the loader's again, also if batches stay open until they are closed. */
@@ -330,7 +339,23 @@ public final class BatchPublisher implements AutoCloseable {
     }
 
     private void dropDead(RingWriter writer, List<Integer> some) {
-        some.stream().filter(seats::isDead).forEach(seat -> drop(writer, seat, "is dead"));
+        List<Integer> dead = some.stream().filter(seats::isDead).toList();
+        if (dead.isEmpty()) {
+            return;
+        }
+        String consumers = describe(dead);
+        dead.forEach(seat -> drop(writer, seat, "is dead"));
+        if (settings.consumers() > 0 && seats.taken() == 0) {
+            throw Failure.of(ErrorCode.REFUSED, "the last consumer died before it had all batches")
+                    .with("ring", name())
+                    .with("published", writer.published())
+                    .with("consumers", consumers)
+                    .remedy("find out why its process ended, then start both again from the epoch that was under way");
+        }
+    }
+
+    private String describe(List<Integer> some) {
+        return some.stream().map(seats::describe).collect(Collectors.joining(", "));
     }
 
     private void giveUp(RingWriter writer, long needed, RingWait wait) {
@@ -344,7 +369,7 @@ public final class BatchPublisher implements AutoCloseable {
             throw wait.late("consumers are not keeping up")
                     .with("ring", name())
                     .with("batch", writer.published())
-                    .with("consumers", behind.stream().map(seats::describe).collect(Collectors.joining(", ")))
+                    .with("consumers", describe(behind))
                     .remedy("resume or end them, or drop slow consumers with onSlowConsumer(DROP)");
         }
     }

@@ -47,7 +47,10 @@ public final class BatchPublisherBuilder {
         return this;
     }
 
-    /** Has the first batch wait until so many consumers are attached, so that none of them misses one; 0 by default. */
+    /**
+     * Has the first batch wait until so many consumers are attached, so that none of them misses one; 0 by default. With 1 or more,
+     * publishing fails with {@code REFUSED} if the last consumer dies; one that closes has read what it needs.
+     */
     public BatchPublisherBuilder consumers(int count) {
         consumers = (int) require(count, 0, RingDescriptor.SEAT_LIMIT, "consumers");
         return this;

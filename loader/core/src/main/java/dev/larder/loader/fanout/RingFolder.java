@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.Logs;
+import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.RingDescriptor;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.BulkIo;
@@ -276,7 +277,7 @@ final class RingFolder implements AutoCloseable {
                 .with("free", posix.space(folder).freeBytes())
                 .with("folder", folder)
                 .cause(cause)
-                .remedy("choose fewer slots(…) or smaller batches, evict datasets, or use a larger mount");
+                .remedy("choose fewer slots(…) or smaller batches, " + Remedy.FREE_SPACE);
     }
 
     /** Returns the pages of the seats, which close with this. */
@@ -345,7 +346,7 @@ final class RingFolder implements AutoCloseable {
                 .cause(failure)
                 .remedy(
                         isFull
-                                ? "evict datasets, or use a larger mount"
+                                ? Remedy.FREE_SPACE
                                 : "publish as the owner of the store, and check that the store still exists");
     }
 }

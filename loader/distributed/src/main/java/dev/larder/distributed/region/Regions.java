@@ -233,7 +233,7 @@ public final class Regions implements AutoCloseable {
                     + Files.getAttribute(locksFile, "unix:ino");
         } catch (IOException e) {
             throw Failure.of(ErrorCode.UNEXPECTED, "cannot tell which store this is")
-                    .with("reason", e.getMessage())
+                    .with("reason", e)
                     .cause(e)
                     .remedy("mount /proc");
         }

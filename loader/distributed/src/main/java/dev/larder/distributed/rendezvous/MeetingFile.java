@@ -40,7 +40,7 @@ final class MeetingFile implements AutoCloseable {
         } catch (LarderException e) {
             throw Failure.of(e.code(), "cannot open the rendezvous file")
                     .with("file", path)
-                    .with("reason", e.getMessage())
+                    .with("reason", e)
                     .cause(e)
                     .remedy("its folder must exist, and the file must be yours or absent");
         }

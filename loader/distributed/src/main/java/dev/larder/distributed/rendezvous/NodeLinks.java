@@ -131,7 +131,7 @@ public final class NodeLinks implements AutoCloseable {
                 selector.selectedKeys().clear();
             } catch (IOException e) {
                 throw Failure.of(ErrorCode.UNEXPECTED, "cannot listen to other nodes")
-                        .with("reason", e.getMessage())
+                        .with("reason", e)
                         .cause(e)
                         .remedy("restart all ranks");
             }
@@ -156,7 +156,7 @@ public final class NodeLinks implements AutoCloseable {
                 lose(key, link, "its process has ended");
             }
         } catch (IOException gone) {
-            lose(key, link, String.valueOf(gone.getMessage()));
+            lose(key, link, Failure.words(gone));
         } catch (NotOursException stranger) {
             lose(key, link, "it says what no node says");
         }
@@ -199,7 +199,7 @@ public final class NodeLinks implements AutoCloseable {
                     link.channel.write(words.duplicate());
                 }
             } catch (IOException gone) {
-                lose(key, link, String.valueOf(gone.getMessage()));
+                lose(key, link, Failure.words(gone));
             }
         }
     }

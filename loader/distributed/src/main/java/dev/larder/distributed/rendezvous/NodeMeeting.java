@@ -97,7 +97,7 @@ public final class NodeMeeting implements AutoCloseable {
     private static LarderException cannotMeet(Endpoint endpoint, IOException reason) {
         return Failure.of(ErrorCode.UNEXPECTED, "the nodes cannot meet")
                 .with("address", endpoint.text())
-                .with("reason", reason.getMessage())
+                .with("reason", reason)
                 .cause(reason)
                 .remedy("choose another port");
     }

@@ -82,7 +82,7 @@ final class TcpClient {
         } catch (IOException e) {
             throw Failure.of(ErrorCode.UNEXPECTED, "cannot wait for rank 0")
                     .with("address", place.text())
-                    .with("reason", e.getMessage())
+                    .with("reason", e)
                     .cause(e)
                     .exception();
         }
@@ -170,7 +170,7 @@ final class TcpClient {
                 throw interrupted(place);
             }
             missing = "0";
-            state = String.valueOf(gone.getMessage());
+            state = Failure.words(gone);
             return null;
         } finally {
             if (kept == null) {

@@ -115,7 +115,7 @@ final class TcpHost implements AutoCloseable {
         } catch (IOException e) {
             throw Failure.of(ErrorCode.UNEXPECTED, "rank 0 cannot listen")
                     .with("address", place.text())
-                    .with("reason", e.getMessage())
+                    .with("reason", e)
                     .cause(e)
                     .remedy("choose another port");
         }
@@ -208,7 +208,7 @@ final class TcpHost implements AutoCloseable {
                 channel.register(selector, SelectionKey.OP_READ, caller);
             }
         } catch (IOException noDescriptorLeft) {
-            lastRefusal = String.valueOf(noDescriptorLeft.getMessage());
+            lastRefusal = Failure.words(noDescriptorLeft);
             if (!strangers.isEmpty()) {
                 drop(strangers.get(0));
             }

@@ -56,7 +56,7 @@ public final class MasterPort implements AutoCloseable {
             closeQuietly(holder);
             throw Failure.of(ErrorCode.REFUSED, "the master port cannot be used")
                     .with("port", wanted)
-                    .with("reason", e.getMessage())
+                    .with("reason", e)
                     .cause(e)
                     .remedy("leave it out for a free one, or end what listens there (ss -ltnp shows it)");
         }

@@ -1,5 +1,6 @@
 package dev.larder.launch.process;
 
+import dev.larder.internal.error.Failure;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -60,7 +61,7 @@ final class OutputPump implements Runnable, AutoCloseable {
                 lines.accept(buffer, count);
             }
         } catch (IOException e) {
-            note("output: " + e.getMessage());
+            note("output: " + Failure.words(e));
         } finally {
             lines.end();
             close();
@@ -94,7 +95,7 @@ final class OutputPump implements Runnable, AutoCloseable {
             }
             isDrained = true;
         } catch (IOException e) {
-            note("output: " + e.getMessage());
+            note("output: " + Failure.words(e));
         } finally {
             reading.unlock();
         }
@@ -108,7 +109,7 @@ final class OutputPump implements Runnable, AutoCloseable {
             log.write(bytes, 0, count);
         } catch (IOException e) {
             logFails = true;
-            note("log: " + e.getMessage());
+            note("log: " + Failure.words(e));
         }
     }
 
@@ -163,7 +164,7 @@ final class OutputPump implements Runnable, AutoCloseable {
             try {
                 log.close();
             } catch (IOException e) {
-                note("log: " + e.getMessage());
+                note("log: " + Failure.words(e));
             }
         }
     }

@@ -1,5 +1,6 @@
 package dev.larder.launch.process;
 
+import dev.larder.internal.error.Failure;
 import dev.larder.launch.process.ExitCause.Ended;
 import dev.larder.launch.process.ExitCause.NotStarted;
 import java.time.Duration;
@@ -121,7 +122,8 @@ public final class PooledJob {
         try {
             started = ChildProcess.start(in(taken, job.program().apply(taken)));
         } catch (RuntimeException | Error e) { // too many threads, for one: that is this job's end, not the pool's
-            NotStarted cause = new NotStarted(NotStarted.CANNOT_RUN, String.valueOf(e.getMessage()));
+            String reason = e.getMessage() == null ? Failure.words(e) : e.getMessage();
+            NotStarted cause = new NotStarted(NotStarted.CANNOT_RUN, reason);
             ending.complete(new ProcessResult(cause, Duration.ZERO, null));
             return CompletableFuture.completedFuture(null);
         }

@@ -1,5 +1,6 @@
 package dev.larder.launch.process;
 
+import dev.larder.internal.error.Failure;
 import dev.larder.launch.process.ExitCause.NotStarted;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -92,7 +93,7 @@ final class Start {
 
     /** Explains why the JDK could not start the tools. */
     static NotStarted refused(IOException reason) {
-        return new NotStarted(NotStarted.CANNOT_RUN, String.valueOf(reason.getMessage()));
+        return new NotStarted(NotStarted.CANNOT_RUN, Failure.words(reason));
     }
 
     private static void change(Map<String, String> environment, Map<String, @Nullable String> changes) {

@@ -54,7 +54,7 @@ final class FolderWrite implements SupportsTruncate, Write, BatchWrite {
         if (!isOverwriting && folder.parts().isEmpty() && folder.isOccupied()) {
             throw Failure.of(ErrorCode.BAD_INPUT, "files of others are in this folder, and no dataset")
                     .with("folder", path)
-                    .remedy("name another folder, or remove what is there");
+                    .remedy("name another folder");
         }
         if (!isOverwriting && !folder.parts().isEmpty()) {
             requireSame(folder.schema(), schema);
@@ -110,7 +110,7 @@ final class FolderWrite implements SupportsTruncate, Write, BatchWrite {
                     .with("folder", path)
                     .with("there", there)
                     .with("here", here)
-                    .remedy("write the same columns, types and shapes, overwrite the folder, or name another");
+                    .remedy("write the same columns, types and shapes, or name another folder");
         }
     }
 

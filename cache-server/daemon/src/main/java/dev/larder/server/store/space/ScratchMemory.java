@@ -142,7 +142,7 @@ public final class ScratchMemory implements ColumnMemory, AutoCloseable {
         return Failure.of(ErrorCode.NO_SPACE, "not enough space for what a load makes of its sources")
                 .with("made", liveBytes.get() + elsewhereBytes.get())
                 .with("more", byteSize)
-                .with("reason", cause.getMessage())
+                .with("reason", cause)
                 .cause(cause)
                 .exception();
     }

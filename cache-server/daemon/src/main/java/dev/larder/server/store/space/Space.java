@@ -3,6 +3,7 @@ package dev.larder.server.store.space;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.error.Remedy;
 import dev.larder.internal.posix.MemoryGroup;
 import dev.larder.internal.posix.PageSize;
 import dev.larder.internal.posix.Posix;
@@ -181,7 +182,7 @@ public final class Space {
                 .with("path", path)
                 .with("reason", failure)
                 .cause(failure)
-                .remedy(isFull ? "evict datasets, or use a larger mount" : "check the store's file system");
+                .remedy(isFull ? Remedy.FREE_SPACE : "check the store's file system");
     }
 
     /** Returns what mount and cgroup leave at this moment. */

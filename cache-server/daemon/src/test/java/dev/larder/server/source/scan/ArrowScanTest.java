@@ -118,7 +118,7 @@ class ArrowScanTest {
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
                 .hasMessageContaining(reason)
                 .message()
-                .doesNotContainPattern("--columns.*; repair");
+                .doesNotContainPattern("--columns.*; restore");
     }
 
     @Test

@@ -296,7 +296,7 @@ class TarScanTest {
         assertThatThrownBy(() -> scan(write("a.tar", noise)))
                 .hasMessageEndingWith(
                         "offset=0 reason=it is no tar archive: it does not begin with the header of a member;"
-                                + " repair, replace or remove the file");
+                                + " restore the file or write it again, or leave it out of its folder with --exclude");
         assertThatThrownBy(() -> scan(write("b.tar", archive)))
                 .hasMessageContaining("offset=1024 reason=the header of its next member is damaged;");
         assertThatThrownBy(() -> scan(SourceFiles.write(folder.resolve("c.tar.gz"), noise)))

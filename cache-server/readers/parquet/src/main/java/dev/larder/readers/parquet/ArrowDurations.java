@@ -69,7 +69,7 @@ final class ArrowDurations {
                     file,
                     BadSource.NOWHERE,
                     "",
-                    "the Arrow schema in its metadata is malformed (" + e.getMessage() + ")");
+                    "the Arrow schema in its metadata is malformed (" + BadSource.words(e) + ")");
         }
     }
 

@@ -2,6 +2,7 @@ package dev.larder.readers.parquet;
 
 import dev.hardwood.metadata.ColumnChunk;
 import dev.hardwood.metadata.CompressionCodec;
+import dev.larder.reader.BadSource;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
@@ -108,7 +109,7 @@ final class ColumnPages {
             try {
                 new CompactFields(in).struct(header);
             } catch (IOException e) {
-                throw bad(position, "the header of a page is damaged (" + e.getMessage() + ")");
+                throw bad(position, "the header of a page is damaged (" + BadSource.words(e) + ")");
             }
             requireRoom(header, position, left - in.position());
             ByteBuffer packed = bytes.slice(position + in.position(), (int) header.packedBytes);

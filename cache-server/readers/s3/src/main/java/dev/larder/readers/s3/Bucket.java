@@ -151,7 +151,7 @@ record Bucket(String name, String key) {
             } catch (IllegalArgumentException e) { // such as a name that no bucket has
                 throw bad("it is no address of an object: " + e.getMessage(), "give s3://BUCKET/PREFIX");
             } catch (SdkException e) {
-                throw new TemporaryFailure(String.valueOf(deepest(e).getMessage()), 0);
+                throw new TemporaryFailure(BadSource.words(deepest(e)), 0);
             }
         }
 
@@ -167,7 +167,7 @@ record Bucket(String name, String key) {
             } catch (IllegalArgumentException e) {
                 return Optional.empty();
             } catch (SdkException e) {
-                throw new TemporaryFailure(String.valueOf(deepest(e).getMessage()), 0);
+                throw new TemporaryFailure(BadSource.words(deepest(e)), 0);
             }
         }
 

@@ -1,5 +1,6 @@
 package dev.larder.loader.internal.cuda;
 
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.Logs;
 import dev.larder.loader.device.HostAllocator;
 import dev.larder.loader.device.HostMemory;
@@ -100,7 +101,7 @@ public final class PageLocking implements HostAllocator {
                 RuntimeException
                         e) { // so they must not be freed either: the driver would take what comes next for them
             memory.giveUp();
-            LOG.warn("pages stay locked until the process ends: bytes={} reason={}", memory.byteSize(), e.getMessage());
+            LOG.warn("pages stay locked until the process ends: bytes={} reason={}", memory.byteSize(), Failure.words(e));
         }
     }
 

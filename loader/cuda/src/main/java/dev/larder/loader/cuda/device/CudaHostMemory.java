@@ -22,7 +22,7 @@ final class CudaHostMemory implements HostMemory {
             throw Failure.of(e.code(), "cannot allocate host memory for the device")
                     .with("device", session.info)
                     .with("needed", byteSize)
-                    .with("reason", e.getMessage())
+                    .with("reason", e)
                     .cause(e)
                     .remedy("use fewer or smaller batches, or raise the container's memory");
         }
