@@ -246,6 +246,15 @@ class ProcessTest(MainCase):
         self.assertEqual(done.returncode, 2)
         self.assertRegex(done.stderr, "^larder: not a command line of python -m larder, which has ls, .*: words=show a; put larder on the PATH")
 
+    def test_folders_that_are_skipped_are_named_in_a_line(self):
+        program = ("import larder._store as s, runpy; s._chosen = lambda: (%r, [('/dev/shm/x', 'reason=it is not a folder')]); "
+                   "runpy.run_module('larder', run_name='__main__')" % self.store)
+        done = subprocess.run([sys.executable, "-c", program, "ls"], capture_output=True, encoding="utf-8", cwd=HERE,
+                              env={key: value for key, value in os.environ.items() if key != "LARDER_STORE"})
+
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(done.stderr.splitlines()[0], "larder: a store is skipped: store=/dev/shm/x reason=it is not a folder")
+
     def test_an_interrupt_ends_with_130(self):
         running = subprocess.Popen([sys.executable, "-m", "larder", "verify"], stderr=subprocess.PIPE, encoding="utf-8", cwd=HERE)
 

@@ -12,6 +12,7 @@ import re
 import struct
 import sys
 import time
+import warnings
 
 from ._command import _command
 from ._control import _ANSWER_S, _await, _await_daemon, _called, _done, _listed_rows
@@ -38,6 +39,7 @@ class _HandedOver(Exception):
 def main(words=None):
     """Run a command line, and return its exit code."""
     words = sys.argv[1:] if words is None else words
+    warnings.showwarning = lambda message, *_: print(f"larder: {message}", file=sys.stderr)  # of folders that are no store
     try:
         command, values, options = _parsed(words)
         options["store"] = _location(options.get("store"))
