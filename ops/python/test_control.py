@@ -153,18 +153,26 @@ class FailuresTest(TalkCase):
             daemon.close()
 
     def test_a_daemon_that_does_not_know_a_call_is_of_another_release(self):
-        for name, parameters, fact in (("MethodNotFound", {"method": "Evict"}, "refusedMethod=Evict"),
-                                       ("InvalidParameter", {"parameter": "forget"}, "refusedParameter=forget"), ("InterfaceNotFound", {}, "error=Inter")):
+        for name, parameters, fact in (("MethodNotFound", {"method": "Evict"}, "error=org.varlink.service.MethodNotFound detail=Evict"),
+                                       ("InvalidParameter", {"parameter": "forget"}, "detail=forget"), ("InterfaceNotFound", {}, "detail=none")):
             daemon = self.answer(json.dumps({"error": "org.varlink.service." + name, "parameters": parameters}).encode() + b"\0")
-            with self.assertRaisesRegex(larder.Refused, f"the daemon is of another release: .*{fact}.*; use the Larder release of the daemon"):
+            with self.assertRaisesRegex(larder.Refused, f"the daemon does not understand the call: .*{fact}; use one release of Larder for both; or stop"):
                 larder.evict("d")
             daemon.close()
+
+    def test_a_daemon_that_knows_better_words_for_it_is_quoted(self):
+        parameters = {"parameter": "forget", "code": 6, "message": "parameter of the call is refused", "values": {"parameter": "forget"}, "remedy": "leave it out"}
+        self.answer(json.dumps({"error": "org.varlink.service.InvalidParameter", "parameters": parameters}).encode() + b"\0")
+
+        with self.assertRaisesRegex(larder.RequestFailed, "^parameter of the call is refused: parameter=forget; leave it out$") as caught:
+            larder.evict("d")
+        self.assertEqual(caught.exception.code, 6)
 
     def test_a_daemon_of_the_release_before_is_refused_by_name(self):
         for data in (b"\xa6\x03\x00\x00\x04\x00\x1e\x00malformed frame", b"\0", b"[]\0"):
             daemon = self.answer(data)
             for call in CALLS.values():
-                with self.assertRaisesRegex(larder.Refused, "the daemon speaks another protocol: store=.*larder stop --keep of its release"):
+                with self.assertRaisesRegex(larder.Refused, "the daemon speaks another protocol: store=.*larder stop --keep of its own release"):
                     call()
             daemon.close()
 
