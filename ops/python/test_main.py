@@ -225,7 +225,6 @@ class ProcessTest(MainCase):
     def python(self, *words, **environment):
         return subprocess.run([sys.executable, *words], capture_output=True, encoding="utf-8", cwd=HERE, env={**os.environ, **environment})
 
-    @unittest.skipIf(sys.version_info < (3, 10), "Python 3.9 does not tell a package how it is run")
     def test_no_numpy_is_imported(self):
         self.daemon(List={"arrays": [ROW]})
 

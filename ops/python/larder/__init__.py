@@ -47,8 +47,11 @@ __all__ = ["dataset", "open", "datasets", "load", "register", "wait", "reload", 
 
 def _is_command():
     """Return whether this is ``python -m larder``, which needs no numpy: importing it takes longer than most commands."""
-    words = getattr(sys, "orig_argv", ())  # Python 3.10
-    return sys.argv[:1] == ["-m"] and "-m" in words and words[words.index("-m") + 1:][:1] == [__name__]
+    if sys.argv[:1] != ["-m"]:  # as it is until the module has been found
+        return False
+    with open("/proc/self/cmdline", encoding="utf-8", errors="replace") as file:
+        words = file.read().split("\0")
+    return "-m" in words and words[words.index("-m") + 1:][:1] == [__name__]
 
 
 if not _is_command():
