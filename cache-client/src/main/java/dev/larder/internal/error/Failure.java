@@ -56,8 +56,8 @@ public final class Failure {
      * of many is a path, a name or nothing. Names the class of an exception that no caller expects.
      */
     public static String words(Throwable failure) {
-        if (failure instanceof UncheckedIOException wrapper) {
-            return words(wrapper.getCause());
+        if (failure instanceof UncheckedIOException && failure.getCause() instanceof IOException cause) {
+            return words(cause);
         } else if (failure instanceof FileSystemException file) {
             return words(file);
         } else if (failure instanceof UnknownHostException) {
@@ -72,7 +72,7 @@ public final class Failure {
         } else if (isSilent && failure instanceof SocketTimeoutException) {
             return "it took too long";
         }
-        return !isSilent && isSentence(failure) ? said : failure.toString();
+        return said != null && !isSilent && isSentence(failure) ? said : failure.toString();
     }
 
     private static boolean isSentence(Throwable failure) {
@@ -95,7 +95,7 @@ public final class Failure {
         } else if (failure instanceof DirectoryNotEmptyException) {
             return file + " is not empty";
         }
-        return failure.getReason() == null ? failure.toString() : failure.getMessage();
+        return failure.getReason() == null ? failure.toString() : String.valueOf(failure.getMessage());
     }
 
     /** Keeps the exception that led here. */

@@ -35,7 +35,9 @@ final class StoreChoice {
         if (choice.store() == null) {
             throw Failure.of(ErrorCode.REFUSED, "no default store can be used")
                     .with("user", caller.name())
-                    .with("skipped", choice.skipped().stream().map(Skipped::folder).toList())
+                    .with(
+                            "skipped",
+                            choice.skipped().stream().map(Skipped::folder).toList())
                     .remedy("do what the warnings name for one of them, or " + StoreLocation.NAME_YOUR_OWN);
         }
         return choice.store();
@@ -72,7 +74,8 @@ final class StoreChoice {
 
     private static @Nullable Path newStore(Caller caller) {
         return caller.ownStores().stream()
-                .filter(store -> !Files.exists(store, LinkOption.NOFOLLOW_LINKS) && Files.isDirectory(store.getParent()))
+                .filter(store ->
+                        !Files.exists(store, LinkOption.NOFOLLOW_LINKS) && Files.isDirectory(store.resolveSibling("")))
                 .findFirst()
                 .orElse(null);
     }

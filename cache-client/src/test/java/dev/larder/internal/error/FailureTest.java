@@ -31,7 +31,8 @@ class FailureTest {
                 Arguments.of(new IOException(), "java.io.IOException"),
                 Arguments.of(new IOException(" "), "java.io.IOException:  "),
                 Arguments.of(new EOFException(), "it ended too early"),
-                Arguments.of(new EOFException("Unexpected end of ZLIB input stream"), "Unexpected end of ZLIB input stream"),
+                Arguments.of(
+                        new EOFException("Unexpected end of ZLIB input stream"), "Unexpected end of ZLIB input stream"),
                 Arguments.of(new UncheckedIOException(new EOFException()), "it ended too early"),
                 Arguments.of(new ConnectException("Connection refused"), "Connection refused"),
                 Arguments.of(new SocketTimeoutException(), "it took too long"),
@@ -54,8 +55,9 @@ class FailureTest {
     @ParameterizedTest
     @MethodSource("exceptions")
     void exceptionsHaveWords(Throwable reason, String words) {
-        LarderException failure =
-                Failure.of(ErrorCode.BAD_INPUT, "cannot read").with("reason", reason).exception();
+        LarderException failure = Failure.of(ErrorCode.BAD_INPUT, "cannot read")
+                .with("reason", reason)
+                .exception();
 
         assertThat(failure).hasMessage("cannot read: reason=" + words);
     }

@@ -74,15 +74,16 @@ class ForeignClientTest {
     @Test
     void socatLoadsWaitsAndLists() throws Exception {
         List<JsonObject> answers = socat(
-                "{\"method\":\"dev.larder.Store.Load\",\"parameters\":{\"sources\":[{\"name\":\"digits\",\"path\":\"" + source
-                        + "\"}]}}",
+                "{\"method\":\"dev.larder.Store.Load\",\"parameters\":{\"sources\":[{\"name\":\"digits\",\"path\":\""
+                        + source + "\"}]}}",
                 "{\"method\":\"dev.larder.Store.Wait\",\"parameters\":{\"name\":\"digits\",\"timeoutMs\":60000}}",
                 "{\"method\":\"dev.larder.Store.List\"}",
                 "{\"method\":\"dev.larder.Store.Info\",\"parameters\":{\"name\":\"digit\"}}");
 
         assertThat(answers).hasSize(4);
-        assertThat(answers.get(0)).hasToString("{\"parameters\":{\"done\":{\"files\":1,\"bytes\":5000,\"heldBytes\":0,"
-                + "\"holders\":\"\",\"message\":\"\"}}}");
+        assertThat(answers.get(0))
+                .hasToString("{\"parameters\":{\"done\":{\"files\":1,\"bytes\":5000,\"heldBytes\":0,"
+                        + "\"holders\":\"\",\"message\":\"\"}}}");
         assertThat(answers.get(1).toString()).contains("\"done\":{\"files\":1,");
         assertThat(answers.get(2).toString()).contains("\"name\":\"digits/v\",\"dtype\":\"|u1\",\"shape\":[5000]");
         assertThat(answers.get(3).get("error").getAsString()).isEqualTo("dev.larder.Store.NotFound");
@@ -95,7 +96,12 @@ class ForeignClientTest {
                 Files.isDirectory(GO_LIBRARY) && Files.isExecutable(Path.of("/usr/bin/go")),
                 "no Varlink for Go (apt-get install golang-go golang-github-varlink-go-dev)");
         Map<String, String> go = Map.of(
-                "GO111MODULE", "off", "GOPATH", GO_PATH.toString(), "GOCACHE", folder.resolve("cache").toString());
+                "GO111MODULE",
+                "off",
+                "GOPATH",
+                GO_PATH.toString(),
+                "GOCACHE",
+                folder.resolve("cache").toString());
         Path description = folder.resolve("dev.larder.Store.varlink");
 
         String printed = run(

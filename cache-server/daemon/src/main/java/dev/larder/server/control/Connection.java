@@ -2,7 +2,6 @@ package dev.larder.server.control;
 
 import dev.larder.internal.posix.Posix;
 import dev.larder.internal.protocol.Answers;
-import dev.larder.internal.protocol.LoadOptions.As;
 import dev.larder.internal.protocol.Problem;
 import dev.larder.message.MessageBudget;
 import dev.larder.message.MessageReader;

@@ -69,8 +69,7 @@ public final class FairQueue {
         this(name, turns, mostWaiting, 0, TIME_TO_END, daemonThreads(name));
     }
 
-    FairQueue(
-            String name, int turns, int mostWaiting, int mostAbandoned, Duration timeToEnd, ThreadFactory factory) {
+    FairQueue(String name, int turns, int mostWaiting, int mostAbandoned, Duration timeToEnd, ThreadFactory factory) {
         this.name = name;
         this.turns = turns;
         this.share = Math.max(1, turns / 2);
@@ -331,7 +330,11 @@ public final class FairQueue {
             if (task.timeLeft().isZero() && mayBeAbandoned.tryTake(task.peer)) {
                 running.remove(task);
                 abandoned.add(task);
-                LOG.warn("a request hangs, and its client has left: queue={} request={} abandoned={}", name, task.what, abandoned.size());
+                LOG.warn(
+                        "a request hangs, and its client has left: queue={} request={} abandoned={}",
+                        name,
+                        task.what,
+                        abandoned.size());
                 return true;
             }
         }
@@ -376,7 +379,9 @@ public final class FairQueue {
 
     /** Returns the tasks that have been working for so long. */
     public synchronized List<Running> runningFor(Duration time) {
-        return described(running, "").filter(task -> task.time().compareTo(time) >= 0).toList();
+        return described(running, "")
+                .filter(task -> task.time().compareTo(time) >= 0)
+                .toList();
     }
 
     /** Returns the tasks that have been working for so long if they have all turns and others wait, else none. */

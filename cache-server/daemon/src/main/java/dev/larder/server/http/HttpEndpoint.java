@@ -146,7 +146,8 @@ public final class HttpEndpoint implements AutoCloseable {
                 return reply(STATUS.getOrDefault(e.code(), 500), call, HttpAnswer.of(TEXT, text));
             } catch (RuntimeException | Error e) {
                 LOG.warn("cannot answer over HTTP: {}", e.toString());
-                return HttpReply.refusal(500, Map.of(), "the daemon failed to answer: larder errors may list the reason");
+                return HttpReply.refusal(
+                        500, Map.of(), "the daemon failed to answer: larder errors may list the reason");
             }
         }
 

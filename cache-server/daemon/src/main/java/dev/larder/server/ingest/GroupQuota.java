@@ -25,7 +25,8 @@ public final class GroupQuota {
                     .with("quota", quotaBytes)
                     .with("used", used)
                     .with("needed", bytes)
-                    .remedy("evict datasets of members that they can load again, or ask the owner to raise --group-quota");
+                    .remedy(
+                            "evict datasets of members that they can load again, or ask the owner to raise --group-quota");
         }
         reservedBytes += bytes;
     }

@@ -180,7 +180,8 @@ public final class Loads {
             if (other instanceof LoadJob ending && ending.isCancelled()) {
                 throw Failure.of(ErrorCode.REFUSED, "a cancelled load of the dataset is still ending")
                         .with("dataset", dataset)
-                        .remedy("try again in a moment; if its file system hangs, larder errors lists it, and another name loads");
+                        .remedy(
+                                "try again in a moment; if its file system hangs, larder errors lists it, and another name loads");
             } else if (other != null) {
                 throw Failure.of(
                                 ErrorCode.REFUSED,

@@ -87,7 +87,8 @@ final class StagedPlace {
                 throw Failure.of(ErrorCode.NO_SPACE, "the store's file system has no room for so many files")
                         .with("objects", objects.size())
                         .cause(e)
-                        .remedy("name folders below it, evict datasets that have a source, or use a mount with more inodes (nr_inodes)");
+                        .remedy(
+                                "name folders below it, evict datasets that have a source, or use a mount with more inodes (nr_inodes)");
             }
             throw Refusal.unfit(at, "its name cannot be that of a file here: " + e.getReason(), "rename it");
         } catch (IOException e) {

@@ -28,7 +28,8 @@ public final class Refusal {
     private static final String NAME_COLUMNS = "name columns that it has, or load all without --columns";
 
     /** What to do about a file that is damaged. */
-    public static final String REPAIR = "restore the file or write it again, or leave it out of its folder with --exclude";
+    public static final String REPAIR =
+            "restore the file or write it again, or leave it out of its folder with --exclude";
 
     private Refusal() {}
 

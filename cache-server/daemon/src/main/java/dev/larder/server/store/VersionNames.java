@@ -52,7 +52,8 @@ final class VersionNames {
             Files.deleteIfExists(layout.registered(version.dataset()));
         } catch (IOException e) {
             LOG.warn(
-                    "cannot forget the sources of a dataset: {}", Failure.words(e)); // the next start does not look at it
+                    "cannot forget the sources of a dataset: {}",
+                    Failure.words(e)); // the next start does not look at it
         }
     }
 

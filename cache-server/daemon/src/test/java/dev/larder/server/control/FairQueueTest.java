@@ -227,7 +227,9 @@ class FairQueueTest {
         note(OWNER, "waits");
 
         assertThat(queue.abandoned()).extracting(FairQueue.Running::peer).containsExactly(ADA);
-        assertThat(queue.blockingFor(Duration.ZERO)).extracting(FairQueue.Running::peer).containsExactly(BOB);
+        assertThat(queue.blockingFor(Duration.ZERO))
+                .extracting(FairQueue.Running::peer)
+                .containsExactly(BOB);
         open.countDown();
 
         awaitOrder("block ada", "block bob", "waits");

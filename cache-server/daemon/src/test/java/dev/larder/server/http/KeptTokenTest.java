@@ -74,7 +74,9 @@ class KeptTokenTest {
 
             start.countDown();
 
-            assertThat(all).extracting(CompletableFuture::join).containsOnly(AccessToken.keptIn(file, null).text());
+            assertThat(all)
+                    .extracting(CompletableFuture::join)
+                    .containsOnly(AccessToken.keptIn(file, null).text());
         }
         try (Stream<Path> files = Files.list(folder)) {
             assertThat(files).hasSize(50);

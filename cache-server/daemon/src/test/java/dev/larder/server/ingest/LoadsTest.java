@@ -39,7 +39,12 @@ class LoadsTest {
     }
 
     private Loads loads(long quotaBytes) {
-        return new Loads(made.store(), made.residency(), new GroupQuota(made.residency(), quotaBytes), 1, new FairQueue("test-load", 4, 16));
+        return new Loads(
+                made.store(),
+                made.residency(),
+                new GroupQuota(made.residency(), quotaBytes),
+                1,
+                new FairQueue("test-load", 4, 16));
     }
 
     private static Request.Create request(String name, long bytes) {

@@ -98,7 +98,12 @@ class UnpackedTextTest {
         LoadOptions none = LoadOptions.none();
         LoadOptions options = new LoadOptions(
                 none.keys(), as, "", "", none.packBelowBytes(), none.strict(), none.inPlace(), none.evenIfUnchanged());
-        Loads loads = new Loads(made.store(), made.residency(), new GroupQuota(made.residency(), 0), 1, new FairQueue("test-load", 4, 16));
+        Loads loads = new Loads(
+                made.store(),
+                made.residency(),
+                new GroupQuota(made.residency(), 0),
+                1,
+                new FairQueue("test-load", 4, 16));
         LoadRequest request = new LoadRequest(List.of(new LoadRequest.Source("t", file.toString())), options, 1);
         LoadJob load = loads.start(request, Peer.thisProcess());
         try {

@@ -14,7 +14,8 @@ public final class BadSource extends IOException {
     public static final long NOWHERE = -1;
 
     /** What the daemon advises where a reader does not. */
-    public static final String REPAIR = "restore the file or write it again, or leave it out of its folder with --exclude";
+    public static final String REPAIR =
+            "restore the file or write it again, or leave it out of its folder with --exclude";
 
     /** The remedy if a file may be whole but uses a feature that the library of a reader lacks. */
     private static final String WRITE_OTHERWISE = "write it again without that (for HDF5: without libver=\"latest\");"

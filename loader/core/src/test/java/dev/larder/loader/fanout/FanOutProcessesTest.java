@@ -160,14 +160,16 @@ class FanOutProcessesTest {
 
     @Test
     void theLastConsumerThatIsKilledEndsThePublisherEvenIfItsRingHasRoom() {
-        try (BatchPublisher publisher = gallery.publisher().slots(64).consumers(1).open();
+        try (BatchPublisher publisher =
+                        gallery.publisher().slots(64).consumers(1).open();
                 ChildJvm last = ChildJvm.start(ConsumingProgram.class, gallery.path(), "60000000")) {
             awaitConsumers(publisher, 1);
 
             last.kill();
 
             assertThatThrownBy(() -> publisher.publish(gallery.loader.epoch(0)))
-                    .isInstanceOfSatisfying(LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.REFUSED))
+                    .isInstanceOfSatisfying(
+                            LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.REFUSED))
                     .hasMessageContaining("the last consumer died before it had all batches: ring=run1 published=48")
                     .hasMessageContaining("(pid " + last.pid() + ", needs batch 0)");
         }
@@ -175,7 +177,8 @@ class FanOutProcessesTest {
 
     @Test
     void theLastConsumerThatClosesEndsNothing() {
-        try (BatchPublisher publisher = gallery.publisher().slots(2).consumers(1).open()) {
+        try (BatchPublisher publisher =
+                gallery.publisher().slots(2).consumers(1).open()) {
             CompletableFuture<Void> reader = CompletableFuture.runAsync(() -> {
                 try (SharedBatches batches = gallery.consumer().attach()) {
                     batches.iterator().next();

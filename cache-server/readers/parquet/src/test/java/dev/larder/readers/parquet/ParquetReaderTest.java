@@ -170,7 +170,10 @@ class ParquetReaderTest {
     void filesThatContradictThemselvesGiveNoValues(String file, String reason) {
         assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), GOLDEN.resolve(file + ".parquet")))
                 .isInstanceOfSatisfying(
-                        BadSource.class, e -> assertThat(e.remedy()).contains("restore the file or write it again, or leave it out of its folder with --exclude"))
+                        BadSource.class,
+                        e -> assertThat(e.remedy())
+                                .contains(
+                                        "restore the file or write it again, or leave it out of its folder with --exclude"))
                 .hasMessage(reason);
     }
 

@@ -101,7 +101,10 @@ public final class PageLocking implements HostAllocator {
                 RuntimeException
                         e) { // so they must not be freed either: the driver would take what comes next for them
             memory.giveUp();
-            LOG.warn("pages stay locked until the process ends: bytes={} reason={}", memory.byteSize(), Failure.words(e));
+            LOG.warn(
+                    "pages stay locked until the process ends: bytes={} reason={}",
+                    memory.byteSize(),
+                    Failure.words(e));
         }
     }
 
