@@ -281,6 +281,17 @@ class FailuresTest(TalkCase):
             larder.status()
 
 
+class UnitsTest(unittest.TestCase):
+    def test_sizes_and_durations_are_written_as_the_command_writes_them(self):
+        units = room("_units")
+
+        self.assertEqual([units._size_text(size) for size in (0, 1023, 1024, 800_000, (1 << 20) - 1, 1 << 20, 5 << 40, 5000 << 40)],
+                         ["0 B", "1023 B", "1.0 KiB", "781.3 KiB", "1.0 MiB", "1.0 MiB", "5.0 TiB", "5000.0 TiB"])
+        self.assertEqual([units._duration_text(seconds) for seconds in (0.25, 59.96, 60, 200, 7500)], ["0.3 s", "60.0 s", "1 min 0 s", "3 min 20 s", "2 h 5 min"])
+        self.assertEqual([units._size_of(text) for text in ("0", "512m", "10G", 7)], [0, 512 << 20, 10 << 30, 7])
+        self.assertEqual([units._seconds_of(text) for text in ("500ms", "30s", "5m", "2h", "1d", 1.5)], [0.5, 30, 300, 7200, 86400, 1.5])
+
+
 class ProgressTest(TalkCase):
     def shown(self, stream):
         self.publish()

@@ -5,10 +5,12 @@ import fcntl
 import io
 import json
 import os
+import struct
 import subprocess
 import sys
 import unittest
 from unittest import mock
+import zlib
 
 from larder import __main__ as commands
 
@@ -206,19 +208,51 @@ class HandOverTest(MainCase):
         with mock.patch("os.getuid", return_value=4711):
             self.assertEqual(self.run_main("load", "a=/x")[0], "handed over")
 
-    def test_feeds_and_computed_rows_are(self):
-        self.daemon(Status={"status": STATUS}, Loads={"loads": []}, List={"arrays": [ROW]})
+    def test_status_while_a_feed_runs_is(self):
+        self.daemon(Status={"status": STATUS}, Loads={"loads": []})
         os.makedirs(os.path.join(self.store, "rings", "run1"))
-        os.mkdir(os.path.join(self.store, "regions"))
-        with open(os.path.join(self.store, "regions", "shared@00000000000000a1"), "wb") as region:
-            region.write(b"LARDERRE".ljust(32, b"\0") + b"array".ljust(32, b"\0"))
         with open(os.path.join(self.store, "rings", "run1", "producer.lock"), "w") as lock:
-            self.assertEqual((self.run_main("status")[0], self.run_main("ls")[0]), (0, 0))
+            self.assertEqual(self.run_main("status")[0], 0)
             fcntl.flock(lock, fcntl.LOCK_EX)
             self.assertEqual(self.run_main("status")[0], "handed over")
-        with open(os.path.join(self.store, "regions", "rows@00000000000000a2"), "wb") as region:
-            region.write(b"LARDERRE".ljust(32, b"\0") + b"computed-rows".ljust(32, b"\0"))
-        self.assertEqual((self.run_main("ls")[0], self.run_main("evict", "a")[0], self.run_main("info", "mnist/x")[0]), ("handed over", "handed over", 0))
+
+    def test_computed_rows_are_unless_they_are_only_looked_at(self):
+        self.daemon(Info=lambda client, call: client.error("NotFound", 4, "no such dataset"), List={"arrays": [ROW]})
+        os.mkdir(os.path.join(self.store, "regions"))
+        self.write_rows("doubled")
+
+        for words in ("evict", "doubled"), ("verify", "doubled.0123456789abcdef"):
+            self.assertEqual(self.run_main(*words)[0], "handed over")
+        self.assertEqual([self.run_main(*words)[0] for words in (("evict", "mnist"), ("verify", "mnist"), ("verify",), ("verify", "doubled", "--source"))], [0] * 4)
+        self.assertEqual(self.run_main("ls")[1], "NAME                      DTYPE  SHAPE\nmnist/x                   |u1    (60000,28,28)\n"
+                                                 "doubled.0123456789abcdef  <f4    (5,2)\n")
+        self.assertEqual(self.run_main("ls", "doubl*")[1].count("\n"), 2)
+        path = os.path.join(self.store, "regions", "doubled.0123456789abcdef@00000000000000a0")
+        self.assertEqual(self.run_main("info", "doubled")[1], (
+            "name     doubled.0123456789abcdef\ndtype    <f4\nshape    (5,2)\nbytes    40\nstate    computed: published 2 of 5 rows\ndigest   dd\narrays   x,y\n"
+            f"steps    toFloat\nkey      0123456789abcdef01\npath     {path}\noffset   8384\n"))
+        found = json.loads(self.run_main("info", "doubled", "--json")[1])
+        self.assertEqual([found[key] for key in ("state", "digest", "source", "rows", "published", "ofDigest", "steps")],
+                         ["computed", "0123456789abcdef01", "x,y", 5, 2, "dd", "toFloat"])
+        self.assertEqual(self.run_main("info", "nothing")[::2], (4, "larder: no such dataset\n"))
+
+    def test_regions_that_have_no_rows_are_left_out(self):
+        self.daemon(List={"arrays": [ROW]})
+        os.mkdir(os.path.join(self.store, "regions"))
+        for name, change in (("kind", lambda data: data.replace(b"computed-rows", b"shared-array\0")), ("new", lambda data: data[:12] + bytes(4) + data[16:]),
+                             ("text", lambda data: data.replace(b"toFloat", b"toFlout")), ("short", lambda data: data[:70]), ("none", lambda data: b"")):
+            self.write_rows(name, change)
+        os.mkfifo(os.path.join(self.store, "regions", "pipe@00000000000000a1"))
+
+        self.assertEqual(self.run_main("ls")[1].count("\n"), 2)
+
+    def write_rows(self, name, change=lambda data: data):
+        text = f"name={name}\nkey=0123456789abcdef01\ndigest=dd\narrays=x,y\ndtype=<f4\nshape=2\nsteps=toFloat\n".encode()
+        header = struct.pack("<8siiqqqqI", b"LARDERCR", 1, len(text), 5, 8, 256, 4288, zlib.crc32(text)).ljust(64, b"\0") + text
+        data = struct.pack("<8siiqq32s", b"LARDERRE", 1, 2, 0xa0, 8384 + 40, b"computed-rows").ljust(4096, b"\0") + header.ljust(256, b"\0")
+        data += struct.pack("<5q", 0, 1 << 32, 0, 7 << 32, 0)
+        with open(os.path.join(self.store, "regions", f"{name}.0123456789abcdef@00000000000000a0"), "wb") as file:
+            file.write(change(data))
 
 
 class ProcessTest(MainCase):
