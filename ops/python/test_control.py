@@ -365,6 +365,15 @@ class BuilderTest(TalkCase):
         with self.assertRaisesRegex(ValueError, "the builder is closed: dataset=d"):
             dataset["x"] = np.zeros(1)
 
+    def test_an_array_that_cannot_be_written_whole_gives_the_build_up(self):
+        dataset = larder.create("d")
+        with mock.patch.object(room("_build"), "_write_data", side_effect=OSError(28, "No space left on device")), self.assertRaises(OSError):
+            dataset["x"] = np.zeros(9)
+
+        self.assertTrue(self.ended.wait(60))
+        with self.assertRaisesRegex(ValueError, "the builder is closed"):
+            dataset.publish()
+
     def test_what_cannot_be_stored_is_refused(self):
         for name, value, words in (("../x", 1, "bad array name"), ("x", object(), "type=object"), ("a", 2, "two arrays have the same name")):
             with self.assertRaisesRegex(larder.LarderError, words), larder.create("d") as dataset:
