@@ -91,6 +91,8 @@ class CallsTest(TalkCase):
                 larder.load("d", "/x", **options)
         with self.assertRaisesRegex(TypeError, "colums"):
             larder.load("d", "/x", colums="a")
+        with self.assertRaisesRegex(TypeError, "give one of them"):
+            larder.load("d", "/x", columns="a", keys="a")
 
     def test_sources_that_do_not_fit_into_a_call_come_in_several(self):
         self.publish()

@@ -8,6 +8,7 @@ It needs Python 3.9 and numpy 1.23, or later.
 >>> scan = larder.dataset("scan")
 >>> row = scan["scene"]["scene0685_01"]         # an index is a dict without its memory
 >>> features = scan["obj_feat"][row]            # the row in its own shape
+>>> larder.load("mine", "/data/mine")           # the daemon loads it; one is started if none runs
 >>> labels = larder.cache("labels", compute)    # computed once, by one process, for all
 >>> for batch in larder.Loader("mnist", ["train-images", "train-labels"], batch_size=256, shuffle=42):      # an epoch
 ...     train(torch.from_numpy(batch["train-images"]), torch.from_numpy(batch["train-labels"]))
