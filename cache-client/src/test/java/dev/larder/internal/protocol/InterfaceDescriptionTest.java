@@ -138,8 +138,7 @@ class InterfaceDescriptionTest {
         enumerations.put("Phase", Progress.Phase.values());
         enumerations.put("State", ArrayRow.State.values());
 
-        enumerations.forEach((name, constants) -> assertThat(
-                        fields(type(name)))
+        enumerations.forEach((name, constants) -> assertThat(fields(type(name)))
                 .as(name)
                 .isEqualTo(Arrays.stream(constants)
                         .map(constant -> ((Enum<?>) constant).name().toLowerCase(Locale.ROOT))
