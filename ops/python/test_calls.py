@@ -84,7 +84,7 @@ class CachedTest(BuildsCase):
         self.assertEqual([compute(kind) for kind in kinds], results)
         self.assertEqual(len(set(results)), len(kinds))
         self.assertNotEqual(compute({"b": 1, "a": 2}), compute({"a": 2, "b": 1}))  # a function may read it in order
-        with self.assertRaisesRegex(larder.LarderError, "a value cannot be part of a key: type=object value=argument arguments; pass numbers"):
+        with self.assertRaisesRegex(larder.LarderError, "a value cannot be part of a key: type=object value=argument arguments; pass None"):
             compute(object())
 
     def test_a_change_of_an_input_computes_anew(self):
@@ -123,7 +123,7 @@ class CachedTest(BuildsCase):
             return larder.cached(lambda x: x + n)
 
         self.assertEqual((adder(1)(10), adder(2)(10)), (11, 12))
-        with self.assertRaisesRegex(larder.LarderError, "type=object value=n that .*<lambda> closes over; pass numbers"):
+        with self.assertRaisesRegex(larder.LarderError, "type=object value=n that .*<lambda> closes over; pass None"):
             adder(object())(1)
 
     def test_a_function_that_nothing_is_known_of_is_refused(self):

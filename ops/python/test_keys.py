@@ -480,7 +480,7 @@ class KeysTest(unittest.TestCase):
     def test_values_that_no_key_can_contain_are_refused_with_the_way_to_them(self):
         big = np.zeros((1 << 17) + 1)
         for function, argument, reason in (
-                (len, object(), "type=object value=argument obj; pass numbers"), (describe, np.zeros(2, "f4,i2").view(np.recarray), "numpy.asarray"),
+                (len, object(), "type=object value=argument obj; pass None, a text or a member of an enum, or keep"), (describe, np.zeros(2, "f4,i2").view(np.recarray), "numpy.asarray"),
                 (describe, [Plain({"a": threading.Lock()})], r"lock value=\['a'\] of attribute state of a Plain of argument value"),
                 (describe, iter([1]), "list_iterator"), (self.scoped("def f(value): return big", big=big), 1, "global big of f .*larder.cache"),
                 (self.scoped("def f(value): return held", held=threading.Lock()), 1, "the global held of f; give a version="),
@@ -530,6 +530,97 @@ class KeysTest(unittest.TestCase):
             torch.float32, torch.float16, torch.device("cpu"), torch.device("meta"), torch.Size([1, 2]), torch.Size([2, 1]), torch.channels_last)))
         with self.assertRaisesRegex(larder.LarderError, "tensor.detach"):
             self.key(describe, x.clone().requires_grad_() * 2)
+
+    def told_apart(self, texts, scope):
+        """Each text is a value of its own: made twice, it has one key, in another process too, and no other one has that."""
+        made = {text: [self.key(describe, eval(text, scope)) for _ in range(2)] for text in texts}
+        for text, keys in made.items():
+            with self.subTest(text):
+                self.assertEqual(*keys)
+        of = collections.defaultdict(list)
+        for text, keys in made.items():
+            of[keys[0]].append(text)
+        self.assertEqual([same for same in of.values() if len(same) > 1], [])
+        names = [name for name in ("pandas", "polars", "numpy") if name in scope]
+        script = "".join(f"import {name}\n" for name in names) + f"scope = {{{', '.join(f'{name!r}: {name}' for name in names)}}}\n"
+        script += f"@larder.cached(version=1, name='f')\ndef f(x): return x\nprint(*(f.dataset_of(eval(text, scope)) for text in {[*texts]!r}))"
+        first, other = self.scripts(script, script)
+        self.assertEqual((first, len({*first.split()})), (other, len(texts)))
+
+    @unittest.skipUnless(importlib.util.find_spec("pandas"), "needs pandas")
+    def test_frames_of_pandas_are_told_apart(self):
+        import pandas
+
+        arrays = ("[1, 2]", "[1, 3]", "[1.0, 2]", "[1, None]", "['x', 'y']", "['x', None]", "[True, False]", "numpy.array([1, 2], 'i4')",
+                  "pandas.array([1, 2], dtype='Int64')", "pandas.array([1, None], dtype='Int64')", "pandas.array([1, 2], dtype='Float64')",
+                  "[1, 2], dtype=object", "[1, '2'], dtype=object", "[True, 2], dtype=object",
+                  "['x', None], dtype=object", "['x', float('nan')], dtype=object", "['x', pandas.NA], dtype=object",
+                  "[pandas.Timestamp('2020'), pandas.NaT], dtype=object", "[pandas.Timestamp('2020', tz='UTC'), pandas.NaT], dtype=object",
+                  "pandas.array(['x', 'y'], dtype='string')", "pandas.array(['x', 'y'], dtype='string[python]')", "pandas.array([True, None], dtype='boolean')",
+                  "pandas.Categorical(['x', 'y'])", "pandas.Categorical(['x', 'y'], ['y', 'x'])", "pandas.Categorical(['x', 'y'], ordered=True)", "pandas.Categorical([1, 2])",
+                  "pandas.to_datetime(['2020-01-01', '2020-01-02'])", "pandas.to_datetime(['2020-01-01', None])", "pandas.to_datetime(['2020-01-01', '2020-01-02']).as_unit('s')",
+                  "pandas.date_range('2020', periods=2, tz='UTC')", "pandas.date_range('2020', periods=2, tz='Europe/Berlin')", "pandas.to_timedelta([1, 2], 's')")
+        indexes = ("pandas.Index([0, 1])", "pandas.RangeIndex(2)", "pandas.RangeIndex(1, 3)", "pandas.Index([0, 1], name='n')", "pandas.Index(['0', '1'])",
+                   "pandas.date_range('2020', periods=2)", "pandas.DatetimeIndex(['2020-01-01', '2020-01-02'])", "pandas.MultiIndex.from_tuples([(0, 'x'), (1, 'y')])",
+                   "pandas.MultiIndex.from_tuples([(0, 'x'), (1, 'y')], names=['a', 'b'])", "pandas.CategoricalIndex(['x', 'y'])")
+        series = [f"pandas.Series({array})" for array in arrays] + [f"pandas.Series([1, 2], {index})" for index in indexes if index != "pandas.RangeIndex(2)"]
+        frames = ["pandas.DataFrame({'a': [1, 2], 'b': [3, 4]})", "pandas.DataFrame({'b': [3, 4], 'a': [1, 2]})", "pandas.DataFrame({'a': [1, 2], 'b': [3, 5]})",
+                  "pandas.DataFrame({'a': [1, 2], 'c': [3, 4]})", "pandas.DataFrame({'a': [1, 2], 'b': [3.0, 4]})", "pandas.DataFrame({'a': [1, 2], 'b': [3, 4]}, index=['x', 'y'])",
+                  "pandas.DataFrame({'a': [1, 2]}).assign(b=[3, 4])", "pandas.DataFrame({'a': [1, 2], 'b': [3, 4]}).rename_axis(columns='c')",
+                  "pandas.DataFrame({'a': [1, 2], 'b': [3, 4]}).set_flags(allows_duplicate_labels=False)", "pandas.DataFrame({1: [1, 2], 2: [3, 4]})",
+                  "pandas.DataFrame({('a', 1): [1, 2], ('b', 1): [3, 4]})", "pandas.DataFrame()", "pandas.DataFrame(index=[0])", "pandas.DataFrame(columns=['a'])"]
+        self.told_apart([*series, *frames, *indexes, "pandas.NA", "pandas.NaT", "pandas.Timestamp('2020')", "pandas.Timestamp('2020', tz='UTC')", "pandas.Timedelta(1)"],
+                        {"pandas": pandas, "numpy": np})
+        marked = pandas.DataFrame({"a": [1]})
+        marked.attrs["unit"] = "m"
+        self.differ(*(self.key(describe, frame) for frame in (marked, pandas.DataFrame({"a": [1]}))))
+        shared = pandas.Series([1])
+        self.differ(*(self.key(describe, [shared, other]) for other in (shared, shared.copy())))
+        for refused, reason in ((pandas.Series(pandas.period_range("2020", periods=2)), r"dtype period.*it\.to_numpy\(\)"),
+                                (pandas.DataFrame({"a": [object()]}), "type=object value=column a of argument value"), (type("Mine", (pandas.DataFrame,), {})(), "type=.*Mine"),
+                                (pandas.interval_range(0, 2), "type=.*IntervalIndex.*reset_index")):
+            with self.subTest(reason), self.assertRaisesRegex(larder.LarderError, reason):
+                self.key(describe, refused)
+
+    @unittest.skipUnless(importlib.util.find_spec("polars"), "needs polars")
+    def test_frames_of_polars_are_told_apart(self):
+        import polars
+
+        arrays = ("[1, 2]", "[1, 3]", "[2, 1]", "[1.0, 2.0]", "[1, None]", "['x', 'y']", "['x', None]", "[True, False]", "[[1], [2, 3]]", "[[1, 2], [3]]", "[{'a': 1}]", "[{'b': 1}]",
+                  "[1, 2], dtype=polars.Int32", "['x', 'y'], dtype=polars.Enum(['x', 'y'])", "['x', 'y'], dtype=polars.Enum(['y', 'x'])", "[0, 1], dtype=polars.Datetime('ms')",
+                  "[0, 1], dtype=polars.Datetime('us')", "[0, 1], dtype=polars.Datetime('us', 'UTC')", "[0, 1], dtype=polars.Date", "[0.0]", "[-0.0]", "[float('nan')]", "[]")
+        series = [f"polars.Series('a', {array})" for array in arrays] + ["polars.Series('b', [1, 2])", "polars.Series('a', [1, 2]).set_sorted()",
+                                                                        "polars.Series('a', [1]).append(polars.Series('a', [2]))"]
+        frames = ["polars.DataFrame({'a': [1, 2], 'b': [3, 4]})", "polars.DataFrame({'b': [3, 4], 'a': [1, 2]})", "polars.DataFrame({'a': [1, 2]})", "polars.DataFrame()"]
+        self.told_apart([*series, *frames], {"polars": polars})
+        for refused, reason in ((polars.Series("c", ["x"], dtype=polars.Categorical), r"column c of dtype Categorical.*cast\(polars.String\)"),
+                                (polars.DataFrame({"o": polars.Series([object()], dtype=polars.Object)}), "column o of dtype Object"), (polars.LazyFrame(), r"it\.collect\(\)")):
+            with self.subTest(reason), self.assertRaisesRegex(larder.LarderError, reason):
+                self.key(describe, refused)
+
+    def test_objects_without_state_are_the_names_that_they_have(self):
+        module = types.ModuleType("keys_sentinels")
+        module.MISSING, module.OTHER = object(), object()
+        sys.modules[module.__name__] = module
+        self.addCleanup(sys.modules.pop, module.__name__)
+        source = "from keys_sentinels import MISSING, OTHER\ndef f(x=MISSING, y=0): return x is {}, y"
+        missing = [self.scoped(source.format("MISSING")) for _ in range(2)]
+
+        self.assertEqual(*(self.key(function) for function in missing))
+        self.differ(self.key(missing[0]), self.key(self.scoped(source.format("OTHER"))), self.key(missing[0], 1), self.key(missing[0], module.OTHER),
+                    *(self.key(describe, value, version=1) for value in (module.MISSING, module.OTHER)))
+        before = self.key(describe, module.MISSING, version=1)
+        module.MISSING, module.OTHER = module.OTHER, module.MISSING
+        self.assertNotEqual(before, self.key(describe, module.OTHER, version=1))
+        text = "MISSING = object()\n@larder.cached\ndef f(x=MISSING): return x is MISSING\nprint(f.dataset_of(), f.dataset_of(1))"
+        first, same = self.scripts(text, text)
+        self.assertEqual(first, same)
+
+    def test_generators_are_refused_as_a_kept_result_does_not_advance_them(self):
+        for value, remedy in ((np.random.default_rng(1), "numpy.random.default_rng"), (np.random.RandomState(1), "numpy.random.default_rng"),
+                              (np.random.PCG64(1), "numpy.random.default_rng"), (random.Random(1), "random.Random")):
+            with self.subTest(type(value)), self.assertRaisesRegex(larder.LarderError, rf"value=argument value; pass a seed, .*{remedy}\(seed\)"):
+                self.key(describe, value)
 
 
 if __name__ == "__main__":

@@ -31,9 +31,10 @@ def cached(function: Callable[..., Any] | None = None, *, inputs: Any = (), vers
     Calls with equal keys have one result. A key has these parts:
 
     - The arguments, defaults included, whether there is a version or not: numbers, texts, bytes; arrays by bytes, dtype, shape, strides and
-      mask; tensors; datasets, stored arrays and columns by the digest of their dataset; tuples, lists, dicts, sets, namedtuples, dataclasses,
+      mask; tensors; frames and series of pandas and polars with their layout; datasets, stored arrays and columns by the digest of their dataset; tuples, lists, dicts, sets, namedtuples, dataclasses,
       enums and objects of Python classes by module, name, fields and their order; functions. So do the arguments that a
-      `functools.partial` is bound to, ``self`` of a method, and the values that a function closes over. Other values are refused by name.
+      `functools.partial` is bound to, ``self`` of a method, and the values that a function closes over. An ``object()`` is the names that it has in modules. Other values are refused by name,
+      and so are generators of random numbers, as a kept result would not advance them: pass a seed.
     - The code: the function's module, name, code, defaults and attributes, the values of the globals that it reads, and the code of
       the functions and classes that it reads there, through ``__wrapped__``, as far as they are yours. Modules in Python's library
       and in site-packages count with their version. Arrays in globals may have 1 MiB, unless they are stored. A `version` takes the place of

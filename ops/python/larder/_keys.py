@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib
 import json
 import operator
 import os
-import stat
 import struct
 import sys
-import time
 import types
 import weakref
 
@@ -21,14 +18,13 @@ from ._arrays import Array
 from ._columns import _Column
 from ._datasets import Dataset
 from ._errors import LarderError, _message
-from ._libraries import _MAIN, _is_found, _is_library, _library, _name_of, _spec_file, _version_of
+from ._foreign import _MOST_GLOBAL_BYTES, _foreign
+from ._inputs import _path_digest, _sha256
+from ._libraries import _MAIN, _imported, _is_builtin, _is_found, _library, _name_of, _version_of
 
-_MOST_GLOBAL_BYTES = 1 << 20
 _LONGEST_NAME = 40
 _MOST_PLACES = 6  # of a way in a message
-_SETTLED_S = 1  # a file that was written later than this may be written again within one tick of its clock
-_digests: dict = {}
-_KEYABLE = ("pass numbers, texts, arrays, datasets, functions, and tuples, lists, dicts, sets, dataclasses and objects of Python classes "
+_KEYABLE = ("pass numbers, texts, arrays, frames, datasets, functions, and tuples, lists, dicts, sets, dataclasses and objects of Python classes "
             "that have only such")
 _CODE_REMEDY = "give a version=, which takes the place of the code: another one when the results change"
 
@@ -48,12 +44,6 @@ _ALIASES = types.GenericAlias, getattr(types, "UnionType", types.GenericAlias)
 # Members of classes and attributes of objects that no result depends on, or that differ from process to process.
 _NOT_CODE = frozenset("""__dict__ __weakref__ __doc__ __module__ __annotations__ __annotate__ __annotate_func__ __annotations_cache__
     __firstlineno__ __static_attributes__ __abstractmethods__ _abc_impl __orig_bases__ __parameters__ __type_params__ __slots__""".split())
-
-
-def _sha256(value=b""):
-    import hashlib  # when it is used: it takes half a megabyte of every process, and most keep nothing
-
-    return hashlib.sha256(value)
 
 
 def _digest_of(key):
@@ -123,8 +113,8 @@ class _Keys:
     def __init__(self, follows):
         self._follows = follows  # the code of functions and classes; else their names stand for it
         self._met, self._kept = {}, []
-        self._at = []  # the way to the value, for messages
-        self._in_global = self._sorts = False
+        self.at = []  # the way to the value, for messages
+        self.in_global = self._sorts = False
         self._attributes, self._modules = set(), []
         self._functions = []  # those whose code counts, with the ways to them
 
@@ -142,7 +132,7 @@ class _Keys:
             return ["name", str(name)]
         if not isinstance(inner, types.FunctionType):
             return self.value(inner)
-        module = self._module_name(inner.__module__)
+        module = self.module_name(inner.__module__)
         if "<" in inner.__qualname__ or module in _MAIN:
             raise LarderError(_message("a version needs a name that no other function has", "give one: name=\"...\"",
                                        function=inner.__qualname__, module=inner.__module__))
@@ -152,9 +142,9 @@ class _Keys:
         return [[name, self._within(f"{what} {name}", value)] for name, value in values.items()]
 
     def _within(self, place, value):
-        self._at.append(place)
+        self.at.append(place)
         key = self.value(value)
-        self._at.pop()
+        self.at.pop()
         return key
 
     def value(self, value):
@@ -217,11 +207,11 @@ class _Keys:
     def refuse(self, value, reason="", remedy=None):
         """Raise the error for a value that cannot be in a key, with the way to it."""
         kind = type(value)
-        where = {"value": " of ".join(_item_text(*place) if isinstance(place, tuple) else place for place in reversed(self._at))} if self._at else {}
+        where = {"value": " of ".join(_item_text(*place) if isinstance(place, tuple) else place for place in reversed(self.at))} if self.at else {}
         if reason:
             where["reason"] = reason
         raise LarderError(_message("a value cannot be part of a key", remedy or (
-            _CODE_REMEDY if self._in_global else _KEYABLE + ("" if self._follows else "; or have the function read it from a global, for which "
+            _CODE_REMEDY if self.in_global else _KEYABLE + ("" if self._follows else "; or have the function read it from a global, for which "
                                                                                        "the version stands")),
                                    type=kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}", **where))
 
@@ -238,7 +228,7 @@ class _Keys:
         if kind is Array and array._mmap is not None:
             segment = array._mmap
             return ["stored", segment.version.digest, segment.file, array.offset, array.shape, array.strides, self._dtype(array.dtype)]
-        if self._in_global and array.nbytes > _MOST_GLOBAL_BYTES:
+        if self.in_global and array.nbytes > _MOST_GLOBAL_BYTES:
             self.refuse(array, f"{array.nbytes} bytes in a global", "keep it in the store, with larder.cache, or pass it as an argument")
         key = [f"{kind.__module__}.{kind.__qualname__}", self._dtype(array.dtype), array.shape, array.strides, None]
         if kind is np.ma.MaskedArray:
@@ -263,7 +253,7 @@ class _Keys:
             self._dtype(part)
         return [repr(dtype), self._name(dtype.type)]  # two types of other libraries may have one repr
 
-    # Objects of Larder and of torch.
+    # Objects of Larder and of other libraries.
 
     def _ours(self, value):
         if isinstance(value, Dataset):
@@ -277,19 +267,7 @@ class _Keys:
         if isinstance(value, types.FunctionType) and value in _cached_functions:
             function, name, version, inputs = _cached_functions[value]
             return ["cached", self.identity(function, name, version), self.value(inputs) if callable(inputs) else list(map(_input_key, inputs))]
-        torch = sys.modules.get("torch")
-        tensors = (torch.Tensor, torch.nn.Parameter) if torch is not None and hasattr(torch, "nn") else ()
-        return self._tensor(value, torch) if type(value) in tensors else None
-
-    def _tensor(self, tensor, torch):
-        if tensor.layout is not torch.strided or tensor.grad_fn is not None or tensor.is_quantized or tensor.is_conj() or tensor.is_neg() or tensor.is_meta:
-            self.refuse(tensor, remedy="pass tensor.detach(), dense and not quantized, or tensor.numpy()")
-        if self._in_global and tensor.nbytes > _MOST_GLOBAL_BYTES:
-            self.refuse(tensor, f"{tensor.nbytes} bytes in a global", "pass it as an argument")
-        plain = torch.Tensor.detach(tensor).cpu().contiguous().reshape(-1)
-        contents = _sha256(plain.view(torch.uint8).numpy()).hexdigest() if plain.numel() else ""
-        return ["tensor", type(tensor).__name__, str(tensor.dtype), list(tensor.shape), list(tensor.stride()), str(tensor.device),
-                tensor.requires_grad, self.value(tensor.grad), self.value(vars(tensor)), contents]
+        return _foreign(self, value)
 
     # Functions, classes and modules.
 
@@ -331,9 +309,9 @@ class _Keys:
         return self.named("attribute", {name: member for name, member in getattr(value, "__dict__", {}).items() if name not in _NOT_CODE})
 
     def _name(self, thing):
-        return [self._module_name(getattr(thing, "__module__", None)), _name_of(thing)]
+        return [self.module_name(getattr(thing, "__module__", None)), _name_of(thing)]
 
-    def _module_name(self, name):
+    def module_name(self, name):
         """Return the name of a module. With a version the script has its path, as its code is not in the key."""
         if name not in _MAIN or self._follows:
             return _MAIN[0] if name in _MAIN else name
@@ -360,10 +338,10 @@ class _Keys:
             key += [[function.__globals__["__name__"], function.__code__.co_name, function.__code__.co_firstlineno, library]]
         elif is_followed or self._is_followed(function):
             key += [len(self._functions)]  # its code comes at the end: functions that call each other may be more than the stack has room for
-            self._functions.append((function, self._at[-_MOST_PLACES:]))
-        self._at.append(f"the function {function.__qualname__}")
+            self._functions.append((function, self.at[-_MOST_PLACES:]))
+        self.at.append(f"the function {function.__qualname__}")
         key += [self.value(function.__defaults__), self.value(function.__kwdefaults__), self.value(function.__dict__)]
-        self._at.pop()
+        self.at.pop()
         return key
 
     def closure(self, function):
@@ -381,8 +359,8 @@ class _Keys:
     def _code_of(self, function):
         code, names, imported, attributes = _scan(function.__code__)
         self._attributes.update(attributes)
-        read, was = [], self._in_global
-        self._in_global = True
+        read, was = [], self.in_global
+        self.in_global = True
         for name in names:
             if name in function.__globals__:
                 read.append([name, self._within(f"the global {name} of {function.__qualname__}", function.__globals__[name])])
@@ -391,7 +369,7 @@ class _Keys:
         for name, level, members in imported:
             read.append([name, level, [self._within(f"the import of {name} in {function.__qualname__}", module)
                                        for module in _imported(function.__globals__, name, level, members)]])
-        self._in_global = was
+        self.in_global = was
         return [code, read]
 
     def _class(self, kind):
@@ -402,8 +380,8 @@ class _Keys:
         if number is not None:  # an instance came first, or the class itself
             return ["class again", number]
         self._met[(id(kind),)] = len(self._met)
-        was, self._in_global = self._in_global, True
-        self._at.append(f"the class {kind.__qualname__}")
+        was, self.in_global = self.in_global, True
+        self.at.append(f"the class {kind.__qualname__}")
         members = vars(kind).items()
         if isinstance(kind, _enum_type()):
             members = [*((name, member.value) for name, member in kind.__members__.items()),
@@ -411,33 +389,33 @@ class _Keys:
                          or isinstance(member, (types.FunctionType, property, staticmethod, classmethod)))]
         key = ["class", self._name(kind), [self._class(base) for base in kind.__bases__], self._class(type(kind)),
                [[name, self._within(name, member)] for name, member in sorted(members, key=operator.itemgetter(0)) if name not in _NOT_CODE]]
-        self._at.pop()
-        self._in_global = was
+        self.at.pop()
+        self.in_global = was
         return key
 
     def _module(self, module):
         library = _library(module.__name__)
         if library is None and self._follows:
             self._modules.append((module, set()))  # what is read of it is found at the end
-        return ["module", self._module_name(module.__name__), library]
+        return ["module", self.module_name(module.__name__), library]
 
     def rest(self):
         """Return the keys of the code of functions, and of attributes of the user's modules: of each one if the code reads its name anywhere."""
         found, is_new, done_functions = [], True, 0
-        self._in_global = True
+        self.in_global = True
         while is_new:
             is_new = False
             while done_functions < len(self._functions):
-                function, self._at = self._functions[done_functions]
+                function, self.at = self._functions[done_functions]
                 done_functions += 1
                 found.append(self._code_of(function))
-            self._at = []
+            self.at = []
             for number, (module, done) in enumerate(self._modules):
                 for name in sorted(((self._attributes | {"__getattr__"}) & vars(module).keys()) - done):
                     done.add(name)
                     is_new = True
                     found.append([number, name, self._within(f"{module.__name__}.{name}", vars(module)[name])])
-        self._in_global = False
+        self.in_global = False
         return found
 
     # Other objects.
@@ -454,7 +432,7 @@ class _Keys:
         if name == "re.Pattern":
             return ["pattern", self.value(value.pattern), value.flags]
         if name in ("logging.Logger", "logging.RootLogger"):
-            return ["logger", self._module_name(value.name)]
+            return ["logger", self.module_name(value.name)]
         if name == "functools.cached_property":
             return ["property", self.value(value.func)]
         if name == "dataclasses.Field":  # its type is an annotation
@@ -468,10 +446,10 @@ class _Keys:
             return ["text", name, str(value)]
         if kind is object or _has_hidden_state(kind):
             self.refuse(value)
-        self._at.append(f"a {kind.__qualname__}")
+        self.at.append(f"a {kind.__qualname__}")
         slots = [[slot.__name__, self._slot(slot, value)] for slot in _slots(kind)]
         key = ["object", self._class(kind), self._attributes_of(value), slots]
-        self._at.pop()
+        self.at.pop()
         return key
 
     def _slot(self, slot, value):
@@ -514,31 +492,6 @@ def _input_key(value):
     return ["input", _path_digest(os.path.abspath(os.fspath(value)))]
 
 
-def _path_digest(path):
-    """Return the SHA-256 of a file, or of the names and contents in a folder. A file that has not changed is read once
-    in a process."""
-    try:
-        if os.path.isdir(path):
-            return [[name, _path_digest(os.path.join(path, name))] for name in sorted(os.listdir(path))]
-        found = os.stat(path)
-        if not stat.S_ISREG(found.st_mode):  # a pipe would be read for ever
-            raise LarderError(_message("an input cannot be read", "leave it out of inputs=", input=path, reason="it is neither a file nor a folder"))
-        state = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
-        known = _digests.get(path)
-        if known is not None and known[0] == state:
-            return known[1]
-        sha = _sha256()
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC), "rb") as file:
-            for piece in iter(lambda: file.read(1 << 20), b""):
-                sha.update(piece)
-    except OSError as e:
-        raise LarderError(_message("an input cannot be read", "mend its path, or leave it out of inputs=", input=path,
-                                   reason=e.strerror)) from e
-    if time.time() - max(found.st_mtime, found.st_ctime) > _SETTLED_S:
-        _digests[path] = state, sha.hexdigest()
-    return sha.hexdigest()
-
-
 # Code objects.
 
 
@@ -571,30 +524,3 @@ def _scan(code):
     key = [code.co_name, code.co_code.hex(), getattr(code, "co_exceptiontable", b"").hex(), code.co_flags, code.co_argcount,
            code.co_posonlyargcount, code.co_kwonlyargcount, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, constants]
     return _digest_of(key), sorted(names), imports, attributes
-
-
-def _is_builtin(function, name):
-    """Return whether a name that is no global is a builtin; else it is not there yet."""
-    builtins = function.__globals__.get("__builtins__", {})
-    return name in (builtins if isinstance(builtins, dict) else vars(builtins))
-
-
-def _imported(scope, name, level, members):
-    """Yield the modules that an import in a function reads; those of the user are imported, as the function would do it."""
-    package = scope.get("__package__") or ""
-    full = name if not level else ".".join(part for part in (*package.split(".")[:len(package.split(".")) - level + 1], name) if part)
-    top = full.partition(".")[0]
-    if _library(top) is not None or top not in sys.modules and _is_library(_spec_file(top)):
-        yield top, _version_of(top)  # without an import, which takes seconds for some
-        return
-    try:
-        module = importlib.import_module(full)
-        yield module
-        yield importlib.import_module(top)
-    except ImportError:
-        yield full, None
-        return
-    for member in members:
-        if not hasattr(module, member):  # then it is a module
-            with contextlib.suppress(ImportError):
-                importlib.import_module(f"{full}.{member}")

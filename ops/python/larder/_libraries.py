@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import os
@@ -83,3 +84,30 @@ def _spec_file(top):
     except (ImportError, ValueError):
         return None
     return spec and (spec.origin or next(iter(spec.submodule_search_locations or ()), None))
+
+
+def _is_builtin(function, name):
+    """Return whether a name that is no global is a builtin; else it is not there yet."""
+    builtins = function.__globals__.get("__builtins__", {})
+    return name in (builtins if isinstance(builtins, dict) else vars(builtins))
+
+
+def _imported(scope, name, level, members):
+    """Yield the modules that an import in a function reads; those of the user are imported, as the function would do it."""
+    package = scope.get("__package__") or ""
+    full = name if not level else ".".join(part for part in (*package.split(".")[:len(package.split(".")) - level + 1], name) if part)
+    top = full.partition(".")[0]
+    if _library(top) is not None or top not in sys.modules and _is_library(_spec_file(top)):
+        yield top, _version_of(top)  # without an import, which takes seconds for some
+        return
+    try:
+        module = importlib.import_module(full)
+        yield module
+        yield importlib.import_module(top)
+    except ImportError:
+        yield full, None
+        return
+    for member in members:
+        if not hasattr(module, member):  # then it is a module
+            with contextlib.suppress(ImportError):
+                importlib.import_module(f"{full}.{member}")

@@ -201,13 +201,8 @@ public final class ProtocolAttack implements Runnable {
     private static Verdict verdict(ByteBuffer message) {
         try {
             return verdict(Call.decode(message, Protocol.METHODS));
-        } catch (Call.NoSuchMethod refused) {
-            return Verdict.REFUSED;
-        } catch (BadMessage refused) {
-            if (refused.field().startsWith("parameters")) {
-                return Verdict.REFUSED;
-            }
-            throw refused;
+        } catch (Call.Refused refused) {
+            return refused.call().oneway() ? Verdict.CUT_SHORT : Verdict.REFUSED;
         }
     }
 

@@ -22,20 +22,27 @@ public record Call(
     private static final ByteBuffer NO_PARAMETERS =
             ByteBuffer.wrap(new byte[] {'{', '}'}).asReadOnlyBuffer();
 
-    /** Reports that a receiver has no such method. */
-    public static final class NoSuchMethod extends RuntimeException {
+    /** Reports a call that the receiver does not understand: its method is unknown, or a parameter is wrong. */
+    public static final class Refused extends RuntimeException {
         private static final long serialVersionUID = 1;
 
-        private final String method;
+        private final transient Call call;
+        private final @Nullable BadMessage parameter;
 
-        NoSuchMethod(String method) {
-            super(method, null, false, false);
-            this.method = method;
+        Refused(Call call, @Nullable BadMessage parameter) {
+            super(call.method, parameter, false, false);
+            this.call = call;
+            this.parameter = parameter;
         }
 
-        /** Returns the name in the call. */
-        public String method() {
-            return method;
+        /** Returns the call, without its parameters. */
+        public Call call() {
+            return call;
+        }
+
+        /** Returns which parameter is wrong; null if the method is unknown. */
+        public @Nullable BadMessage parameter() {
+            return parameter;
         }
     }
 
@@ -43,26 +50,23 @@ public record Call(
      * Reads a call.
      *
      * @param methods the class of the parameters of each method
-     * @throws BadMessage if it is no call, or its parameters are not those of the method
-     * @throws NoSuchMethod if it calls another method
+     * @throws BadMessage if it is no call
+     * @throws Refused if the method is not one of these, or the parameters are not those of the method
      */
     public static Call decode(ByteBuffer message, Map<String, ? extends Class<? extends Record>> methods) {
         Call envelope = Messages.decode(message, Call.class, Messages.UnknownFields.REFUSED);
         Class<? extends Record> type = methods.get(envelope.method);
         if (type == null) {
-            throw new NoSuchMethod(envelope.method);
+            throw new Refused(envelope, null);
         }
-        if (envelope.parameters == null) {
-            return new Call(envelope.method, none(type), envelope.more, envelope.oneway, envelope.upgrade);
-        }
-        return Messages.decode(message, Call.class, Messages.UnknownFields.REFUSED, type);
-    }
-
-    private static Record none(Class<? extends Record> type) {
         try {
-            return Messages.decode(NO_PARAMETERS, type, Messages.UnknownFields.REFUSED);
+            if (envelope.parameters != null) {
+                return Messages.decode(message, Call.class, Messages.UnknownFields.REFUSED, type);
+            }
+            Record none = Messages.decode(NO_PARAMETERS, type, Messages.UnknownFields.REFUSED);
+            return new Call(envelope.method, none, envelope.more, envelope.oneway, envelope.upgrade);
         } catch (BadMessage e) {
-            throw e.in("parameters");
+            throw new Refused(envelope, e.without("parameters"));
         }
     }
 }

@@ -19,9 +19,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MessageReader {
     private static final int INITIAL_CAPACITY = 1024;
+    private static final ByteBuffer NONE = ByteBuffer.allocate(0);
 
     private final MessageBudget budget;
-    private ByteBuffer buffer = ByteBuffer.allocate(INITIAL_CAPACITY);
+    private ByteBuffer buffer = NONE;
     private long takenBytes;
     private int start;
     private int scanned;
@@ -38,7 +39,7 @@ public final class MessageReader {
 
     /** Returns the memory to the budget. Bytes that were read and not taken are lost. */
     public void release() {
-        buffer = ByteBuffer.allocate(INITIAL_CAPACITY);
+        buffer = NONE;
         start = 0;
         scanned = 0;
         budget.giveBack(takenBytes);
@@ -57,9 +58,9 @@ public final class MessageReader {
         return buffer.position() > start;
     }
 
-    /** Returns whether no more bytes can be read before a message is taken. */
-    public boolean isFull() {
-        return buffer.position() - start > Messages.MAX_BYTES;
+    /** Returns whether bytes can be read without more memory. */
+    public boolean hasRoom() {
+        return buffer.position() - start < Math.max(buffer.capacity(), INITIAL_CAPACITY);
     }
 
     /** Reads the bytes that a channel has, and returns their number; -1 at its end. */
@@ -106,6 +107,10 @@ public final class MessageReader {
     }
 
     private void grow() {
+        if (buffer.capacity() == 0) {
+            buffer = ByteBuffer.allocate(INITIAL_CAPACITY);
+            return;
+        }
         int capacity = Math.min(2 * buffer.capacity(), Messages.MAX_BYTES + INITIAL_CAPACITY);
         if (!budget.tryTake(capacity)) {
             throw new MessageBudget.Exhausted(capacity);

@@ -42,7 +42,7 @@ public final class Messages {
     public enum UnknownFields {
         /** An object with one is refused: a receiver that ignored it would do another thing than it was asked to do. */
         REFUSED,
-        /** They are skipped: a sender of a later release may have more to say. So is an unknown enumerated value, if there is one called OTHER. */
+        /** They are skipped: a sender of a later release may have more to say. An unknown enumerated value is the one called OTHER, or absent. */
         IGNORED
     }
 
@@ -138,8 +138,10 @@ public final class Messages {
         }
     }
 
+    /** Returns what Gson says, without its advice to accept malformed JSON. */
     private static String firstLine(Exception e) {
-        return String.valueOf(e.getMessage()).lines().findFirst().orElse("");
+        String line = String.valueOf(e.getMessage()).lines().findFirst().orElse("");
+        return line.replaceFirst("^Use JsonReader.*?( at line|$)", "malformed$1");
     }
 
     /** A message that is being read. */

@@ -185,11 +185,11 @@ final class PlainCodecs {
         }
 
         @Override
-        public Object read(Messages.Source source) throws IOException {
+        public @Nullable Object read(Messages.Source source) throws IOException {
             String text = text(source.json());
             Object found = byWord.get(text);
             if (found == null && source.isTolerant()) {
-                found = byWord.get(OTHER);
+                return byWord.get(OTHER);
             }
             if (found == null) {
                 throw new BadMessage("", "it should be one of " + words + ", and is " + ValueCodec.shown(text));

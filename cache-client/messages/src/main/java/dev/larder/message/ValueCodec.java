@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads and writes the values of one type. */
 interface ValueCodec {
-    /** Returns the value, which the reader has reached; never null. */
+    /** Returns the value, which the reader has reached; null if it is one that only a later release knows. */
+    @Nullable
     Object read(Messages.Source source) throws IOException;
 
     /** Writes a value of the type. */

@@ -3,3 +3,4 @@
 package dev.larder.message;
 
 import org.jspecify.annotations.NullMarked;
+

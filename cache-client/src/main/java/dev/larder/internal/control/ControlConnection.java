@@ -52,6 +52,7 @@ final class ControlConnection implements AutoCloseable {
     private final SocketChannel channel;
     private final SelectionKey key;
     private final MessageReader messages = new MessageReader();
+    private boolean isAnswerDue;
     private boolean lost;
 
     private ControlConnection(Path store, Duration silence, Selector selector, SocketChannel channel)
@@ -89,8 +90,24 @@ final class ControlConnection implements AutoCloseable {
         if (request instanceof LoadRequest load) {
             callLoad(load);
         } else {
-            send(Messages.encode(new Call(Protocol.method(request), request, true, false, false)));
+            send(encoded(new Call(Protocol.method(request), request, true, false, false)));
         }
+    }
+
+    private byte[] encoded(Call call) {
+        try {
+            return Messages.encode(call);
+        } catch (Messages.MessageTooLong e) {
+            throw tooLong(e);
+        }
+    }
+
+    private LarderException tooLong(Messages.MessageTooLong reason) {
+        return Failure.of(ErrorCode.USAGE, "a request is too long")
+                .with("limit", Messages.MAX_BYTES)
+                .with("store", store)
+                .cause(reason)
+                .remedy("give it fewer or shorter values");
     }
 
     /** Sends sources that do not fit into one message ahead. */
@@ -99,10 +116,14 @@ final class ControlConnection implements AutoCloseable {
             Request request = isLast ? load.withSources(sources) : new Request.Sources(sources);
             return new Call(Protocol.method(request), request, true, false, false);
         });
-        send(pages.next());
-        while (pages.hasNext()) {
-            finish(ProgressListener.NONE, Deadline.none());
+        try {
             send(pages.next());
+            while (pages.hasNext()) {
+                finish(ProgressListener.NONE, Deadline.none());
+                send(pages.next());
+            }
+        } catch (Messages.MessageTooLong e) {
+            throw tooLong(e);
         }
     }
 
@@ -127,6 +148,13 @@ final class ControlConnection implements AutoCloseable {
     }
 
     private void send(byte[] message) {
+        if (isAnswerDue) { // its answer would be taken for that of this call
+            close();
+            throw Failure.of(ErrorCode.REFUSED, "the call before on this connection was not answered")
+                    .with("store", store)
+                    .remedy("begin again, with a build of its own");
+        }
+        isAnswerDue = true;
         ByteBuffer bytes = ByteBuffer.wrap(message);
         Deadline deadline = Deadline.after(silence);
         try {
@@ -178,6 +206,7 @@ final class ControlConnection implements AutoCloseable {
                     ? receive(end, "the deadline passed")
                     : receive(Deadline.after(silence), "the daemon sent nothing");
             Response response = received.response();
+            isAnswerDue = received.continues();
             if (response instanceof Problem problem) {
                 throw problem.exception();
             } else if (response instanceof Progress step && received.continues()) {

@@ -3,3 +3,4 @@
 package dev.larder.internal.control;
 
 import org.jspecify.annotations.NullMarked;
+

@@ -11,11 +11,12 @@ import java.util.regex.Pattern;
  * @param count how many there are
  */
 public record ShardRows(int index, int count) {
+    private static final int MOST = 999_999;
     private static final Pattern TEXT = Pattern.compile("(\\d{1,6})/(\\d{1,6})");
 
     /** Refuses what is none of the shards. */
     public ShardRows {
-        if (index < 0 || index >= count) {
+        if (index < 0 || index >= count || count > MOST) {
             throw new IllegalArgumentException("shard=" + index + "/" + count);
         }
     }

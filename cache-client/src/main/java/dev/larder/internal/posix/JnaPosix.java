@@ -300,10 +300,14 @@ final class JnaPosix implements Posix {
     @Override
     public int openProcess(long pid) {
         int descriptor = (int) LibC.syscall(LibC.SYS_PIDFD_OPEN, pid, 0, 0, 0, 0, 0);
-        if (descriptor >= 0 || Native.getLastError() == ENOSYS || Native.getLastError() == ESRCH) {
+        if (descriptor >= 0) {
             return descriptor;
         }
-        throw failed("pidfd_open").with("pid", pid).exception();
+        return switch (Native.getLastError()) {
+            case ESRCH -> NO_PROCESS;
+            case ENOSYS -> NOT_SUPPORTED;
+            default -> throw failed("pidfd_open").with("pid", pid).exception();
+        };
     }
 
     @Override

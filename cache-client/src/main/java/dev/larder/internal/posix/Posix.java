@@ -111,10 +111,16 @@ public interface Posix {
     void acceptInterrupts();
 
     /**
-     * Returns a descriptor of a process of this machine, which means that process even when its id is given to another; -1 where there
-     * is no such process, or the kernel has no such descriptors (before Linux 5.3). The caller closes it.
+     * Returns a descriptor of a process of this machine, which means that process even when its id is given to another; {@link #NO_PROCESS} if
+     * there is no such process, {@link #NOT_SUPPORTED} if the kernel has no such descriptors (before Linux 5.3). The caller closes it.
      */
     int openProcess(long pid);
+
+    /** Returned in place of a descriptor if there is no such process. */
+    int NO_PROCESS = -1;
+
+    /** Returned in place of a descriptor if the kernel cannot make one. */
+    int NOT_SUPPORTED = -2;
 
     /** Waits until the process of a descriptor has ended; false where it has not within this time. */
     boolean awaitEnd(int process, Duration timeout);

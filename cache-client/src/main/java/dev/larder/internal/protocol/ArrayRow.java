@@ -1,10 +1,12 @@
 package dev.larder.internal.protocol;
 
 import dev.larder.internal.layout.ColumnPart;
+import dev.larder.message.OptionalField;
 import dev.larder.npy.Dtype;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,13 +39,16 @@ public record ArrayRow(
         long offset,
         String crc32c,
         String source,
-        ColumnPart part) {
+        @OptionalField ColumnPart part) {
     private static final int MAX_NAME_BYTES = 1024;
+    private static final int MAX_SOURCE_BYTES = 4 * 1024;
     private static final int MAX_DTYPE_BYTES = 32 * 1024;
 
-    /** Copies the shape. */
+    /** Copies the shape, and cuts a source that is too long for a message. */
     public ArrayRow {
         shape = List.copyOf(shape);
+        source = Texts.cut(source, MAX_SOURCE_BYTES);
+        part = Objects.requireNonNullElse(part, ColumnPart.NONE);
     }
 
     /** Returns how a type stands in a row; one that is too long for that as bytes of the same length. */

@@ -9,6 +9,12 @@ package dev.larder.internal.protocol;
  * @param holders who reads them, for people; empty where nobody does
  */
 public record Done(long files, long bytes, long heldBytes, String holders, String message) implements Response {
+    /** Cuts texts that are too long for a message. */
+    public Done {
+        holders = Texts.cut(holders, Texts.MAX_BYTES);
+        message = Texts.cut(message, Texts.MAX_BYTES);
+    }
+
     /** Nothing to count, nothing to say. */
     public static final Done NOTHING = new Done(0, 0, 0, "", "");
 

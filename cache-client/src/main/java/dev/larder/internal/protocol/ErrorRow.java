@@ -10,6 +10,12 @@ import java.time.Instant;
  * @param trace where the first one came from
  */
 public record ErrorRow(long count, Instant first, Instant last, String message, String trace) {
+    /** Cuts texts that are too long for a message. */
+    public ErrorRow {
+        message = Texts.cut(message, Texts.MAX_BYTES);
+        trace = Texts.cut(trace, Texts.MAX_BYTES);
+    }
+
     /** Begins the message about a request that runs now and should be over. */
     public static final String LATE = "a request does not end, and others may wait for it";
 

@@ -12,7 +12,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reports a failure. The code is kept as it came: a later daemon may know more of them.
+ * Reports a failure. The code is kept as it came, because a later daemon may have more codes.
  *
  * @param error the full name of the error
  * @param rawCode the exit code of the command
@@ -26,7 +26,6 @@ public record Problem(
         implements Response {
     private static final String SERVICE = "org.varlink.service.";
     private static final int MAX_TEXT = 8 * 1024;
-    private static final int MAX_TRACE = 32 * 1024;
     private static final int MOST_VALUES = 32;
 
     /** Describes any failure; what is not a {@link LarderException} becomes {@link ErrorCode#UNEXPECTED}. */
@@ -54,10 +53,10 @@ public record Problem(
                 Texts.cut(failure.summary(), MAX_TEXT),
                 values,
                 Texts.cut(failure.remedy(), MAX_TEXT),
-                Texts.cut(trace, MAX_TRACE));
+                Texts.cut(trace, Texts.MAX_BYTES));
     }
 
-    /** Describes an error of a daemon that says no more than its name. */
+    /** Describes an error without parameters. */
     static Problem ofName(String error, String detail) {
         return new Problem(
                 error,

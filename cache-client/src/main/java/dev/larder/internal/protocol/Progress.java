@@ -9,6 +9,12 @@ public record Progress(
         Phase phase, String name, long bytesDone, long bytesTotal, long filesDone, long filesTotal, String message)
         implements Response {
 
+    /** Cuts texts that are too long for a message. */
+    public Progress {
+        name = Texts.cut(name, 1024);
+        message = Texts.cut(message, Texts.MAX_BYTES);
+    }
+
     /** A total that is not known yet. */
     public static final long UNKNOWN = -1;
 

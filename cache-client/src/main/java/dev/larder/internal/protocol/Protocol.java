@@ -60,6 +60,9 @@ public final class Protocol {
     /** The longest name in a call, in characters. */
     public static final int MAX_NAME_LENGTH = 1024;
 
+    /** The longest path of a source in a call, in characters; those that are loaded are bounded by the message. */
+    public static final int MAX_PATH_LENGTH = 4096;
+
     private Protocol() {}
 
     private static Map.Entry<String, Class<? extends Record>> method(String name, Class<? extends Record> parameters) {

@@ -4,6 +4,9 @@ import java.nio.charset.StandardCharsets;
 
 /** The length of texts, in bytes of UTF-8. */
 final class Texts {
+    /** The longest text for people. JSON may need 6 bytes for each, and some such texts have to fit into a message. */
+    static final int MAX_BYTES = 32 * 1024;
+
     private Texts() {}
 
     /** Returns a text for people, cut if it is too long. */

@@ -6,3 +6,4 @@
 package dev.larder.internal.protocol;
 
 import org.jspecify.annotations.NullMarked;
+

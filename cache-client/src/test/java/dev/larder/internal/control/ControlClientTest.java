@@ -239,6 +239,36 @@ class ControlClientTest {
     }
 
     @Test
+    void noAnswerIsTakenForThatOfALaterCall() throws Exception {
+        Request.Create request = new Request.Create("x", Duration.ofMinutes(1), 0, false);
+
+        try (ScriptedDaemon daemon =
+                        new ScriptedDaemon(store).answer(new Build("/folder")).answer();
+                BuildTurn turn = ControlClient.at(store)
+                        .patientFor(SHORT)
+                        .create(request, progress -> {})
+                        .orElseThrow()) {
+            assertThat(failureOf(() -> turn.makeRoom(5)).code()).isEqualTo(ErrorCode.DEADLINE);
+
+            LarderException failure = failureOf(() -> turn.publish(Map.of(), progress -> {}));
+
+            assertThat(failure).hasMessageStartingWith("the call before on this connection was not answered");
+            assertThat(daemon.received()).hasSize(2);
+        }
+    }
+
+    @Test
+    void aRequestTooLongForAMessageIsRefused() throws IOException {
+        try (ScriptedDaemon daemon = new ScriptedDaemon(store).answer(Done.NOTHING)) {
+            LarderException failure = failureOf(() -> ControlClient.at(store).pin("x".repeat(2 << 20)));
+
+            assertThat(failure.code()).isEqualTo(ErrorCode.USAGE);
+            assertThat(failure).hasMessageStartingWith("a request is too long: limit=1048576");
+            assertThat(daemon.received()).isEmpty();
+        }
+    }
+
+    @Test
     void anInterruptEndsAWait() throws Exception {
         CompletableFuture<LarderException> failure = new CompletableFuture<>();
         CountDownLatch waiting = new CountDownLatch(1);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.ShardRows;
 import dev.larder.message.Answer;
 import dev.larder.message.BadMessage;
@@ -16,6 +17,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -23,6 +25,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -72,7 +75,7 @@ class ProtocolTest {
 
         for (int length = 0; length < whole.length - 1; length++) {
             ByteBuffer cut = ByteBuffer.wrap(whole, 0, length).slice();
-            assertThatThrownBy(() -> Call.decode(cut, Protocol.METHODS)).isInstanceOf(BadMessage.class);
+            assertThatThrownBy(() -> Call.decode(cut, Protocol.METHODS)).isInstanceOfAny(BadMessage.class, Call.Refused.class);
         }
     }
 
@@ -91,7 +94,7 @@ class ProtocolTest {
                 assertThat(Call.decode(ByteBuffer.wrap(damaged), Protocol.METHODS)
                                 .parameters())
                         .isInstanceOf(Request.class);
-            } catch (BadMessage | Call.NoSuchMethod refused) {
+            } catch (BadMessage | Call.Refused refused) {
                 assertThat(refused).isNotNull();
             }
         }
@@ -102,30 +105,35 @@ class ProtocolTest {
             delimiter = '|',
             quoteCharacter = '`',
             value = {
-                "Info | {\"name\":\"a\",\"nam\":\"b\"} | parameters.nam: no such field",
-                "Info | {} | parameters.name: it is missing",
-                "Info | {\"name\":null} | parameters.name: it should be a text, and is null",
-                "Info | {\"name\":\"a\",\"name\":\"b\"} | parameters.name: it is there twice",
-                "Info | {\"name\":1} | parameters.name: it should be a text, and is number",
+                "Info | {\"name\":\"a\",\"nam\":\"b\"} | nam: no such field",
+                "Info | {} | name: it is missing",
+                "Info | {\"name\":null} | name: it should be a text, and is null",
+                "Info | {\"name\":\"a\",\"name\":\"b\"} | name: it is there twice",
+                "Info | {\"name\":1} | name: it should be a text, and is number",
                 "Info | {\"name\":\"\\ud83d\"} | Unpaired surrogate characters are not allowed in strict mode",
                 "Info | {\"na\\ud83d\":\"a\"} | Unpaired surrogate characters are not allowed in strict mode",
-                "Room | {\"bytes\":1.0} | parameters.bytes: it is no 64-bit integer: 1.0",
-                "Room | {\"bytes\":1e3} | parameters.bytes: it is no 64-bit integer: 1e3",
-                "Room | {\"bytes\":9223372036854775808} | parameters.bytes: it is no 64-bit integer: 9223372036854775808",
-                "Room | {\"bytes\":\"1\"} | parameters.bytes: it should be an integer, and is string",
-                "Pin | {\"name\":\"a\",\"pinned\":1} | parameters.pinned: it should be true or false, and is number",
-                "Load | {\"sources\":[{\"name\":\"a\"}]} | parameters.sources[0].path: it is missing",
-                "Load | {\"sources\":[],\"options\":{\"as\":\"tables\"}} | parameters.options.as: it should be one of",
-                "Load | {\"sources\":[],\"options\":{\"shard\":{\"index\":3,\"count\":3}}} | parameters.options.shard: shard=3/3",
-                "Load | {\"sources\":[],\"workers\":-1} | parameters: workers=-1",
-                "CreateRegion | {\"name\":\"a\",\"kind\":\"A\",\"bytes\":1} | parameters: kind is not 1 to 31 of",
+                "Room | {\"bytes\":1.0} | bytes: it is no 64-bit integer: 1.0",
+                "Room | {\"bytes\":1e3} | bytes: it is no 64-bit integer: 1e3",
+                "Room | {\"bytes\":9223372036854775808} | bytes: it is no 64-bit integer: 9223372036854775808",
+                "Room | {\"bytes\":\"1\"} | bytes: it should be an integer, and is string",
+                "Pin | {\"name\":\"a\",\"pinned\":1} | pinned: it should be true or false, and is number",
+                "Load | {\"sources\":[{\"name\":\"a\"}]} | sources[0].path: it is missing",
+                "Load | {\"sources\":[],\"options\":{\"as\":\"tables\"}} | options.as: it should be one of",
+                "Load | {\"sources\":[],\"options\":{\"shard\":{\"index\":3,\"count\":3}}} | options.shard: shard=3/3",
+                "Load | {\"sources\":[],\"workers\":-1} | workers=-1",
+                "Room | {\"bytes\":-1} | bytes is negative: -1",
+                "Create | {\"name\":\"a\",\"timeoutMs\":1,\"bytes\":-1} | bytes is negative: -1",
+                "Create | {\"name\":\"a\",\"timeoutMs\":-1} | timeoutMs: it is not from 0 to",
+                "Files | {\"files\":[{\"array\":\"a\",\"bytes\":-5}]} | files[0]: bytes is negative: -5",
+                "Load | {\"sources\":[],\"options\":{\"shard\":{\"index\":0,\"count\":1000000}}} | options.shard: shard=0/1000000",
+                "CreateRegion | {\"name\":\"a\",\"kind\":\"A\",\"bytes\":1} | kind is not 1 to 31 of",
             })
     void aParameterThatIsWrongIsRefusedByName(String method, String parameters, String reason) {
         ByteBuffer call = text("{\"method\":\"dev.larder.Store." + method + "\",\"parameters\":" + parameters + "}");
 
-        assertThatThrownBy(() -> Call.decode(call, Protocol.METHODS))
-                .isInstanceOf(BadMessage.class)
-                .hasMessageContaining(reason);
+        assertThatThrownBy(() -> Call.decode(call, Protocol.METHODS)).satisfies(refused -> assertThat(
+                        refused instanceof Call.Refused known ? String.valueOf(known.parameter()) : refused.toString())
+                .contains(reason));
     }
 
     private static ByteBuffer text(String text) {
@@ -178,7 +186,8 @@ class ProtocolTest {
     void aLaterDaemonMayHaveMoreToSay() {
         ArrayRow row = ProtocolSamples.row(List.of(1L), ArrayRow.State.RESIDENT);
         String now = new String(Answers.encodeOne(new Response.ArrayRows(List.of(row))), StandardCharsets.UTF_8);
-        String later = now.replace("\"resident\"", "\"frozen\",\"colour\":{\"x\":[1.5]}")
+        String later = now.replace("\"strings_offsets\"", "\"cubes_faces\"")
+                .replace("\"resident\"", "\"frozen\",\"colour\":{\"x\":[1.5]}")
                 .replace("}]}}\0", "}],\"new\":1},\"continues\":true,\"other\":{}}");
 
         Answers.Received received = Answers.decode(text(later));
@@ -188,6 +197,36 @@ class ProtocolTest {
                 .isInstanceOfSatisfying(
                         Response.ArrayRows.class,
                         rows -> assertThat(rows.arrays().get(0).state()).isEqualTo(ArrayRow.State.OTHER));
+    }
+
+    @Test
+    void textsThatAreTooLongAreCutAndNoneMakesAnAnswerFail() {
+        String wide = "\u2028".repeat(1 << 20); // six characters of JSON each
+        ArrayRow row = ProtocolSamples.row(List.of(1L), ArrayRow.State.RESIDENT);
+        ArrayRow long1 = new ArrayRow(
+                row.name(), row.dtype(), row.shape(), 'C', 1, 1, row.digest(), row.state(), false, 0, row.path(), 0, "", wide, row.part());
+        Progress progress = Progress.of(Progress.Phase.LOADING, wide, wide);
+
+        for (Response response : List.of(
+                new Response.ArrayRows(Collections.nCopies(100, long1)),
+                new Response.LoadRows(Collections.nCopies(100, progress)),
+                new Response.ErrorRows(Collections.nCopies(10, new ErrorRow(1, Instant.EPOCH, Instant.EPOCH, wide, wide))),
+                new Done(1, 1, 1, wide, wide))) {
+            Answers.encode(response).forEachRemaining(message -> assertThat(message.length)
+                    .isLessThanOrEqualTo(Messages.MAX_BYTES + 1));
+        }
+        assertThat(Answers.encodeProgress(progress).length).isLessThanOrEqualTo(Messages.MAX_BYTES + 1);
+    }
+
+    @Test
+    void namesLongerThanAnyArrayHasAreRefused() {
+        for (ThrowingCallable record : List.<ThrowingCallable>of(
+                () -> new Request.PartOfColumn("x".repeat(1025), ColumnPart.NONE),
+                () -> new Request.NewFile("x".repeat(1025), 1, ""),
+                () -> new Request.NewFile("x", 1, "y".repeat(4097)),
+                () -> new Request.NoteWhole("x", "y".repeat(129), ""))) {
+            assertThatThrownBy(record).isInstanceOf(IllegalArgumentException.class);
+        }
     }
 
     @Test

@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.Names;
+import dev.larder.internal.protocol.Build;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.Request;
 import dev.larder.server.control.Reply;
@@ -119,8 +120,14 @@ final class BuildQueue {
                 upload.cancel(); // too late: the client has left or was told that time is over
                 return;
             }
-            reply.session().keep(upload, upload::cancel);
-            reply.answer(upload.build());
+            try {
+                Build build = upload.build();
+                reply.session().keep(upload, true, upload::cancel);
+                reply.answer(build);
+            } catch (RuntimeException | Error e) {
+                upload.cancel();
+                reply.problem(e);
+            }
         }
 
         private void follow(Ingest other) {

@@ -1,50 +1,69 @@
 package dev.larder.server;
 
 import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.LoadRequest.Source;
+import dev.larder.message.MessageBudget;
 import dev.larder.server.control.Reply;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The sources that a connection has sent ahead of its load. Used by the control thread. */
 final class PendingSources {
-    /** Room for more files than a load can have. */
-    private static final long MOST_CHARACTERS = 256L << 20;
+    private static final int BYTES_OF_OBJECTS = 120;
 
-    private static final int CHARACTERS_OF_OBJECTS = 100;
-
+    private final MessageBudget budget;
     private final List<Source> sources = new ArrayList<>();
-    private long characters;
+    private long takenBytes;
+    private @Nullable LarderException refusal;
 
-    /** Returns those of a connection. */
-    static PendingSources of(Reply.Session session) {
+    private PendingSources(MessageBudget budget) {
+        this.budget = budget;
+    }
+
+    /** Returns those of a connection; their memory comes out of a budget. */
+    static PendingSources of(Reply.Session session, MessageBudget budget) {
         if (session.kept() instanceof PendingSources pending) {
             return pending;
         } else if (session.kept() != null) {
-            throw Failure.of(ErrorCode.REFUSED, "the connection has a build").remedy("load on a connection of its own");
+            throw Failure.of(ErrorCode.REFUSED, "the connection has a build")
+                    .remedy("load on a connection of its own");
         }
-        PendingSources pending = new PendingSources();
-        session.keep(pending, () -> {});
+        PendingSources pending = new PendingSources(budget);
+        session.keep(pending, false, pending::release);
         return pending;
     }
 
-    /** Adds some, if they fit into the memory of this daemon. */
+    /** Adds some, if there is memory for them; else nothing of the load that they are for can be loaded. */
     void add(List<Source> more) {
-        long most = Math.min(MOST_CHARACTERS, Runtime.getRuntime().maxMemory() / 16);
+        long bytes = 0;
         for (Source source : more) {
-            characters += CHARACTERS_OF_OBJECTS
-                    + source.name().length()
-                    + source.path().length();
+            bytes += BYTES_OF_OBJECTS + 2L * (source.name().length() + source.path().length());
         }
-        if (characters > most) {
-            throw Failure.of(ErrorCode.REFUSED, "the load has too many sources")
+        if (!budget.tryTake(bytes)) {
+            release();
+            refusal = Failure.of(ErrorCode.REFUSED, "the daemon has no memory for the sources of a load")
                     .with("sources", sources.size() + more.size())
-                    .with("limit", most + " characters")
                     .remedy("name folders instead of files, or load in several steps");
         }
+        requireWhole();
+        takenBytes += bytes;
         sources.addAll(more);
+    }
+
+    private void requireWhole() {
+        if (refusal != null) {
+            throw refusal;
+        }
+    }
+
+    private void release() {
+        budget.giveBack(takenBytes);
+        takenBytes = 0;
+        sources.clear();
     }
 
     /** Returns a load with the sources that were sent ahead of it. */
@@ -54,6 +73,8 @@ final class PendingSources {
         }
         session.forget();
         List<Source> all = new ArrayList<>(pending.sources);
+        pending.release();
+        pending.requireWhole();
         all.addAll(load.sources());
         return load.withSources(all);
     }

@@ -14,6 +14,7 @@ import dev.larder.internal.protocol.Response.ArrayRows;
 import dev.larder.internal.protocol.Response.ErrorRows;
 import dev.larder.internal.protocol.Response.LoadRows;
 import dev.larder.internal.protocol.Response.RegionRows;
+import dev.larder.message.MessageBudget;
 import dev.larder.server.control.FairQueue;
 import dev.larder.server.control.Reply;
 import dev.larder.server.control.RequestHandler;
@@ -55,6 +56,11 @@ final class RequestService implements RequestHandler {
     private final ErrorLog errors;
     private final Shutdown shutdown;
     private final Verifications verifications;
+
+    /** A sixteenth of the heap for all that wait for their load. */
+    private final MessageBudget pendingSources =
+            new MessageBudget(Runtime.getRuntime().maxMemory() / 16);
+
     private final Map<Class<?>, BiConsumer<Request, Reply>> handlers = new HashMap<>();
 
     RequestService(
@@ -130,6 +136,7 @@ final class RequestService implements RequestHandler {
 
     private void load(LoadRequest call, Reply reply) {
         LoadRequest request = PendingSources.addTo(call, reply.session());
+        request.sources().forEach(RequestService::requireAbsolute);
         if (request.registerOnly()) {
             run(
                     threads.sources(),
@@ -141,8 +148,18 @@ final class RequestService implements RequestHandler {
         }
     }
 
+    /** The working folder of a client is not that of the daemon. */
+    private static void requireAbsolute(LoadRequest.Source source) {
+        if (!source.isRemote() && !source.path().startsWith("/")) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "path of a source is not absolute")
+                    .with("dataset", source.name())
+                    .with("path", Names.printable(source.path()))
+                    .remedy("begin it with /");
+        }
+    }
+
     private void addSources(Request.Sources request, Reply reply) {
-        PendingSources.of(reply.session()).add(request.sources());
+        PendingSources.of(reply.session(), pendingSources).add(request.sources());
         reply.done(Done.NOTHING);
     }
 
@@ -169,7 +186,8 @@ final class RequestService implements RequestHandler {
     }
 
     private void create(Request.Create request, Reply reply, BuildQueue builds) {
-        if (reply.session().kept() != null) {
+        Object kept = reply.session().kept();
+        if (kept != null && !(kept instanceof Upload upload && upload.hasEnded())) {
             throw Failure.of(ErrorCode.REFUSED, "the connection has a build already, or sources of a load")
                     .remedy("create each dataset on a connection of its own");
         }
@@ -199,7 +217,7 @@ final class RequestService implements RequestHandler {
 
     private void publish(Request.Publish request, Reply reply) {
         Upload upload = requireUpload(reply);
-        upload.whenEnded((done, failure) -> reply.session().forget());
+        reply.onEnd(upload.whenEnded((done, failure) -> reply.session().forget()));
         answerAtEnd(upload, reply);
         run(threads.publishing(), reply, "Publish", upload::publish);
     }

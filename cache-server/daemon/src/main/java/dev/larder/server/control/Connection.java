@@ -45,6 +45,7 @@ final class Connection implements ActiveCall.Caller {
     private long deadlineNanos;
     private boolean isMessageBegun;
     private boolean isInputEnded;
+    private boolean hasCalled;
 
     private final Object lock = new Object();
     private @Nullable Kept kept;
@@ -67,7 +68,7 @@ final class Connection implements ActiveCall.Caller {
         this.deadlineNanos = System.nanoTime() + settings.callTimeout().toNanos();
     }
 
-    private record Kept(Object value, Runnable onClose) {}
+    private record Kept(Object value, boolean mayBeIdle, Runnable onClose) {}
 
     /** The server of connections. */
     interface ConnectionEvents {
@@ -96,10 +97,10 @@ final class Connection implements ActiveCall.Caller {
     }
 
     @Override
-    public void keep(Object value, Runnable onClose) {
+    public void keep(Object value, boolean mayBeIdle, Runnable onClose) {
         synchronized (lock) {
             if (!closed) {
-                kept = new Kept(value, onClose);
+                kept = new Kept(value, mayBeIdle, onClose);
                 if (process == null) {
                     process = PeerProcess.of(peer.pid());
                 }
@@ -129,6 +130,7 @@ final class Connection implements ActiveCall.Caller {
 
     /** Begins to work on a call. */
     ActiveCall begin(boolean wantsMore, boolean isOneway) {
+        hasCalled = true;
         ActiveCall begun = new ActiveCall(this, wantsMore, isOneway);
         call = begun;
         enter(Stage.WORKING, settings.heartbeat().toNanos());
@@ -147,21 +149,23 @@ final class Connection implements ActiveCall.Caller {
 
     /** Sends a message, drops what else is waiting, and ends the connection. */
     void endWith(byte[] message) {
-        lastWords = message;
-        enter(Stage.LEAVING, settings.stallTimeout().toNanos());
+        if (stage != Stage.LEAVING) {
+            lastWords = message;
+            enter(Stage.LEAVING, settings.stallTimeout().toNanos());
+            key.interestOpsAnd(~SelectionKey.OP_READ);
+        }
         readyToSend();
     }
 
     /** Reads the bytes that have arrived; false if the client has left. One that only sends no more, as pipes do, still gets its answers. */
     boolean read() throws IOException {
         boolean isThere = true;
-        if (reader.read(channel) < 0) {
+        if (stage == Stage.LEAVING || (stage == Stage.WORKING && !reader.hasRoom())) {
+            key.interestOpsAnd(~SelectionKey.OP_READ); // the call before has to be answered first
+        } else if (reader.read(channel) < 0) {
             isInputEnded = true;
             isThere = !isHungUp();
             key.interestOpsAnd(~SelectionKey.OP_READ);
-        }
-        if (reader.isFull() && stage == Stage.WORKING) {
-            key.interestOpsAnd(~SelectionKey.OP_READ); // the call before has to be answered first
         }
         return isThere;
     }
@@ -206,7 +210,8 @@ final class Connection implements ActiveCall.Caller {
         }
         boolean wasBlocked = unsent != null;
         unsent = batch.write(this::poll, channel);
-        boolean isReading = stage != Stage.LEAVING && !isInputEnded && !(stage == Stage.WORKING && reader.isFull());
+        boolean isReading =
+                stage != Stage.LEAVING && !isInputEnded && !(stage == Stage.WORKING && !reader.hasRoom());
         int reading = isReading ? SelectionKey.OP_READ : 0;
         key.interestOps(unsent == null ? reading : reading | SelectionKey.OP_WRITE);
         if (unsent != null) {
@@ -237,15 +242,26 @@ final class Connection implements ActiveCall.Caller {
         return call == null ? null : call.poll();
     }
 
-    /** The process of a connection that keeps a value is looked at from time to time, others end. */
+    /** A connection that may be idle is looked at from time to time, others end. */
     private long idleNanos() {
-        Duration time = kept() == null ? settings.idleTimeout() : settings.heartbeat();
+        Duration time = mayBeIdle() ? settings.heartbeat() : settings.idleTimeout();
         return time.toNanos();
+    }
+
+    private boolean mayBeIdle() {
+        synchronized (lock) {
+            return kept != null && kept.mayBeIdle;
+        }
     }
 
     /** Returns whether the last message was sent. */
     boolean isFinished() {
         return stage == Stage.LEAVING && unsent == null && lastWords == null;
+    }
+
+    /** Returns whether the client is late with a message, or with reading an answer; to be silent between calls is no fault. */
+    boolean isLate() {
+        return unsent != null || isMessageBegun || (stage == Stage.IDLE && !hasCalled);
     }
 
     /** Returns whether a handler has given its answer, sent or not. */
@@ -266,25 +282,25 @@ final class Connection implements ActiveCall.Caller {
         }
         ActiveCall current = call;
         if (stage == Stage.WORKING && current != null) {
-            if (isInputEnded && isHungUp()) {
+            if (isHungUp()) {
                 return false;
             }
             enter(Stage.WORKING, settings.heartbeat().toNanos());
             current.repeatProgress();
+            readyToSend();
             return true;
         }
         PeerProcess its;
         synchronized (lock) {
             its = process;
         }
-        boolean stays = kept() != null && (its == null || !its.hasEnded());
+        boolean stays = mayBeIdle() && (its == null || !its.hasEnded());
         enter(Stage.IDLE, settings.heartbeat().toNanos());
         return stays;
     }
 
     /** Closes the channel, and ends the call and the value that was kept. */
     void close() {
-        reader.release();
         key.cancel();
         try {
             channel.close();
@@ -309,6 +325,7 @@ final class Connection implements ActiveCall.Caller {
         if (its != null) {
             its.close();
         }
+        reader.release();
     }
 
     private void run(Runnable action) {

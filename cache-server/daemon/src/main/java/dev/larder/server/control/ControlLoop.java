@@ -205,7 +205,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
 
     private void flush(Connection connection) {
         try {
-            if (connection.flush(batch)) {
+            if (connection.flush(batch) && !stopping) {
                 dispatcher.take(connection); // the next call may have arrived
             }
         } catch (IOException clientIsGone) {
@@ -230,7 +230,9 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
             }
         }
         for (Connection connection : late) {
-            counters.increment(Counter.PROTOCOL_ERRORS);
+            if (connection.isLate()) {
+                counters.increment(Counter.PROTOCOL_ERRORS);
+            }
             drop(connection);
         }
         if (acceptPaused && acceptAgainNanos - now <= 0) {
@@ -305,7 +307,8 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
                 .with("socket", settings.socket())
                 .remedy(Remedy.START_DAEMON);
         for (Connection connection : connections) {
-            if (connection.stage() == Connection.Stage.WORKING && !connection.isAnswered()) {
+            boolean isWaiting = connection.stage() == Connection.Stage.WORKING && !connection.isAnswered();
+            if (isWaiting || (connection.stage() == Connection.Stage.IDLE && connection.kept() != null)) {
                 connection.endWith(Problem.of(stopped));
             }
         }

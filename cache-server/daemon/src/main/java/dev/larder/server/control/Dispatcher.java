@@ -115,20 +115,16 @@ final class Dispatcher {
         Call call;
         try {
             call = Call.decode(message, Protocol.METHODS);
-        } catch (Call.NoSuchMethod e) {
+        } catch (Call.Refused e) {
             counters.increment(Counter.PROTOCOL_ERRORS);
-            connection.begin(false, false).answer(noSuchMethod(e.method()));
-            return;
-        } catch (BadMessage e) {
-            counters.increment(Counter.PROTOCOL_ERRORS);
-            if (!e.field().startsWith("parameters")) {
-                throw e;
-            }
-            connection.begin(false, false).answer(badParameter(e.field(), e.reason()));
+            BadMessage parameter = e.parameter();
+            connection
+                    .begin(e.call().more(), e.call().oneway())
+                    .answer(parameter == null ? noSuchMethod(e.call().method()) : badParameter(parameter));
             return;
         }
         if (call.upgrade()) {
-            connection.begin(false, false).answer(badParameter("upgrade", "no other protocol is spoken here"));
+            connection.begin(call.more(), call.oneway()).answer(badParameter("upgrade", "no other protocol is spoken here"));
             return;
         }
         counters.increment(Counter.REQUESTS);
@@ -149,8 +145,13 @@ final class Dispatcher {
                         .remedy(Protocol.useOneRelease()));
     }
 
-    private Problem badParameter(String field, String reason) {
-        String parameter = field.substring(field.indexOf('.') + 1);
+    private Problem badParameter(BadMessage parameter) {
+        String reason = parameter.reason(); // of a record as a whole it begins with the field
+        String field = parameter.field().isEmpty() ? reason.split("[= ]", 2)[0] : parameter.field();
+        return badParameter(field, reason);
+    }
+
+    private Problem badParameter(String parameter, String reason) {
         return Problem.ofCall(
                 "InvalidParameter",
                 Failure.of(ErrorCode.BAD_INPUT, "parameter of the call is refused")

@@ -13,11 +13,11 @@ final class PeerProcess implements AutoCloseable {
         this.descriptor = descriptor;
     }
 
-    /** Returns the process with this number; null if it cannot be seen, as in another pid namespace, or has ended. */
+    /** Returns the process with this number; null if it cannot be watched, as in another pid namespace. */
     static @Nullable PeerProcess of(long pid) {
         try {
-            int descriptor = pid <= 0 ? -1 : Posix.system().openProcess(pid);
-            return descriptor < 0 ? null : new PeerProcess(descriptor);
+            int descriptor = pid <= 0 ? Posix.NOT_SUPPORTED : Posix.system().openProcess(pid);
+            return descriptor == Posix.NOT_SUPPORTED ? null : new PeerProcess(descriptor);
         } catch (LarderException e) {
             return null; // no descriptor is left, or the kernel forbids it: then only the socket counts
         }
@@ -25,11 +25,13 @@ final class PeerProcess implements AutoCloseable {
 
     /** Returns whether the process has ended, which leaves its sockets open if a child has them. */
     boolean hasEnded() {
-        return Posix.system().awaitEnd(descriptor, Duration.ZERO);
+        return descriptor == Posix.NO_PROCESS || Posix.system().awaitEnd(descriptor, Duration.ZERO);
     }
 
     @Override
     public void close() {
-        Posix.system().close(descriptor);
+        if (descriptor >= 0) {
+            Posix.system().close(descriptor);
+        }
     }
 }

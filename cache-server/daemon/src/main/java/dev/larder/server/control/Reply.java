@@ -54,8 +54,10 @@ public interface Reply {
          * Keeps a value for later calls, in place of an earlier one. The action runs once when the connection is closed, immediately if
          * it is closed already, unless {@link #forget} comes before. The connection also closes when the process that opened it has ended,
          * even if a child of that process has the socket, too.
+         *
+         * @param mayBeIdle whether the connection stays open however long it makes no call
          */
-        void keep(Object value, Runnable onClose);
+        void keep(Object value, boolean mayBeIdle, Runnable onClose);
 
         /** Keeps the value no longer. */
         void forget();

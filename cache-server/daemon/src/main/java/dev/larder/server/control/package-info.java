@@ -6,3 +6,4 @@
 package dev.larder.server.control;
 
 import org.jspecify.annotations.NullMarked;
+

@@ -97,8 +97,8 @@ record AccessToken(String text) {
     }
 
     /**
-     * Creates a file that is complete as soon as other processes see it. If another process has created one since, that one stays. A file
-     * system without links has a moment in which the second replaces the first.
+     * Creates a file that is complete as soon as other processes see it. If another process has created one since, that one stays. In a
+     * file system without links the second may replace the first for a moment.
      */
     private void createIn(Path file, @Nullable Integer group) throws IOException {
         Path whole = file.resolveSibling(file.getFileName() + "." + random().text);

@@ -74,6 +74,11 @@ final class MemberFiles {
         }
     }
 
+    /** Returns whether there is a file for an array. */
+    synchronized boolean has(String array) {
+        return lengths.containsKey(path(array));
+    }
+
     private synchronized void requireUnsealed() {
         if (!open || sealed) {
             throw Failure.of(ErrorCode.NOT_FOUND, "no such build, or it is being published")

@@ -5,6 +5,7 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.layout.ColumnPart;
+import dev.larder.internal.layout.Names;
 import dev.larder.internal.protocol.Build;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.LoadOptions;
@@ -49,6 +50,9 @@ import org.slf4j.LoggerFactory;
  * computed. Files of a member of the group are made by the daemon; see {@link MemberFiles}.
  */
 public final class Upload extends Ingest {
+    /** Of one dataset; more than its index can have in this heap. */
+    private static final int MOST_PARTS = 1_000_000;
+
     private static final Logger LOG = LoggerFactory.getLogger(Upload.class);
 
     private enum State {
@@ -177,6 +181,11 @@ public final class Upload extends Ingest {
         return Objects.requireNonNull(place, "the build has not begun").memberFiles;
     }
 
+    /** Returns whether the build is published or given up. */
+    public boolean hasEnded() {
+        return state.get() == State.ENDED;
+    }
+
     /** Fails with the reason if the build has been given up. */
     public void requireOpen() {
         try {
@@ -186,9 +195,22 @@ public final class Upload extends Ingest {
         }
     }
 
-    /** Notes which arrays are parts of columns. */
+    /** Notes which arrays are parts of columns; those of a member have to be announced. */
     public void noteParts(List<PartOfColumn> more) {
-        more.forEach(part -> parts.put(part.array(), part.part()));
+        MemberFiles memberFiles = memberFiles();
+        for (PartOfColumn part : more) {
+            boolean isRefused = memberFiles == null
+                    ? parts.size() >= MOST_PARTS && !parts.containsKey(part.array())
+                    : !memberFiles.has(part.array());
+            if (isRefused) {
+                throw Failure.of(ErrorCode.BAD_INPUT, "no array of the build can have this part")
+                        .with("dataset", dataset)
+                        .with("array", Names.printable(part.array()))
+                        .with("parts", parts.size())
+                        .remedy("announce the array before its part, and build several datasets if it has more than " + MOST_PARTS);
+            }
+            parts.put(part.array(), part.part());
+        }
     }
 
     /** Makes files for a member of the group; a client that may make them itself is refused. */

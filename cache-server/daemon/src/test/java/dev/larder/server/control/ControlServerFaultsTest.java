@@ -225,6 +225,29 @@ class ControlServerFaultsTest {
     }
 
     @Test
+    void aConnectionThatCallsNoMoreIsClosedUnlessItMayBeIdle() throws IOException {
+        start(64, LONG, SHORT, LONG);
+        handler.on((request, reply) -> {
+            if (request instanceof Request.Room room) {
+                reply.session().keep("kept", room.bytes() == 1, () -> {});
+            }
+            reply.done(Done.NOTHING);
+        });
+
+        try (RawClient plain = client().send(new Request.Status());
+                RawClient keeping = client().send(new Request.Room(2));
+                RawClient idle = client().send(new Request.Room(1))) {
+            for (RawClient each : List.of(plain, keeping, idle)) {
+                assertThat(each.receive()).isEqualTo(Done.NOTHING);
+            }
+            assertThat(plain.receive()).isNull();
+            assertThat(keeping.receive()).isNull();
+            assertThat(idle.send(new Request.Status()).receive()).isEqualTo(Done.NOTHING);
+        }
+        assertThat(counters.value(Counter.PROTOCOL_ERRORS)).isZero();
+    }
+
+    @Test
     void bytesThatComeOneAtATimeAreACall() throws IOException {
         start(64, LONG, LONG);
 
@@ -319,13 +342,17 @@ class ControlServerFaultsTest {
     }
 
     private void start(int maxConnections, Duration callTimeout, Duration stall) {
+        start(maxConnections, callTimeout, LONG, stall);
+    }
+
+    private void start(int maxConnections, Duration callTimeout, Duration idle, Duration stall) {
         Path socket = new StoreLayout(store).socket();
         ControlSettings settings = new ControlSettings(
                 socket,
                 "test",
                 maxConnections,
                 callTimeout,
-                LONG,
+                idle,
                 Duration.ofMillis(100),
                 stall,
                 Duration.ofMillis(200));

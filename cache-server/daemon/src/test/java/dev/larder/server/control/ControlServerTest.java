@@ -24,13 +24,18 @@ import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.Counters;
 import dev.larder.server.metrics.ErrorLog;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -328,6 +333,51 @@ class ControlServerTest {
     }
 
     @Test
+    void aOnewayCallThatIsRefusedIsNotAnsweredEither() throws IOException {
+        try (RawClient raw = raw()) {
+            raw.send("{\"method\":\"dev.larder.Store.Nothing\",\"oneway\":true}\0");
+            raw.send("{\"method\":\"dev.larder.Store.Room\",\"parameters\":{},\"oneway\":true}\0");
+
+            assertThat(raw.send(new Request.Room(2)).receive()).isEqualTo(Done.NOTHING);
+        }
+    }
+
+    @Test
+    void bytesBehindACallThatWaitsAreNotReadAndItsLeavingIsNoticed() throws Exception {
+        CountDownLatch left = new CountDownLatch(1);
+        CountDownLatch called = new CountDownLatch(1);
+        handler.on((request, reply) -> {
+            reply.onDisconnect(left::countDown);
+            called.countDown();
+        });
+
+        try (SocketChannel channel = SocketChannel.open(Protocol.address(store.resolve("control.sock")))) {
+            channel.write(ByteBuffer.wrap("{\"method\":\"dev.larder.Store.Room\",\"parameters\":{\"bytes\":1}}\0"
+                    .getBytes(StandardCharsets.UTF_8)));
+            assertThat(called.await(60, TimeUnit.SECONDS)).isTrue();
+            channel.configureBlocking(false);
+            byte[] more = new byte[4 << 20];
+            Arrays.fill(more, (byte) '{');
+            assertThat(channel.write(ByteBuffer.wrap(more))).isLessThan(1 << 20);
+        }
+
+        assertThat(left.await(60, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void aProcessThatHasEndedIsNoticed() throws Exception {
+        Process process = new ProcessBuilder("true").start();
+        PeerProcess running = PeerProcess.of(process.pid());
+        process.waitFor();
+        PeerProcess late = PeerProcess.of(process.pid());
+
+        assertThat(Objects.requireNonNull(running).hasEnded()).isTrue();
+        assertThat(Objects.requireNonNull(late).hasEnded()).isTrue();
+        running.close();
+        late.close();
+    }
+
+    @Test
     void theInterfaceIsDescribed() throws IOException {
         try (RawClient raw = raw().send(new Request.GetInterfaceDescription(Protocol.INTERFACE))) {
             assertThat(raw.receive())
@@ -340,7 +390,7 @@ class ControlServerTest {
         CountDownLatch closed = new CountDownLatch(1);
         handler.on((request, reply) -> {
             if (reply.session().kept() == null) {
-                reply.session().keep("first", closed::countDown);
+                reply.session().keep("first", true, closed::countDown);
             }
             reply.done(Done.of(0, 0, String.valueOf(reply.session().kept())));
         });

@@ -49,7 +49,7 @@ public final class BatchPublisherBuilder {
 
     /**
      * Has the first batch wait until so many consumers are attached, so that none of them misses one; 0 by default. With 1 or more,
-     * publishing fails with {@code REFUSED} if the last consumer dies; one that closes has read what it needs.
+     * publishing fails with {@code REFUSED} if the last consumer dies; one that closes ends nothing.
      */
     public BatchPublisherBuilder consumers(int count) {
         consumers = (int) require(count, 0, RingDescriptor.SEAT_LIMIT, "consumers");

@@ -1,0 +1,43 @@
+"""Digests of files and folders that calls read."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+
+from ._errors import LarderError, _message
+
+_SETTLED_S = 1  # a file that was written later than this may be written again within one tick of its clock
+_digests: dict = {}
+
+
+def _sha256(value=b""):
+    import hashlib  # when it is used: it takes half a megabyte of every process, and most keep nothing
+
+    return hashlib.sha256(value)
+
+
+def _path_digest(path):
+    """Return the SHA-256 of a file, or of the names and contents in a folder. A file that has not changed is read once
+    in a process."""
+    try:
+        if os.path.isdir(path):
+            return [[name, _path_digest(os.path.join(path, name))] for name in sorted(os.listdir(path))]
+        found = os.stat(path)
+        if not stat.S_ISREG(found.st_mode):  # a pipe would be read for ever
+            raise LarderError(_message("an input cannot be read", "leave it out of inputs=", input=path, reason="it is neither a file nor a folder"))
+        state = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+        known = _digests.get(path)
+        if known is not None and known[0] == state:
+            return known[1]
+        sha = _sha256()
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC), "rb") as file:
+            for piece in iter(lambda: file.read(1 << 20), b""):
+                sha.update(piece)
+    except OSError as e:
+        raise LarderError(_message("an input cannot be read", "mend its path, or leave it out of inputs=", input=path,
+                                   reason=e.strerror)) from e
+    if time.time() - max(found.st_mtime, found.st_ctime) > _SETTLED_S:
+        _digests[path] = state, sha.hexdigest()
+    return sha.hexdigest()
