@@ -420,6 +420,21 @@ class BuilderTest(TalkCase):
 
 
 class InterruptTest(TalkCase):
+    def test_a_call_that_was_left_gives_its_answers_to_no_other(self):
+        def talk(client):
+            for _ in iter(client.call, None):
+                client.progress()
+                client.done()
+        self.talk(talk)
+
+        with room("_control")._Connection(self.store) as connection:
+            connection.call("Room", {"bytes": 1})
+            with self.assertRaises(KeyError):
+                connection.call("Room", {"bytes": 2}, progress=lambda step: step["nothing"])
+            with self.assertRaisesRegex(larder.LarderError, "the connection to the daemon is closed"):
+                connection.call("Room", {"bytes": 3})
+
+
     def test_an_interrupt_ends_a_call_and_closes_its_connection(self):
         ended = threading.Event()
 

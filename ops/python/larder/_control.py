@@ -37,21 +37,26 @@ class _Connection:
 
     def call(self, method, parameters=None, progress=None, end=None):
         """Call a method, and return its answers without reports of progress. `end` is when to give up, by the monotonic clock."""
-        self._send({"method": _INTERFACE + method, "parameters": parameters or {}, "more": True})
-        answers = []
-        while True:
-            answer = self._receive(end)
-            found = answer.get("parameters")
-            found = found if isinstance(found, dict) else {}
-            if "error" in answer:
-                raise _error(self.store, answer["error"], found)
-            step = found.get("progress")
-            if step is None:
-                answers.append(found)
-            elif progress is not None:
-                progress(step)
-            if not answer.get("continues"):
-                return answers
+        is_over = False
+        try:
+            self._send({"method": _INTERFACE + method, "parameters": parameters or {}, "more": True})
+            answers = []
+            while not is_over:
+                answer = self._receive(end)
+                found = answer.get("parameters")
+                found = found if isinstance(found, dict) else {}
+                is_over = not answer.get("continues")
+                if "error" in answer:
+                    raise _error(self.store, answer["error"], found)
+                step = found.get("progress")
+                if step is None:
+                    answers.append(found)
+                elif progress is not None:
+                    progress(step)
+            return answers
+        finally:
+            if not is_over:
+                self.close()  # or the next call would take the rest of the answers for its own
 
     def close(self):
         """Close the connection. Harmless when done twice."""
