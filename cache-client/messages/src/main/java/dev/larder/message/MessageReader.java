@@ -1,6 +1,8 @@
 package dev.larder.message;
 
+import java.io.EOFException;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +24,7 @@ public final class MessageReader {
     private static final ByteBuffer NONE = ByteBuffer.allocate(0);
 
     private final MessageBudget budget;
+    private final int maxBytes;
     private ByteBuffer buffer = NONE;
     private long takenBytes;
     private int start;
@@ -29,12 +32,22 @@ public final class MessageReader {
 
     /** Creates a reader whose memory has no other bound than the length of a message. */
     public MessageReader() {
-        this(new MessageBudget(Long.MAX_VALUE));
+        this(Messages.MAX_BYTES);
+    }
+
+    /** Creates a reader of messages of at most so many bytes, with no other bound of its memory. */
+    public MessageReader(int maxBytes) {
+        this(new MessageBudget(Long.MAX_VALUE), maxBytes);
     }
 
     /** Creates a reader whose memory, but for the first KiB, comes out of a budget; {@link #release} returns it. */
     public MessageReader(MessageBudget budget) {
+        this(budget, Messages.MAX_BYTES);
+    }
+
+    private MessageReader(MessageBudget budget, int maxBytes) {
         this.budget = budget;
+        this.maxBytes = maxBytes;
     }
 
     /** Returns the memory to the budget. Bytes that were read and not taken are lost. */
@@ -65,6 +78,11 @@ public final class MessageReader {
 
     /** Reads the bytes that a channel has, and returns their number; -1 at its end. */
     public int read(ReadableByteChannel channel) throws IOException {
+        makeRoom();
+        return channel.read(buffer);
+    }
+
+    private void makeRoom() {
         if (start > 0) {
             buffer.limit(buffer.position()).position(start);
             buffer.compact();
@@ -74,7 +92,26 @@ public final class MessageReader {
         if (!buffer.hasRemaining()) {
             grow();
         }
-        return channel.read(buffer);
+    }
+
+    /**
+     * Waits for the next message of a stream, and returns it without its NUL byte, valid until the next call.
+     *
+     * @throws BadMessage as {@link #next()} does
+     * @throws EOFException if the stream has ended
+     */
+    public ByteBuffer next(InputStream in) throws IOException {
+        for (ByteBuffer message = next(); ; message = next()) {
+            if (message != null) {
+                return message;
+            }
+            makeRoom();
+            int count = in.read(buffer.array(), buffer.position(), buffer.remaining());
+            if (count < 0) {
+                throw new EOFException(hasBytes() ? "the stream ended within a message" : "the stream ended");
+            }
+            buffer.position(buffer.position() + count);
+        }
     }
 
     /**
@@ -86,15 +123,19 @@ public final class MessageReader {
         if (hasBytes() && buffer.get(start) != '{') {
             throw new BadMessage("", "it does not begin with {");
         }
-        for (; scanned < buffer.position(); scanned++) {
-            if (buffer.get(scanned) == 0) {
-                ByteBuffer message = buffer.slice(start, scanned - start);
-                start = ++scanned;
-                return message;
-            }
-            if (scanned - start >= Messages.MAX_BYTES) {
-                throw new BadMessage("", "it is longer than " + Messages.MAX_BYTES + " bytes");
-            }
+        byte[] bytes = buffer.array();
+        int end = (int) Math.min(buffer.position(), start + maxBytes + 1L);
+        int at = scanned;
+        while (at < end && bytes[at] != 0) {
+            at++;
+        }
+        scanned = at;
+        if (at < end) {
+            ByteBuffer message = buffer.slice(start, at - start);
+            start = ++scanned;
+            return message;
+        } else if (at - start > maxBytes) {
+            throw new BadMessage("", "it is longer than " + maxBytes + " bytes");
         }
         return null;
     }
@@ -111,7 +152,7 @@ public final class MessageReader {
             buffer = ByteBuffer.allocate(INITIAL_CAPACITY);
             return;
         }
-        int capacity = Math.min(2 * buffer.capacity(), Messages.MAX_BYTES + INITIAL_CAPACITY);
+        int capacity = Math.min(2 * buffer.capacity(), maxBytes + INITIAL_CAPACITY);
         if (!budget.tryTake(capacity)) {
             throw new MessageBudget.Exhausted(capacity);
         }

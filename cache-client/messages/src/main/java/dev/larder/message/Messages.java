@@ -8,13 +8,18 @@ import java.io.CharArrayReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.io.Writer;
+import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,37 +41,58 @@ public final class Messages {
 
     private static final int ROWS_A_PAGE = 256;
 
+    private static final ClassValue<ValueCodec> CODECS = new ClassValue<>() {
+        @Override
+        protected ValueCodec computeValue(Class<?> type) {
+            return ValueCodec.of(type);
+        }
+    };
+
     private Messages() {}
 
     /** The members of an object that its record does not have. */
     public enum UnknownFields {
         /** An object with one is refused: a receiver that ignored it would do another thing than it was asked to do. */
         REFUSED,
-        /** They are skipped: a sender of a later release may have more to say. An unknown enumerated value is the one called OTHER, or absent. */
+        /** They are skipped; the fields of the record have to be there. */
+        SKIPPED,
+        /**
+         * They are skipped, and fields of the record may be absent: a sender may be of another release. An unknown enumerated value is the one called
+         * OTHER, or absent.
+         */
         IGNORED
     }
 
     /** Returns the message with its NUL byte; fails with {@link MessageTooLong} if it would be longer than {@link #MAX_BYTES}. */
     public static byte[] encode(Record message) {
-        LimitedText text = new LimitedText();
+        return write(message.getClass(), message, MAX_BYTES);
+    }
+
+    /** Returns one of the messages of a sealed interface, with its NUL byte; fails with {@link MessageTooLong} beyond a length. */
+    public static <T> byte[] encode(Class<T> type, T message, int maxBytes) {
+        return write(type, message, maxBytes);
+    }
+
+    private static byte[] write(Class<?> type, Object message, int maxBytes) {
+        LimitedText text = new LimitedText(maxBytes);
         try {
-            RecordCodec.of(message.getClass()).write(new JsonWriter(text), message);
+            CODECS.get(type).write(new JsonWriter(text), message);
         } catch (IOException e) {
             throw new UncheckedIOException(e); // no file is written
         }
         byte[] bytes = text.append('\0').toString().getBytes(StandardCharsets.UTF_8);
-        if (bytes.length > MAX_BYTES + 1) {
-            throw new MessageTooLong();
+        if (bytes.length > maxBytes + 1) {
+            throw new MessageTooLong(maxBytes);
         }
         return bytes;
     }
 
-    /** Reports a message that is longer than {@link #MAX_BYTES}. */
+    /** Reports a message that is longer than its receiver takes. */
     public static final class MessageTooLong extends RuntimeException {
         private static final long serialVersionUID = 1;
 
-        MessageTooLong() {
-            super("message is longer than " + MAX_BYTES + " bytes", null, false, false);
+        MessageTooLong(int maxBytes) {
+            super("message is longer than " + maxBytes + " bytes", null, false, false);
         }
     }
 
@@ -79,6 +105,19 @@ public final class Messages {
 
     /** Writes a list as messages that are short enough, one after the other, when they are asked for; at least one. */
     public static <T> Iterator<byte[]> pages(List<T> list, Page<T> toMessage) {
+        return encodedPages(list, (elements, isLast) -> encode(toMessage.of(elements, isLast)));
+    }
+
+    /** Writes a list as {@link #pages(List, Page)} does, as messages of a sealed interface. */
+    public static <M, T> Iterator<byte[]> pages(Class<M> type, List<T> list, Function<List<T>, M> toMessage) {
+        return encodedPages(list, (elements, isLast) -> encode(type, toMessage.apply(elements), MAX_BYTES));
+    }
+
+    private interface EncodedPage<T> {
+        byte[] of(List<T> elements, boolean isLast);
+    }
+
+    private static <T> Iterator<byte[]> encodedPages(List<T> list, EncodedPage<T> encoded) {
         return new Iterator<>() {
             private int from;
             private boolean isOver;
@@ -96,7 +135,7 @@ public final class Messages {
                 for (int count = Math.min(ROWS_A_PAGE, list.size() - from); ; count /= 2) {
                     int to = from + count;
                     try {
-                        byte[] page = encode(toMessage.of(list.subList(from, to), to == list.size()));
+                        byte[] page = encoded.of(list.subList(from, to), to == list.size());
                         from = to;
                         isOver = to == list.size();
                         return page;
@@ -110,8 +149,12 @@ public final class Messages {
         };
     }
 
-    /** Reads a message without its NUL byte. Numbers have to be 64-bit integers, keys unique, and texts whole. */
-    public static <R extends Record> R decode(ByteBuffer message, Class<R> type, UnknownFields unknown) {
+    /**
+     * Reads a message without its NUL byte. Numbers have to be 64-bit integers, keys unique, and texts whole.
+     *
+     * @param type a record, or a sealed interface of records
+     */
+    public static <T> T decode(ByteBuffer message, Class<T> type, UnknownFields unknown) {
         return decode(message, type, unknown, null);
     }
 
@@ -119,23 +162,31 @@ public final class Messages {
      * Reads a message as {@link #decode(ByteBuffer, Class, UnknownFields)} does, with a type for its one component of type {@code Object};
      * null skips it.
      */
-    static <R extends Record> R decode(
-            ByteBuffer message, Class<R> type, UnknownFields unknown, @Nullable Class<?> open) {
+    static <T> T decode(ByteBuffer message, Class<T> type, UnknownFields unknown, @Nullable Class<?> open) {
         try {
             CharBuffer text = StandardCharsets.UTF_8.newDecoder().decode(message.duplicate());
             JsonReader json = new JsonReader(new CharArrayReader(text.array(), text.arrayOffset(), text.remaining()));
             json.setStrictness(Strictness.STRICT);
             json.setNestingLimit(MAX_DEPTH);
-            R record = type.cast(RecordCodec.of(type).read(new Source(json, unknown, open)));
+            T value = Objects.requireNonNull(type.cast(CODECS.get(type).read(new Source(json, unknown, open))));
             if (json.peek() != JsonToken.END_DOCUMENT) {
                 throw new BadMessage("", "there is more than one JSON object");
             }
-            return record;
+            return value;
         } catch (CharacterCodingException e) {
             throw new BadMessage("", "it is not UTF-8");
         } catch (IOException | IllegalStateException e) { // Gson's, for malformed JSON
             throw new BadMessage("", "it is not JSON: " + firstLine(e));
         }
+    }
+
+    /** Returns the jars or folders of classes that another process needs to use messages. */
+    public static List<Path> classPath() {
+        return Stream.of(Messages.class, JsonReader.class) // one jar has both, but there may be folders of classes
+                .map(type -> type.getProtectionDomain().getCodeSource().getLocation())
+                .map(location -> Path.of(URI.create(location.toString())))
+                .distinct()
+                .toList();
     }
 
     /** Returns what Gson says, without its advice to accept malformed JSON. */
@@ -157,6 +208,11 @@ public final class Messages {
     /** Collects text, and fails as soon as there is too much of it. */
     private static final class LimitedText extends Writer {
         private final StringBuilder text = new StringBuilder(256);
+        private final int maxLength;
+
+        LimitedText(int maxLength) {
+            this.maxLength = maxLength;
+        }
 
         @Override
         public void write(char[] characters, int from, int length) {
@@ -182,8 +238,8 @@ public final class Messages {
         }
 
         private void requireRoom() {
-            if (text.length() > MAX_BYTES) {
-                throw new MessageTooLong();
+            if (text.length() > maxLength) {
+                throw new MessageTooLong(maxLength);
             }
         }
 

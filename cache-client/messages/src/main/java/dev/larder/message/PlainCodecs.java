@@ -4,6 +4,8 @@ import com.google.gson.stream.JsonReader;
 import com.google.gson.stream.JsonToken;
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -23,6 +25,7 @@ final class PlainCodecs {
             char.class, new OfCharacter(),
             Duration.class, new OfDuration(),
             Instant.class, new OfInstant(),
+            Path.class, new OfPath(),
             Object.class, new OfOpen());
 
     private static final String OTHER = "other";
@@ -116,6 +119,23 @@ final class PlainCodecs {
         @Override
         public Object absent(long orElse) {
             return (char) orElse;
+        }
+    }
+
+    private static final class OfPath implements ValueCodec {
+        @Override
+        public Object read(Messages.Source source) throws IOException {
+            String text = text(source.json());
+            try {
+                return Path.of(text);
+            } catch (InvalidPathException e) {
+                throw new BadMessage("", "it is no path: " + e.getReason());
+            }
+        }
+
+        @Override
+        public void write(JsonWriter json, Object value) throws IOException {
+            json.value(value.toString());
         }
     }
 

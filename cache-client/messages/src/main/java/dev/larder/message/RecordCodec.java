@@ -3,6 +3,7 @@ package dev.larder.message;
 import com.google.gson.stream.JsonReader;
 import com.google.gson.stream.JsonToken;
 import com.google.gson.stream.JsonWriter;
+import dev.larder.message.Messages.UnknownFields;
 import java.io.IOException;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
@@ -102,7 +103,7 @@ final class RecordCodec implements ValueCodec {
             throws IOException {
         Integer index = indices.get(name);
         if (index == null) {
-            if (!source.isTolerant()) {
+            if (source.unknown() == UnknownFields.REFUSED) {
                 throw new BadMessage(ValueCodec.shown(name), "no such field");
             }
             source.json().skipValue();

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.ReadableByteChannel;
@@ -101,5 +103,31 @@ class MessageReaderTest {
         second.release();
         assertThat(readAll(second, pieces("{}\0".getBytes(StandardCharsets.UTF_8), 3)))
                 .containsExactly("{}");
+    }
+
+    @Test
+    void aStreamIsReadMessageByMessageUntilItEnds() throws IOException {
+        InputStream stream = new ByteArrayInputStream("{1}\0{22}\0{3".getBytes(StandardCharsets.UTF_8));
+        MessageReader reader = new MessageReader();
+
+        assertThat(StandardCharsets.UTF_8.decode(reader.next(stream)).toString())
+                .isEqualTo("{1}");
+        assertThat(StandardCharsets.UTF_8.decode(reader.next(stream)).toString())
+                .isEqualTo("{22}");
+        assertThatThrownBy(() -> reader.next(stream))
+                .isInstanceOf(EOFException.class)
+                .hasMessage("the stream ended within a message");
+    }
+
+    @Test
+    void aReaderOfLongMessagesReadsThem() throws IOException {
+        byte[] bytes = ("{" + "x".repeat(3 * Messages.MAX_BYTES) + "}\0").getBytes(StandardCharsets.UTF_8);
+
+        assertThat(new MessageReader(bytes.length - 1)
+                        .next(new ByteArrayInputStream(bytes))
+                        .remaining())
+                .isEqualTo(bytes.length - 1);
+        assertThatThrownBy(() -> new MessageReader(bytes.length - 2).next(new ByteArrayInputStream(bytes)))
+                .hasMessage("it is longer than " + (bytes.length - 2) + " bytes");
     }
 }

@@ -7,6 +7,7 @@ import dev.larder.message.Messages.MessageTooLong;
 import dev.larder.message.Messages.UnknownFields;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -182,6 +183,37 @@ class MessagesTest {
         assertThat(read.colour()).isEqualTo(Colour.OTHER);
         assertThat(read.limit()).isEqualTo(-1);
         assertThat(read.number()).isZero();
+    }
+
+    @Test
+    void whereUnknownFieldsAreSkippedTheOthersHaveToBeThere() {
+        ByteBuffer later = text("{\"new\":{\"name\":[1.5]},\"name\":\"n\"}");
+
+        assertThat(Messages.decode(later, Tree.class, UnknownFields.SKIPPED)).isEqualTo(new Tree("n", null));
+        assertThatThrownBy(() -> Messages.decode(text("{\"new\":1}"), Tree.class, UnknownFields.SKIPPED))
+                .hasMessage("name: it is missing");
+        assertThatThrownBy(() -> Messages.decode(text("{\"name\":null}"), Tree.class, UnknownFields.SKIPPED))
+                .hasMessage("name: it should be a text, and is null");
+    }
+
+    @Test
+    void aMessageOfASealedInterfaceIsAnObjectWithTheRecordAsItsMember() {
+        byte[] message = Messages.encode(Shape.class, new Circle(4), 100);
+
+        assertThat(new String(message, StandardCharsets.UTF_8)).isEqualTo("{\"circle\":{\"radius\":4}}\0");
+        assertThat(Messages.decode(ByteBuffer.wrap(message, 0, message.length - 1), Shape.class, UnknownFields.REFUSED))
+                .isEqualTo(new Circle(4));
+        assertThatThrownBy(() -> Messages.encode(Shape.class, new Circle(4), message.length - 2))
+                .isInstanceOf(Messages.MessageTooLong.class);
+    }
+
+    @Test
+    void aPathIsAText() {
+        record Place(Path path) {}
+
+        assertThat(strict("{\"path\":\"/a/ä b\"}", Place.class)).isEqualTo(new Place(Path.of("/a/ä b")));
+        assertThatThrownBy(() -> strict("{\"path\":\"/a\\u0000\"}", Place.class))
+                .hasMessageStartingWith("path: it is no path: ");
     }
 
     @Test

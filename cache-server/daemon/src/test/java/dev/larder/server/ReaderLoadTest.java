@@ -230,7 +230,6 @@ class ReaderLoadTest {
         "tell-nothing, DEADLINE, a reader made no progress",
         "eat-heap, UNEXPECTED, LARDER_READER_HEAP=SIZE; if the file is small",
         "flood, UNEXPECTED, xthe end",
-        "junk, UNEXPECTED, a reader broke the protocol",
         "crash, UNEXPECTED, A fatal error has been detected by the Java Runtime Environment: SIGSEGV",
         "throw, UNEXPECTED, a bug",
         "refuse, BAD_INPUT, x.hostile offset=12 column=a reason=its sum is wrong; write it again",
@@ -265,6 +264,35 @@ class ReaderLoadTest {
                 .satisfies(e -> assertThat(String.valueOf(e.getMessage())).hasSizeLessThan(4000));
         assertNothingIsLeft();
         served.load("good", ServedStore.writeInts(sources.resolve("good.npy"), 1));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "print-endlessly | O                       | it does not begin with {",
+                "print-endlessly | {\"failed\":{\"reason\":\"a | it is longer than 1048576 bytes",
+                "print           | {\"granted\":{}}         | granted: no such field",
+            })
+    void aMessageThatIsNoneIsRefusedWithTheReason(String how, String printed, String reason) throws IOException {
+        served.start();
+        String end = how.equals("print") ? "\0" : "";
+        Path source = source("x", how + " " + printed + end);
+
+        assertThatThrownBy(() -> served.load("d", source))
+                .hasMessageContaining("a reader broke the protocol: kind=hostile")
+                .hasMessageContaining(reason)
+                .satisfies(e -> assertThat(String.valueOf(e.getMessage())).hasSizeLessThan(4000));
+        assertNothingIsLeft();
+    }
+
+    @Test
+    void aReaderThatEndsWithinAMessageHasDied() throws IOException {
+        served.start();
+        Path source = source("x", "print-and-exit {\"finished\":{}");
+
+        assertThatThrownBy(() -> served.load("d", source)).hasMessageContaining("a reader died: kind=hostile exit=0");
+        assertNothingIsLeft();
     }
 
     @Test

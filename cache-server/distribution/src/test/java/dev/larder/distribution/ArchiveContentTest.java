@@ -99,7 +99,8 @@ class ArchiveContentTest {
             assertThat(listed.out().lines())
                     .anyMatch(name -> name.matches(folder + "larder-reader-" + kind + "-.*\\.jar"))
                     .anyMatch(name -> name.matches(folder + "THIRD-PARTY.txt"))
-                    .noneMatch(name -> name.contains("larder-reader-api"));
+                    .noneMatch(name -> name.contains("larder-reader-api") || name.contains("larder-messages"))
+                    .noneMatch(name -> name.matches(folder + "gson-.*"));
         }
     }
 

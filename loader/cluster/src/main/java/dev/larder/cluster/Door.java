@@ -163,11 +163,10 @@ final class Door implements AutoCloseable {
         try {
             NodeLink link =
                     NodeLink.toNode(socket, options.secret(), options.times().silence());
-            Message hello = link.receive();
-            if (hello.kind() != Message.Kind.HELLO) {
-                throw new NodeLink.StrangerException("it does not say who it is");
+            if (link.receive() instanceof Message.Hello hello) {
+                return new Member(link, hello);
             }
-            return new Member(link, hello);
+            throw new NodeLink.StrangerException("it does not say who it is");
         } finally {
             strangers.release();
         }
@@ -177,10 +176,10 @@ final class Door implements AutoCloseable {
         while (true) {
             Message message = member.link().receive();
             member.heard();
-            switch (message.kind()) {
-                case PING -> {}
-                case LINE -> lines.offer(LineForwarder.RankLine.of(member.shortText(), message));
-                default -> events.add(new Event(member, message, null));
+            if (message instanceof Message.Lines some) {
+                lines.offer(member.shortText(), some.rank(), some.outputLines());
+            } else if (!(message instanceof Message.Ping)) {
+                events.add(new Event(member, message, null));
             }
         }
     }

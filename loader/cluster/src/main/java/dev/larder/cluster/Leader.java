@@ -5,6 +5,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.time.Deadline;
 import dev.larder.launch.internal.MasterPort;
+import dev.larder.launch.process.NodePlace;
 import java.net.InetAddress;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -76,7 +77,7 @@ final class Leader implements AutoCloseable {
     static @Nullable Leader start(NodeOptions options, NodeListener listener) {
         BlockingQueue<Door.Event> events = new LinkedBlockingQueue<>();
         LineForwarder lines = new LineForwarder(
-                line -> listener.lineOf(line.node(), line.rank(), line.line()),
+                some -> listener.linesOf(some.node(), some.rank(), some.lines()),
                 lost -> lost + " lines of other nodes were left out here");
         Door door = Door.open(options, events, lines, listener);
         if (door == null) {
@@ -153,21 +154,18 @@ final class Leader implements AutoCloseable {
             return null;
         }
         if (listing == null) {
-            leader.tell(Message.of(Message.Kind.LIST));
+            leader.tell(new Message.ListSources());
             awaitData(List.of(leader), member -> member.data() != null);
-            Message listed = leader.data();
-            if (listed == null || listed.number("exitCode") != 0) {
+            Message.OfData listed = leader.data();
+            if (listed == null || listed.exitCode() != 0) {
                 return stop != null ? stopped() : listed == null ? null : dataFailed(leader, listed);
             }
-            listing = listed.text("text");
+            listing = listed.text();
         }
         int places = data.isCut() ? group.size() : 0;
         for (Member member : group) {
             if (!member.isLoaded(places)) {
-                member.tell(Message.of(Message.Kind.LOAD)
-                        .with("listing", listing)
-                        .with("node", member.node())
-                        .with("nodes", group.size()));
+                member.tell(new Message.Load(listing, member.node(), group.size()));
             }
         }
         awaitData(group, member -> member.isLoaded(places));
@@ -179,7 +177,7 @@ final class Leader implements AutoCloseable {
     private @Nullable Verdict proveShards(NodeData data) throws InterruptedException {
         List<String> proofs = new ArrayList<>();
         group.forEach(
-                member -> proofs.add(Objects.requireNonNull(member.loaded()).text("proof")));
+                member -> proofs.add(Objects.requireNonNull(member.loaded()).proof()));
         String found;
         try {
             found = data.agree(proofs);
@@ -193,12 +191,12 @@ final class Leader implements AutoCloseable {
                             + "; start again when nothing writes to it");
         }
         wholes = found;
-        Message keep = Message.of(Message.Kind.KEEP).with("wholes", found);
+        Message keep = new Message.Keep(found);
         group.forEach(member -> {
             member.data(null); // it may have kept them before
             member.tell(keep);
         });
-        awaitData(group, member -> member.data() != null && member.data().kind() == Message.Kind.KEPT);
+        awaitData(group, member -> member.data() instanceof Message.Kept);
         return stop != null ? stopped() : firstFailure();
     }
 
@@ -221,8 +219,8 @@ final class Leader implements AutoCloseable {
     }
 
     private static boolean hasFailed(Member member) {
-        Message data = member.data();
-        return data != null && data.number("exitCode") != 0;
+        Message.OfData data = member.data();
+        return data != null && data.exitCode() != 0;
     }
 
     /** Names the node that could not bring the data, or that has other data than the first; null where all have the same. */
@@ -232,15 +230,15 @@ final class Leader implements AutoCloseable {
             return failed;
         }
         Member first = group.get(0);
-        Message there = first.loaded();
+        Message.Loaded there = first.loaded();
         for (Member member : group) {
-            Message here = member.loaded();
-            if (here != null && there != null && !here.text("text").equals(there.text("text"))) {
+            Message.Loaded here = member.loaded();
+            if (here != null && there != null && !here.text().equals(there.text())) {
                 return new Verdict(
                         ErrorCode.BAD_INPUT.number(),
                         "the source changed between nodes: node=" + member.text() + " has="
-                                + oneLine(here.text("text")) + " node=" + first.text() + " has="
-                                + oneLine(there.text("text"))
+                                + oneLine(here.text()) + " node=" + first.text() + " has="
+                                + oneLine(there.text())
                                 + "; start again when nothing writes to it, or make the copies on all machines equal");
             }
         }
@@ -249,8 +247,8 @@ final class Leader implements AutoCloseable {
 
     private @Nullable Verdict firstFailure() {
         for (Member member : group) {
-            Message said = member.data();
-            if (said != null && said.number("exitCode") != 0) {
+            Message.OfData said = member.data();
+            if (said != null && said.exitCode() != 0) {
                 return dataFailed(member, said);
             }
         }
@@ -261,10 +259,8 @@ final class Leader implements AutoCloseable {
         return lines.strip().replace('\n', ',');
     }
 
-    private static Verdict dataFailed(Member member, Message data) {
-        return new Verdict(
-                data.integer("exitCode"),
-                "the data are not there: node=" + member.text() + " reason=" + data.text("text"));
+    private static Verdict dataFailed(Member member, Message.OfData data) {
+        return new Verdict(data.exitCode(), "the data are not there: node=" + member.text() + " reason=" + data.text());
     }
 
     /** Waits until enough nodes are there: for the fewest as long as it may take, for more no longer than for late ones. */
@@ -337,16 +333,16 @@ final class Leader implements AutoCloseable {
                 + chosen.stream().map(Member::text).collect(Collectors.joining(", ")));
         for (Member member : chosen) {
             member.takePart();
-            member.tell(Message.of(Message.Kind.START)
-                    .with("node", member.node())
-                    .with("nodes", chosen.size())
-                    .with("firstRank", member.node() * ranksHere)
-                    .with("worldSize", chosen.size() * ranksHere)
-                    .with("masterAddress", masterAddress())
-                    .with("masterPort", begun.port())
-                    .with("round", begun.number())
-                    .with("restarts", failures)
-                    .with("runId", runId));
+            member.tell(new Message.Start(new NodePlace(
+                    member.node(),
+                    chosen.size(),
+                    member.node() * ranksHere,
+                    chosen.size() * ranksHere,
+                    masterAddress(),
+                    begun.port(),
+                    begun.number(),
+                    failures,
+                    runId)));
         }
         return begun;
     }
@@ -409,15 +405,15 @@ final class Leader implements AutoCloseable {
                     ? new Verdict(0, "")
                     : new Verdict(ErrorCode.UNEXPECTED.number(), "the ranks ended before their time");
         }
-        Message over = failed.over();
-        String what = over == null ? "" : over.text("what") + " node=" + failed.text();
+        Message.Over over = failed.over();
+        String what = over == null ? "" : over.what() + " node=" + failed.text();
         failures++;
         String attempt = " attempt=" + failures + "/" + (options.plan().maxRestarts() + 1);
-        boolean isFinal = over != null && over.number("isFinal") == 1; // its program could not be started
+        boolean isFinal = over != null && over.isFinal(); // its program could not be started
         if (over != null && (isFinal || failures > options.plan().maxRestarts())) {
-            String tail = over.text("lines");
+            String tail = over.lines();
             String advice = tail.isEmpty() ? "; it printed nothing" : "; its last lines:\n" + tail;
-            return new Verdict(over.integer("exitCode"), "a rank failed: " + what + attempt + advice);
+            return new Verdict(over.exitCode(), "a rank failed: " + what + attempt + advice);
         }
         listener.said("a rank failed: " + what + attempt + "; restarting the ranks of all nodes");
         return null;
@@ -457,7 +453,7 @@ final class Leader implements AutoCloseable {
             caller.tell(farewell(caller, end));
             return;
         }
-        boolean isOwn = caller.hello().text("token").equals(token);
+        boolean isOwn = caller.hello().token().equals(token);
         Member leader = isOwn ? caller : own;
         if (leader == null) {
             early.add(caller); // the leader's own node calls at once, and is the measure of all others
@@ -475,9 +471,7 @@ final class Leader implements AutoCloseable {
         own = leader;
         caller.seat(options.times().heartbeat());
         members.add(caller);
-        caller.tell(Message.of(Message.Kind.SEATED)
-                .with("isLate", round == null ? 0 : 1)
-                .with("leader", leader.hello().text("host")));
+        caller.tell(new Message.Seated(round != null, leader.hello().host()));
         if (round != null) {
             listener.said(caller.text() + " came late, and takes part from the next restart on");
         }
@@ -494,25 +488,24 @@ final class Leader implements AutoCloseable {
 
     private void refuse(Member caller, String objection) {
         listener.said("a node was turned away: node=" + caller.text() + " reason=" + objection);
-        caller.tell(Message.of(Message.Kind.REFUSED).with("reason", objection));
+        caller.tell(new Message.Refused(objection));
         caller.hangUp();
     }
 
     private void hear(Member member, Message message) {
-        if (message.kind().isOfData()) {
-            member.data(message);
-            return;
-        }
         Round running = round;
-        boolean takesPart = running != null && running.has(member);
-        if (message.kind() == Message.Kind.STOP) {
-            askStop(member, StopKind.of(message.text("kind")), group.contains(member));
-        } else if (running != null && takesPart && message.number("round") == running.number()) {
-            if (message.kind() == Message.Kind.OVER) {
-                member.over(message);
-            } else if (message.kind() == Message.Kind.FAILING && running.haltReason() == null) {
-                running.halt(StopKind.TERMINATE, "rank " + message.text("rank") + " failed on " + member.text());
-            }
+        if (message instanceof Message.OfData data) {
+            member.data(data);
+        } else if (message instanceof Message.Stop asked) {
+            askStop(member, asked.kind(), group.contains(member));
+        } else if (running == null || !running.has(member)) {
+            return; // it is about ranks of an earlier round
+        } else if (message instanceof Message.Over over && over.round() == running.number()) {
+            member.over(over);
+        } else if (message instanceof Message.Failing failing
+                && failing.round() == running.number()
+                && running.haltReason() == null) {
+            running.halt(StopKind.TERMINATE, "rank " + failing.rank() + " failed on " + member.text());
         }
     }
 
@@ -556,9 +549,7 @@ final class Leader implements AutoCloseable {
     }
 
     private static Message farewell(Verdict verdict) {
-        return Message.of(Message.Kind.FINAL)
-                .with("exitCode", verdict.exitCode())
-                .with("message", verdict.message());
+        return new Message.Final(verdict.exitCode(), verdict.message());
     }
 
     /** Sends the end of the run to all nodes, and waits until they hang up. */

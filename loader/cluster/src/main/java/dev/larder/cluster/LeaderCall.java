@@ -102,20 +102,20 @@ final class LeaderCall {
         LaunchPlan plan = options.plan();
         NodeData data = options.data();
         NodeIdentity identity = NodeIdentity.of(options.store());
-        return Message.of(Message.Kind.HELLO)
-                .with("token", token)
-                .with("runName", options.runName())
-                .with("nodeRank", options.nodeRank())
-                .with("host", identity.host())
-                .with("boot", identity.boot())
-                .with("store", identity.store())
-                .with("place", identity.place())
-                .with("storePath", options.store())
-                .with("nnodes", options.minNodes() + ":" + options.maxNodes())
-                .with("ranks", plan.worldSize())
-                .with("maxRestarts", plan.maxRestarts())
-                .with("command", command(plan.words()))
-                .with("data", data == null ? "" : data.wanted());
+        return new Message.Hello(
+                token,
+                options.runName(),
+                options.nodeRank(),
+                identity.host(),
+                identity.boot(),
+                identity.store(),
+                identity.place(),
+                options.store().toString(),
+                options.minNodes() + ":" + options.maxNodes(),
+                plan.worldSize(),
+                plan.maxRestarts(),
+                command(plan.words()),
+                data == null ? "" : data.wanted());
     }
 
     /** Tells commands apart without a word of their arguments, which may be nobody's business. */

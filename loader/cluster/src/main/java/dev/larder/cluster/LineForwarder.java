@@ -4,41 +4,36 @@ import dev.larder.launch.process.OutputLine;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.function.Function;
 
 /**
- * Hands lines of ranks on in a thread of its own, and keeps a bounded number of them: ranks never wait for a network or a terminal.
- * What does not fit is left out and counted.
+ * Hands lines of ranks on in a thread of its own, those of one stream together, and keeps a bounded number of them: ranks never wait for a
+ * network or a terminal. Lines that do not fit are left out and counted.
  */
 final class LineForwarder implements AutoCloseable {
-    /** Takes a line. */
+    /** Takes lines. */
     interface Taker {
-        void take(RankLine line) throws IOException;
+        void take(RankLines lines) throws IOException;
     }
 
-    /** A line and the rank that wrote it. */
-    record RankLine(String node, int rank, OutputLine line) {
-        Message message() {
-            return Message.of(Message.Kind.LINE)
-                    .with("rank", rank)
-                    .with("error", line.isError() ? 1 : 0)
-                    .with("overwritten", line.isOverwritten() ? 1 : 0)
-                    .with("raw", line.raw());
-        }
+    /** Lines of one stream of a rank, in their order. */
+    record RankLines(String node, int rank, List<OutputLine> lines) {}
 
-        static RankLine of(String node, Message message) {
-            return new RankLine(
-                    node,
-                    message.integer("rank"),
-                    new OutputLine(
-                            message.text("raw"), message.number("error") == 1, message.number("overwritten") == 1));
-        }
-
+    private record RankLine(String node, int rank, OutputLine line) {
         private int size() {
             return 64 + line.raw().length();
         }
+
+        private boolean isOfSameStream(RankLine other) {
+            return rank == other.rank && node.equals(other.node) && line.isError() == other.line.isError();
+        }
     }
+
+    /** What is handed on together is no longer than this, or one line. */
+    private static final int TOGETHER_CHARACTERS = 64 << 10;
 
     private static final int MOST_CHARACTERS = 4 << 20;
 
@@ -60,11 +55,15 @@ final class LineForwarder implements AutoCloseable {
         thread.start();
     }
 
-    /** Takes a line, or leaves it out where too much is waiting. */
-    synchronized void offer(RankLine line) {
-        if (isClosed) {
-            return;
+    /** Takes lines of a rank, and leaves out those that do not fit. */
+    synchronized void offer(String node, int rank, List<OutputLine> some) {
+        if (!isClosed) {
+            some.forEach(line -> offer(new RankLine(node, rank, line)));
+            notifyAll();
         }
+    }
+
+    private void offer(RankLine line) {
         if (characters + line.size() > MOST_CHARACTERS) {
             lost++;
             return;
@@ -74,7 +73,6 @@ final class LineForwarder implements AutoCloseable {
             lost = 0;
         }
         add(line);
-        notifyAll();
     }
 
     private void add(RankLine line) {
@@ -96,16 +94,27 @@ final class LineForwarder implements AutoCloseable {
         }
     }
 
-    private synchronized RankLine next() throws InterruptedException {
+    private synchronized RankLines next() throws InterruptedException {
         isTaking = false;
         notifyAll();
         while (lines.isEmpty()) {
             wait();
         }
-        RankLine line = lines.remove();
-        characters -= line.size();
         isTaking = true;
-        return line;
+        RankLine first = lines.element();
+        List<OutputLine> together = new ArrayList<>();
+        int size = 0;
+        for (RankLine line = first;
+                line != null
+                        && line.isOfSameStream(first)
+                        && (line == first || size + line.size() <= TOGETHER_CHARACTERS);
+                line = lines.peek()) {
+            lines.remove();
+            together.add(line.line());
+            size += line.size();
+        }
+        characters -= size;
+        return new RankLines(first.node(), first.rank(), together);
     }
 
     private void run() {

@@ -10,18 +10,18 @@ final class Member {
     private static final AtomicInteger COUNT = new AtomicInteger();
 
     private final NodeLink link;
-    private final Message hello;
+    private final Message.Hello hello;
     private final int number = COUNT.incrementAndGet();
     private volatile int node = -1;
     private volatile @Nullable Outbox outbox;
     private boolean hasTakenPart;
     private volatile long heardNanos = System.nanoTime();
-    private @Nullable Message data;
-    private @Nullable Message loaded;
-    private @Nullable Message over;
+    private Message.@Nullable OfData data;
+    private Message.@Nullable Loaded loaded;
+    private Message.@Nullable Over over;
     private long overNanos;
 
-    Member(NodeLink link, Message hello) {
+    Member(NodeLink link, Message.Hello hello) {
         this.link = link;
         this.hello = hello;
     }
@@ -30,7 +30,7 @@ final class Member {
         return link;
     }
 
-    Message hello() {
+    Message.Hello hello() {
         return hello;
     }
 
@@ -45,7 +45,7 @@ final class Member {
     }
 
     int nodeRank() {
-        return hello.integer("nodeRank");
+        return hello.nodeRank();
     }
 
     /** Returns how many came before it. */
@@ -91,15 +91,14 @@ final class Member {
     }
 
     /** Returns what it said last of the data; null before. */
-    @Nullable
-    Message data() {
+    Message.@Nullable OfData data() {
         return data;
     }
 
-    void data(@Nullable Message message) {
-        data = message;
-        if (message != null && message.kind() == Message.Kind.LOADED && message.number("exitCode") == 0) {
-            loaded = message;
+    void data(Message.@Nullable OfData answer) {
+        data = answer;
+        if (answer instanceof Message.Loaded done && done.exitCode() == 0) {
+            loaded = done;
         }
     }
 
@@ -109,38 +108,36 @@ final class Member {
      * @param nodes how many nodes it has its shards among; 0 where its place does not matter
      */
     boolean isLoaded(int nodes) {
-        Message said = loaded;
-        return said != null && (nodes == 0 || (said.integer("node") == node && said.integer("nodes") == nodes));
+        Message.Loaded said = loaded;
+        return said != null && (nodes == 0 || (said.node() == node && said.nodes() == nodes));
     }
 
     /** Returns what it said when it had the data; null before. */
-    @Nullable
-    Message loaded() {
+    Message.@Nullable Loaded loaded() {
         return loaded;
     }
 
     /** Returns what it said of the end of its ranks; null while they run. */
-    @Nullable
-    Message over() {
+    Message.@Nullable Over over() {
         return over;
     }
 
-    void over(@Nullable Message message) {
+    void over(Message.@Nullable Over message) {
         over = message;
         overNanos = System.nanoTime();
     }
 
     boolean hasSucceeded() {
-        return over != null && over.text("outcome").equals("success");
+        return over != null && over.outcome() == Message.Over.Outcome.SUCCESS;
     }
 
     boolean hasFailed() {
-        return over != null && over.text("outcome").equals("failure");
+        return over != null && over.outcome() == Message.Over.Outcome.FAILURE;
     }
 
     /** Returns when its rank failed, by this machine's clock. */
     long failedNanos() {
-        return over == null ? overNanos : overNanos - over.number("ageNanos");
+        return over == null ? overNanos : overNanos - over.ageNanos();
     }
 
     /** Sends a message. One that is taken in need not read it for the leader to go on. */
@@ -160,11 +157,11 @@ final class Member {
     /** Names the node, for people. */
     String text() {
         String rank = node >= 0 ? "node " + node : nodeRank() >= 0 ? "node rank " + nodeRank() : "a node";
-        return rank + " (" + hello.text("host") + ", " + link.peer() + ")";
+        return rank + " (" + hello.host() + ", " + link.peer() + ")";
     }
 
     /** Names it shortly, for the prefix of its lines. */
     String shortText() {
-        return hello.text("host") + "#" + node;
+        return hello.host() + "#" + node;
     }
 }

@@ -1,147 +1,152 @@
 package dev.larder.cluster;
 
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
+import dev.larder.launch.process.NodePlace;
+import dev.larder.launch.process.OutputLine;
+import dev.larder.message.BadMessage;
+import dev.larder.message.Messages;
+import dev.larder.message.Messages.UnknownFields;
+import dev.larder.message.OptionalField;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.util.LinkedHashMap;
-import java.util.Map;
-import org.jspecify.annotations.Nullable;
+import java.nio.ByteBuffer;
+import java.util.List;
 
 /**
- * What a node and the leader tell each other: a kind, and texts by name. Who does not know a name ignores it.
- *
- * <pre>
- *  length | kind | count | length | name | length | text | …      lengths and counts of 4 bytes, texts in UTF-8
- * </pre>
+ * The messages between a node and the leader: an object whose only member has the name of the record, such as {@code
+ * {"failing":{"round":0,"rank":3}}}. Other fields are ignored.
  */
-record Message(Kind kind, Map<String, String> fields) {
-    /** What is said. */
-    enum Kind {
-        /** Nothing, but that the sender lives. */
-        PING,
-        /** A node says who it is and what it would run. */
-        HELLO,
-        /** The leader takes a node in. */
-        SEATED,
-        /** The leader does not want a node. */
-        REFUSED,
-        /** The leader asks its own node for a list of the sources. */
-        LIST,
-        /** A node has listed the sources, or failed to. */
-        LISTED,
-        /** The leader asks a node to bring the data. */
-        LOAD,
-        /** A node has the data, or failed to bring it. */
-        LOADED,
-        /** The leader tells a node what its shards are a part of, as all nodes have proved. */
-        KEEP,
-        /** A node has taken note of that, or failed to. */
-        KEPT,
-        /** The leader starts a round: all nodes start their ranks. */
-        START,
-        /** A node has a rank that failed, and ends its others. */
-        FAILING,
-        /** The leader ends a round: all nodes end their ranks. */
-        HALT,
-        /** A node's ranks have all ended. */
-        OVER,
-        /** A line of a rank. */
-        LINE,
-        /** Somebody asks the run to stop. */
-        STOP,
-        /** The leader ends the run. */
-        FINAL;
+sealed interface Message {
+    /** The longest one: a list of the sources has a line for each. */
+    int MAX_BYTES = 64 << 20;
 
-        /** Tells whether it answers what the leader asked of the data. */
-        boolean isOfData() {
-            return this == LISTED || this == LOADED || this == KEPT;
+    /** The sender lives. */
+    record Ping() implements Message {}
+
+    /**
+     * A node introduces itself, and what it would run.
+     *
+     * @param token of the leader's own node; empty for others
+     * @param nodeRank −1 if it has none
+     * @param boot with {@code store} and {@code place}: see {@link NodeIdentity}
+     */
+    record Hello(
+            String token,
+            String runName,
+            int nodeRank,
+            String host,
+            String boot,
+            String store,
+            String place,
+            String storePath,
+            String nnodes,
+            int ranks,
+            int maxRestarts,
+            String command,
+            String data)
+            implements Message {}
+
+    /** The leader takes a node in. */
+    record Seated(boolean isLate, String leader) implements Message {}
+
+    /** The leader refuses a node. */
+    record Refused(String reason) implements Message {}
+
+    /** The leader asks its own node for a list of the sources. */
+    record ListSources() implements Message {}
+
+    /** The leader asks a node to load the data. */
+    record Load(String listing, int node, int nodes) implements Message {}
+
+    /** The leader asks a node to keep what its shards are a part of, as all nodes have proved. */
+    record Keep(String wholes) implements Message {}
+
+    /** An answer to a request of the leader about the data; {@code text} is the reason if the exit code is not 0. */
+    interface OfData {
+        int exitCode();
+
+        String text();
+    }
+
+    /** A node has listed the sources, or failed to. */
+    record Listed(int exitCode, String text) implements Message, OfData {}
+
+    /** A node has loaded the data, or failed to. */
+    record Loaded(int exitCode, String text, String proof, int node, int nodes) implements Message, OfData {}
+
+    /** A node has kept the wholes, or failed to. */
+    record Kept(int exitCode, String text) implements Message, OfData {}
+
+    /** The leader starts a round: all nodes start their ranks. */
+    record Start(NodePlace place) implements Message {}
+
+    /** A node has a rank that failed, and ends its others. */
+    record Failing(int round, int rank) implements Message {}
+
+    /** The leader ends a round: all nodes end their ranks. */
+    record Halt(int round, StopKind kind, String reason) implements Message {}
+
+    /**
+     * A node's ranks have all ended.
+     *
+     * @param exitCode of the first that failed, as the next ones
+     * @param isFinal whether a restart would not help
+     * @param ageNanos since it failed
+     * @param what for people
+     * @param lines its last ones
+     */
+    record Over(int round, Outcome outcome, int exitCode, boolean isFinal, long ageNanos, String what, String lines)
+            implements Message {
+        enum Outcome {
+            SUCCESS,
+            FAILURE,
+            /** They were asked to end. */
+            ENDED
         }
 
-        private static Kind of(String name) throws IOException {
-            for (Kind kind : values()) {
-                if (kind.name().equals(name)) {
-                    return kind;
-                }
-            }
-            throw new IOException("not a message: kind=" + name);
+        /** Makes one without a failure. */
+        static Over of(int round, Outcome outcome) {
+            return new Over(round, outcome, 0, false, 0, "", "");
         }
     }
 
-    private static final int MOST_FIELDS = 64;
+    /** Lines of one stream of a rank, in their order. */
+    record Lines(int rank, List<Line> lines) implements Message {
+        static Lines of(int rank, List<OutputLine> lines) {
+            return new Lines(
+                    rank,
+                    lines.stream()
+                            .map(line -> new Line(line.raw(), line.isError(), line.isOverwritten()))
+                            .toList());
+        }
 
-    static Message of(Kind kind) {
-        return new Message(kind, new LinkedHashMap<>());
+        List<OutputLine> outputLines() {
+            return lines.stream()
+                    .map(line -> new OutputLine(line.raw, line.isError, line.isOverwritten))
+                    .toList();
+        }
     }
 
-    /** Adds a text. */
-    Message with(String name, Object value) {
-        fields.put(name, String.valueOf(value));
-        return this;
+    /** See {@link OutputLine}; a character of {@code raw} is a byte, so that no byte is lost. */
+    record Line(
+            String raw,
+            @OptionalField boolean isError,
+            @OptionalField boolean isOverwritten) {}
+
+    /** The run is to stop. */
+    record Stop(StopKind kind) implements Message {}
+
+    /** The leader ends the run. */
+    record Final(int exitCode, String message) implements Message {}
+
+    /** Returns the bytes, with the NUL byte at their end. */
+    default byte[] encode() {
+        return Messages.encode(Message.class, this, MAX_BYTES);
     }
 
-    /** Returns a text; empty where the sender knows none. */
-    String text(String name) {
-        return fields.getOrDefault(name, "");
-    }
-
-    /** Returns a number; −1 where the sender knows none. */
-    long number(String name) {
-        @Nullable String text = fields.get(name);
+    static Message decode(ByteBuffer message) throws IOException {
         try {
-            return text == null ? -1 : Long.parseLong(text);
-        } catch (NumberFormatException e) {
-            return -1;
+            return Messages.decode(message, Message.class, UnknownFields.SKIPPED);
+        } catch (BadMessage e) {
+            throw new IOException("not a message: " + e.getMessage(), e);
         }
-    }
-
-    int integer(String name) {
-        return (int) number(name);
-    }
-
-    byte[] encode() {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        try (DataOutputStream out = new DataOutputStream(bytes)) {
-            write(out, kind.name());
-            out.writeInt(fields.size());
-            for (Map.Entry<String, String> field : fields.entrySet()) {
-                write(out, field.getKey());
-                write(out, field.getValue());
-            }
-        } catch (IOException e) {
-            throw new IllegalStateException("an array takes all", e);
-        }
-        return bytes.toByteArray();
-    }
-
-    static Message decode(byte[] body) throws IOException {
-        DataInputStream in = new DataInputStream(new ByteArrayInputStream(body));
-        Kind kind = Kind.of(read(in));
-        int count = in.readInt();
-        if (count < 0 || count > MOST_FIELDS) {
-            throw new IOException("not a message: fields=" + count);
-        }
-        Map<String, String> fields = new LinkedHashMap<>();
-        for (int i = 0; i < count; i++) {
-            String name = read(in);
-            fields.put(name, read(in));
-        }
-        return new Message(kind, fields);
-    }
-
-    private static void write(DataOutputStream out, String text) throws IOException {
-        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        out.writeInt(bytes.length);
-        out.write(bytes);
-    }
-
-    private static String read(DataInputStream in) throws IOException {
-        int length = in.readInt();
-        if (length < 0 || length > in.available()) {
-            throw new IOException("not a message: length=" + length);
-        }
-        return new String(in.readNBytes(length), StandardCharsets.UTF_8);
     }
 }

@@ -8,10 +8,13 @@ import dev.larder.launch.process.RunningRanks;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -113,7 +116,7 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
             return;
         }
         try {
-            connected.send(Message.of(Message.Kind.STOP).with("kind", kind));
+            connected.send(new Message.Stop(kind));
         } catch (IOException e) {
             connected.close();
         }
@@ -196,42 +199,26 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
                 .exception();
     }
 
-    /** Does what the leader says until it says that the run is over. */
+    /** Follows the leader until the run is over. */
     private NodeResult hear(NodeLink connected, boolean leads) {
         try {
             while (true) {
                 Message message = connected.receive();
-                switch (message.kind()) {
-                    case SEATED -> seated(message, leads);
-                    case START -> ranks.start(message, connected, leads);
-                    case LIST ->
-                        work(
-                                connected,
-                                Message.of(Message.Kind.LISTED),
-                                (data, answer) -> answer.with("text", data.list()));
-                    case LOAD ->
-                        work(connected, Message.of(Message.Kind.LOADED), (data, answer) -> {
-                            int node = message.integer("node");
-                            int nodes = message.integer("nodes");
-                            NodeData.Loaded loaded = data.load(message.text("listing"), node, nodes);
-                            answer.with("text", loaded.text()).with("proof", loaded.proof());
-                            answer.with("node", node).with("nodes", nodes);
-                        });
-                    case KEEP ->
-                        work(connected, Message.of(Message.Kind.KEPT), (data, answer) -> {
-                            data.keep(message.text("wholes"));
-                            answer.with("wholes", message.text("wholes"));
-                        });
-                    case HALT -> halt(message);
-                    case REFUSED ->
-                        throw Failure.of(ErrorCode.REFUSED, "the leader of the run refused this node")
-                                .with("endpoint", options.endpoint().text())
-                                .with("reason", message.text("reason"))
-                                .exception();
-                    case FINAL -> {
-                        return new NodeResult(message.integer("exitCode"), message.text("message"));
-                    }
-                    default -> {}
+                if (message instanceof Message.Final end) {
+                    return new NodeResult(end.exitCode(), end.message());
+                } else if (message instanceof Message.Refused refused) {
+                    throw Failure.of(ErrorCode.REFUSED, "the leader of the run refused this node")
+                            .with("endpoint", options.endpoint().text())
+                            .with("reason", refused.reason())
+                            .exception();
+                } else if (message instanceof Message.Seated seated) {
+                    seated(seated, leads);
+                } else if (message instanceof Message.Start start) {
+                    ranks.start(start.place(), connected, leads);
+                } else if (message instanceof Message.Halt halt) {
+                    halt(halt);
+                } else {
+                    workOnData(connected, message);
                 }
             }
         } catch (SocketTimeoutException e) {
@@ -242,27 +229,44 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
         }
     }
 
-    private void seated(Message message, boolean leads) {
+    private void seated(Message.Seated message, boolean leads) {
         if (!leads) {
-            listener.said(
-                    "joined the run at " + options.endpoint().text() + ", which " + message.text("leader") + " leads"
-                            + (message.number("isLate") == 1 ? ": it runs already; waiting for its next restart" : ""));
+            listener.said("joined the run at " + options.endpoint().text() + ", which " + message.leader() + " leads"
+                    + (message.isLate() ? ": it runs already; waiting for its next restart" : ""));
         }
     }
 
-    /** What the leader asks of the data. */
-    private interface DataTask {
-        void run(NodeData data, Message answer);
+    private void workOnData(NodeLink connected, Message message) {
+        if (message instanceof Message.ListSources) {
+            work(connected, data -> new Message.Listed(0, data.list()), Message.Listed::new);
+        } else if (message instanceof Message.Load load) {
+            work(
+                    connected,
+                    data -> {
+                        NodeData.Loaded loaded = data.load(load.listing(), load.node(), load.nodes());
+                        return new Message.Loaded(0, loaded.text(), loaded.proof(), load.node(), load.nodes());
+                    },
+                    (exitCode, reason) -> new Message.Loaded(exitCode, reason, "", load.node(), load.nodes()));
+        } else if (message instanceof Message.Keep keep) {
+            work(
+                    connected,
+                    data -> {
+                        data.keep(keep.wholes());
+                        return new Message.Kept(0, "");
+                    },
+                    Message.Kept::new);
+        }
     }
 
-    /** Does what takes long in a thread of its own, as the leader is heard meanwhile; one after the other. */
-    private void work(NodeLink connected, Message answer, DataTask task) {
+    /** Does what takes long in a thread of its own, one after the other, while this one listens to the leader. */
+    private void work(
+            NodeLink connected, Function<NodeData, Message> task, BiFunction<Integer, String, Message> failed) {
         Thread worker = new Thread(
                 () -> {
                     try {
-                        connected.send(outcome(answer, task));
+                        connected.send(outcome(task, failed));
                     } catch (IOException e) {
-                        connected.close(); // who receives from it hears that it is gone
+                        connected.close(); // the thread that receives from it reports that
                     }
                 },
                 "larder-node-data");
@@ -270,27 +274,22 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
         worker.start();
     }
 
-    private Message outcome(Message answer, DataTask task) {
-        NodeData data = options.data();
+    private Message outcome(Function<NodeData, Message> task, BiFunction<Integer, String, Message> failed) {
         try {
             synchronized (dataTurn) {
-                if (data != null) {
-                    task.run(data, answer);
-                }
+                return task.apply(
+                        Objects.requireNonNull(options.data(), "the leader has data, and this node has none"));
             }
-            return answer.with("exitCode", 0);
         } catch (LarderException e) {
-            return Message.of(answer.kind()).with("exitCode", e.rawCode()).with("text", String.valueOf(e.getMessage()));
+            return failed.apply(e.rawCode(), String.valueOf(e.getMessage()));
         } catch (RuntimeException | Error e) { // the leader waits for an answer
-            return Message.of(answer.kind())
-                    .with("exitCode", ErrorCode.UNEXPECTED.number())
-                    .with("text", "reason=" + e);
+            return failed.apply(ErrorCode.UNEXPECTED.number(), "reason=" + e);
         }
     }
 
-    private void halt(Message message) {
-        if (ranks.halt(StopKind.of(message.text("kind")))) {
-            listener.said(message.text("reason") + ": ending the ranks of this node");
+    private void halt(Message.Halt message) {
+        if (ranks.halt(message.kind())) {
+            listener.said(message.reason() + ": ending the ranks of this node");
         }
     }
 

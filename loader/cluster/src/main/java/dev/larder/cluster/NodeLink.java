@@ -4,6 +4,10 @@ import dev.larder.distributed.rendezvous.Handshake;
 import dev.larder.distributed.rendezvous.Handshake.Side;
 import dev.larder.distributed.rendezvous.RunSecret;
 import dev.larder.internal.time.Deadline;
+import dev.larder.message.BadMessage;
+import dev.larder.message.MessageReader;
+import dev.larder.message.Messages;
+import dev.larder.message.Messages.UnknownFields;
 import java.io.BufferedOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
@@ -18,38 +22,42 @@ import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.HexFormat;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
  * A connection between a node and the leader, on which each has proven that it knows the run's secret, and every message proves it
- * again. Messages can be read by who sees the wire, but not changed, repeated, left out or added.
+ * again. Messages can be read on the network, but not changed, repeated, left out or added.
  *
  * <pre>
  *  node    magic (8) | version (4) | nonce (32)
  *  leader  magic (8) | version (4) | nonce (32)
  *  node    the guest's proof of the Handshake over both nonces (32)
  *  leader  1 and the host's proof (32); or 0
- *  then    length (4) | message | code by the sender's key of the connection, of the count of messages before and the message (16)
+ *  then    {"code":"…"} | 0 | message | 0
  * </pre>
  *
- * <p>Whoever sends is never made to wait by who does not read, but where the kernel's buffer is full. One thread receives; any may send.
+ * <p>The code is the first 16 bytes, in hex, of a MAC under the sender's key of the connection: of the count of messages before (8), and
+ * the {@link Message}.
+ *
+ * <p>A sender waits only while the kernel's buffer is full. One thread receives; any may send.
  */
 final class NodeLink implements AutoCloseable {
     /** Changes with what messages mean. */
-    static final int VERSION = 4;
+    static final int VERSION = 5;
 
     private static final String NAME = "larder nodes";
     private static final byte[] MAGIC = "LARDRDZV".getBytes(StandardCharsets.US_ASCII);
     private static final String ALGORITHM = "HmacSHA256";
-    private static final int CODE_LENGTH = 16;
-    private static final int LONGEST_MESSAGE = 64 << 20;
+    private static final int CODE_BYTES = 16;
     private static final Duration HANDSHAKE_PATIENCE = Duration.ofSeconds(5);
     private static final String HUNG_UP = "it hung up";
 
     private final Socket socket;
     private final DataInputStream in;
     private final DataOutputStream out;
+    private final MessageReader messages = new MessageReader(Message.MAX_BYTES);
     private final Mac sends;
     private final Mac receives;
     private long sent;
@@ -63,6 +71,8 @@ final class NodeLink implements AutoCloseable {
             super(reason);
         }
     }
+
+    private record Seal(String code) {}
 
     private NodeLink(Socket socket, DataInputStream in, DataOutputStream out, Mac sends, Mac receives) {
         this.socket = socket;
@@ -168,10 +178,10 @@ final class NodeLink implements AutoCloseable {
 
     void send(Message message) throws IOException {
         byte[] body = message.encode();
+        ByteBuffer sealed = ByteBuffer.wrap(body, 0, body.length - 1); // without the NUL byte
         synchronized (out) {
-            out.writeInt(body.length);
+            out.write(Messages.encode(new Seal(code(sends, sent++, sealed))));
             out.write(body);
-            out.write(code(sends, sent++, body));
             out.flush();
         }
     }
@@ -179,27 +189,35 @@ final class NodeLink implements AutoCloseable {
     /**
      * Waits for a message.
      *
-     * @throws java.net.SocketTimeoutException where the other side has been silent for too long
+     * @throws java.net.SocketTimeoutException if the other side has been silent for too long
      */
     Message receive() throws IOException {
-        int length = in.readInt();
-        if (length < 0 || length > LONGEST_MESSAGE) {
-            throw new StrangerException("not a message: length=" + length);
-        }
-        byte[] body = in.readNBytes(length);
-        byte[] code = in.readNBytes(CODE_LENGTH);
-        if (code.length < CODE_LENGTH) {
+        try {
+            Seal seal = Messages.decode(messages.next(in), Seal.class, UnknownFields.REFUSED);
+            ByteBuffer body = messages.next(in);
+            if (!isEqual(seal.code, code(receives, received++, body))) {
+                throw new StrangerException("a message was changed on its way");
+            }
+            Message message = Message.decode(body);
+            if (body.remaining() > Messages.MAX_BYTES) {
+                messages.releaseIfEmpty(); // such ones are rare
+            }
+            return message;
+        } catch (BadMessage e) {
+            throw new StrangerException("not a message: " + e.getMessage());
+        } catch (EOFException e) {
             throw new EOFException(HUNG_UP);
         }
-        if (!MessageDigest.isEqual(code, code(receives, received++, body))) {
-            throw new StrangerException("a message was changed on its way");
-        }
-        return Message.decode(body);
     }
 
-    private static byte[] code(Mac mac, long count, byte[] body) {
+    private static boolean isEqual(String code, String expected) {
+        return MessageDigest.isEqual(code.getBytes(StandardCharsets.UTF_8), expected.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static String code(Mac mac, long count, ByteBuffer body) {
         mac.update(ByteBuffer.allocate(Long.BYTES).putLong(0, count));
-        return Arrays.copyOf(mac.doFinal(body), CODE_LENGTH);
+        mac.update(body.duplicate());
+        return HexFormat.of().formatHex(mac.doFinal(), 0, CODE_BYTES);
     }
 
     /** Returns the address of the other side, without a port. */

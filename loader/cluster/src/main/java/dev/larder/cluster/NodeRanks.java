@@ -1,5 +1,6 @@
 package dev.larder.cluster;
 
+import dev.larder.cluster.Message.Over.Outcome;
 import dev.larder.distributed.rendezvous.RunSecret;
 import dev.larder.internal.time.Deadline;
 import dev.larder.launch.process.AttemptResult;
@@ -19,6 +20,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The ranks of one node: starts them as the leader says, and tells it what becomes of them. Thread-safe. */
@@ -41,18 +43,8 @@ final class NodeRanks implements AutoCloseable {
     }
 
     /** Starts the ranks of a round. */
-    synchronized void start(Message message, NodeLink link, boolean leads) {
+    synchronized void start(NodePlace place, NodeLink link, boolean leads) {
         close();
-        NodePlace place = new NodePlace(
-                message.integer("node"),
-                message.integer("nodes"),
-                message.integer("firstRank"),
-                message.integer("worldSize"),
-                message.text("masterAddress"),
-                message.integer("masterPort"),
-                message.integer("round"),
-                message.integer("restarts"),
-                message.text("runId"));
         LaunchPlan plan = options.plan().withNode(place).withEnvironment(environment(link, place.masterAddress()));
         isFailing = false;
         listener.roundStarts(place);
@@ -68,7 +60,7 @@ final class NodeRanks implements AutoCloseable {
 
     private static LineForwarder forwarder(NodeLink link) {
         return new LineForwarder(
-                line -> link.send(line.message()),
+                some -> link.send(Message.Lines.of(some.rank(), some.lines())),
                 lost -> lost + " lines of this node were left out here; its own output has them");
     }
 
@@ -118,7 +110,7 @@ final class NodeRanks implements AutoCloseable {
         @Override
         public void lines(int rank, List<OutputLine> lines) {
             if (forwarder != null) {
-                lines.forEach(line -> forwarder.offer(new LineForwarder.RankLine("", place.firstRank() + rank, line)));
+                forwarder.offer("", place.firstRank() + rank, lines);
             }
             shown.lines(rank, lines);
         }
@@ -136,11 +128,7 @@ final class NodeRanks implements AutoCloseable {
         @Override
         public void othersAreEnded(int attempt, int failedRank) {
             isFailing = true;
-            tell(
-                    link,
-                    Message.of(Message.Kind.FAILING)
-                            .with("round", place.round())
-                            .with("rank", place.firstRank() + failedRank));
+            tell(link, new Message.Failing(place.round(), place.firstRank() + failedRank));
             shown.othersAreEnded(attempt, failedRank);
         }
 
@@ -160,42 +148,32 @@ final class NodeRanks implements AutoCloseable {
             forwarder.drain(LAST_LINES_PATIENCE);
             forwarder.close();
         }
-        Message over = Message.of(Message.Kind.OVER).with("round", place.round());
-        if (result == null) {
-            over.with("outcome", "failure")
-                    .with("exitCode", 1)
-                    .with("ageNanos", 0)
-                    .with("what", "reason=" + failure);
-        } else {
-            describe(over, place, result);
-        }
-        tell(link, over);
+        tell(
+                link,
+                result == null
+                        ? new Message.Over(place.round(), Outcome.FAILURE, 1, false, 0, "reason=" + failure, "")
+                        : over(place, result));
     }
 
-    private static void describe(Message over, NodePlace place, LaunchResult result) {
+    private static Message over(NodePlace place, LaunchResult result) {
         RankResult first = result.firstFailure();
         if (first == null) {
-            over.with("outcome", result.isSuccess() ? "success" : "ended");
-            return;
+            return Message.Over.of(place.round(), result.isSuccess() ? Outcome.SUCCESS : Outcome.ENDED);
         }
         List<String> lines = first.lastLines();
         String rank = Integer.toString(place.firstRank() + first.rank());
-        over.with("outcome", "failure")
-                .with("exitCode", first.cause().exitCode())
-                .with("isFinal", result.last().isWorthARestart() ? 0 : 1)
-                .with("ageNanos", System.nanoTime() - result.last().firstFailureNanos())
-                .with(
-                        "what",
-                        "rank=" + rank + " pid=" + first.pid() + " cause="
-                                + first.cause().text() + " after="
-                                + first.ending().ran().toMillis() + "ms")
-                .with(
-                        "lines",
-                        String.join(
-                                "\n",
-                                lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size()).stream()
-                                        .map(line -> "  [" + rank + "] " + line)
-                                        .toList()));
+        return new Message.Over(
+                place.round(),
+                Outcome.FAILURE,
+                first.cause().exitCode(),
+                !result.last().isWorthARestart(),
+                System.nanoTime() - result.last().firstFailureNanos(),
+                "rank=" + rank + " pid=" + first.pid() + " cause="
+                        + first.cause().text() + " after="
+                        + first.ending().ran().toMillis() + "ms",
+                lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size()).stream()
+                        .map(line -> "  [" + rank + "] " + line)
+                        .collect(Collectors.joining("\n")));
     }
 
     private static void tell(NodeLink link, Message message) {

@@ -2,13 +2,23 @@ package dev.larder.cluster;
 
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.List;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Why a node may not take part in a run: what it would run is not what the leader would, or it is there already. */
 final class Objections {
     /** What all nodes must have in common: the name in a hello, and that for people. */
-    private static final List<String> COMMON = List.of("nnodes", "ranks", "maxRestarts", "command", "data");
+    private static final Map<String, Function<Message.Hello, Object>> COMMON = new LinkedHashMap<>();
+
+    static {
+        COMMON.put("nnodes", Message.Hello::nnodes);
+        COMMON.put("ranks", Message.Hello::ranks);
+        COMMON.put("maxRestarts", Message.Hello::maxRestarts);
+        COMMON.put("command", Message.Hello::command);
+        COMMON.put("data", Message.Hello::data);
+    }
 
     private static final String OWN_RUN = "give another run its own --rdzv-id and --rdzv-endpoint";
 
@@ -38,17 +48,18 @@ final class Objections {
     }
 
     /** Returns the objection to a node in a run of so many places; null if there is none. */
-    static @Nullable Objection to(Member caller, Message leader, Collection<Member> members, int places) {
-        Message hello = caller.hello();
-        if (!hello.text("runName").equals(leader.text("runName"))) {
-            return Objection.of(
-                    "another run uses this endpoint: rdzvId=" + leader.text("runName") + " own=" + hello.text("runName")
-                            + " leader=" + leader.text("host") + "; give each run its own --rdzv-endpoint");
+    static @Nullable Objection to(Member caller, Message.Hello leader, Collection<Member> members, int places) {
+        Message.Hello hello = caller.hello();
+        if (!hello.runName().equals(leader.runName())) {
+            return Objection.of("another run uses this endpoint: rdzvId=" + leader.runName() + " own=" + hello.runName()
+                    + " leader=" + leader.host() + "; give each run its own --rdzv-endpoint");
         }
-        for (String name : COMMON) {
-            if (!hello.text(name).equals(leader.text(name))) {
-                return Objection.of("the nodes differ in what they run: " + name + "=" + hello.text(name) + " leader's="
-                        + leader.text(name) + " leader=" + leader.text("host")
+        for (Map.Entry<String, Function<Message.Hello, Object>> common : COMMON.entrySet()) {
+            Object here = common.getValue().apply(hello);
+            Object there = common.getValue().apply(leader);
+            if (!here.equals(there)) {
+                return Objection.of("the nodes differ in what they run: " + common.getKey() + "=" + here + " leader's="
+                        + there + " leader=" + leader.host()
                         + "; start all nodes with the same options and command");
             }
         }
@@ -62,7 +73,7 @@ final class Objections {
             }
             if (isOneStore(hello, member.hello())) {
                 return new Objection(
-                        "two nodes share one store: store=" + hello.text("storePath") + " with=" + member.text()
+                        "two nodes share one store: store=" + hello.storePath() + " with=" + member.text()
                                 + "; start one node a machine, or give each its own --store",
                         member,
                         true);
@@ -72,21 +83,20 @@ final class Objections {
     }
 
     /** The rival is the node that was silent for longest: once it is heard, all are there, and no place becomes free. */
-    private static Objection full(Message leader, Collection<Member> members) {
+    private static Objection full(Message.Hello leader, Collection<Member> members) {
         long now = System.nanoTime();
         Member quietest = members.stream()
                 .filter(member -> !member.hello().equals(leader))
                 .max(Comparator.comparingLong(member -> now - member.heardNanos()))
                 .orElse(null);
-        String text = "the run has all its nodes: nnodes=" + leader.text("nnodes") + " rdzvId=" + leader.text("runName")
-                + " leader=" + leader.text("host") + "; " + OWN_RUN;
+        String text = "the run has all its nodes: nnodes=" + leader.nnodes() + " rdzvId=" + leader.runName()
+                + " leader=" + leader.host() + "; " + OWN_RUN;
         return new Objection(text, quietest, false);
     }
 
     /** Tells whether two have one store, which a daemon may have made since the first of them came. */
-    private static boolean isOneStore(Message one, Message other) {
-        return one.text("boot").equals(other.text("boot"))
-                && (one.text("store").equals(other.text("store"))
-                        || one.text("place").equals(other.text("place")));
+    private static boolean isOneStore(Message.Hello one, Message.Hello other) {
+        return one.boot().equals(other.boot())
+                && (one.store().equals(other.store()) || one.place().equals(other.place()));
     }
 }

@@ -30,7 +30,7 @@ final class Outbox implements AutoCloseable {
         try {
             while (true) {
                 Message next = waiting.poll(pause.toMillis(), TimeUnit.MILLISECONDS);
-                link.send(next == null ? Message.of(Message.Kind.PING) : next);
+                link.send(next == null ? new Message.Ping() : next);
             }
         } catch (IOException e) {
             link.close(); // who receives from it hears that it is gone

@@ -76,10 +76,7 @@ final class Round implements AutoCloseable {
         haltReason = reason;
         for (Member member : group) {
             if (member.over() == null && !lost.contains(member)) {
-                member.tell(Message.of(Message.Kind.HALT)
-                        .with("round", number)
-                        .with("kind", kind)
-                        .with("reason", reason));
+                member.tell(new Message.Halt(number, kind, reason));
             }
         }
     }

@@ -53,14 +53,4 @@ enum StopKind {
     }
 
     abstract void ask(RunningRanks ranks);
-
-    /** Reads it from a message; what is not known is polite. */
-    static StopKind of(String text) {
-        for (StopKind kind : values()) {
-            if (kind.name().equals(text)) {
-                return kind;
-            }
-        }
-        return TERMINATE;
-    }
 }

@@ -287,7 +287,7 @@ class NodeDataTest {
     @Test
     void aNodeThatDoesNotReadKeepsNobodyElseWaiting() throws Exception {
         // given: a node that is alive, and takes none of a list that is longer than the buffers of a connection
-        FakeData one = new FakeData("abc", "a file\n".repeat(2 << 20));
+        FakeData one = new FakeData("abc", "a file\n".repeat(1 << 20));
         FakeData two = new FakeData("abc", "");
         nodes.of("3:3", 1, "echo up")
                 .lostAfter(Duration.ofSeconds(3)); // in which it pings often, on a busy machine too
@@ -295,7 +295,7 @@ class NodeDataTest {
         NodeOptions deaf = nodes.with(two).options(1);
         try (NodeLink link = new LeaderCall(deaf).connect("", Deadline.after(Nodes.PATIENCE));
                 Outbox alive = new Outbox(Duration.ofMillis(200), link)) {
-            alive.send(Message.of(Message.Kind.PING));
+            alive.send(new Message.Ping());
             Node other = nodes.start(2);
             Awaitility.await().atMost(Nodes.PATIENCE).until(() -> one.asked.size() == 2 && two.asked.size() == 1);
 

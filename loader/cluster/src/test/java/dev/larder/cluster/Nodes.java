@@ -195,8 +195,8 @@ final class Nodes implements AutoCloseable {
         }
 
         @Override
-        public void lineOf(String node, int rank, OutputLine line) {
-            others.add(rank + " " + line.text());
+        public void linesOf(String node, int rank, List<OutputLine> some) {
+            some.forEach(line -> others.add(rank + " " + line.text()));
         }
 
         @Override

@@ -36,8 +36,8 @@ public final class NodeDisplay implements NodeListener {
     }
 
     @Override
-    public void lineOf(String node, int rank, OutputLine line) {
-        display.show(rank % ranksPerNode, rank + "@" + node, List.of(line));
+    public void linesOf(String node, int rank, List<OutputLine> lines) {
+        display.show(rank % ranksPerNode, rank + "@" + node, lines);
     }
 
     @Override

@@ -36,9 +36,9 @@ final class Offers {
         this.files = files;
     }
 
-    /** Tells whether there may be more. */
-    boolean isFull() {
-        return all.size() == MOST_OFFERS;
+    /** Returns whether there may be this many more. */
+    boolean hasRoom(int more) {
+        return more <= MOST_OFFERS - all.size();
     }
 
     /** Adds one that a process has made; fails where it cannot be. */

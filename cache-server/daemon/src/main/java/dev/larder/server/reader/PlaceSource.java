@@ -41,7 +41,7 @@ public final class PlaceSource implements AutoCloseable {
     private final ReaderFolder folder;
     private final ReaderProcess process;
     private final ReaderTalk talk;
-    private final List<Answer.Listed> objects = new ArrayList<>();
+    private final List<Answer.ListedObject> objects = new ArrayList<>();
     private final Map<Integer, Set<String>> names = new HashMap<>();
     private long wordsBytes;
     private boolean closed;
@@ -73,10 +73,10 @@ public final class PlaceSource implements AutoCloseable {
     }
 
     private void list() {
-        process.send(out -> Wire.write(out, reader.spec().kind(), request));
+        process.send(Wire.start(reader.spec().kind(), request));
         talk.await(0, 0, bytes -> {}, answer -> {
-            if (answer instanceof Answer.Listed listed && objects.size() < MOST_OBJECTS) {
-                add(listed);
+            if (answer instanceof Answer.Listed listed && listed.objects().size() <= MOST_OBJECTS - objects.size()) {
+                listed.objects().forEach(this::add);
             } else {
                 throw refusal(
                         answer,
@@ -86,7 +86,7 @@ public final class PlaceSource implements AutoCloseable {
         });
     }
 
-    private void add(Answer.Listed object) {
+    private void add(Answer.ListedObject object) {
         if (object.place() < 0 || object.place() >= request.addresses().size() || object.byteSize() < 0) {
             throw process.failure("a reader lists what cannot be", null)
                     .with("object", Names.printable(object.name()))
@@ -129,7 +129,7 @@ public final class PlaceSource implements AutoCloseable {
     }
 
     /** Returns what was listed, in the order in which the reader numbers it. */
-    public List<Answer.Listed> objects() {
+    public List<Answer.ListedObject> objects() {
         return objects;
     }
 
@@ -141,7 +141,7 @@ public final class PlaceSource implements AutoCloseable {
     /** Has objects fetched into files that lie in the folder, and ends the reader, so that nobody can write to them any more. */
     public void fetch(List<Target> targets, long byteSize, LongConsumer onBytes) {
         peek(targets, byteSize, onBytes);
-        process.send(out -> Wire.write(out, List.of()));
+        process.send(Wire.fill(List.of()));
         process.awaitEnd();
         if (!process.kill()) {
             throw process.failure("a reader left a process that cannot be killed", null)
@@ -152,7 +152,7 @@ public final class PlaceSource implements AutoCloseable {
     /** Has parts of objects fetched; more can be wanted after. */
     public void peek(List<Target> targets, long byteSize, LongConsumer onBytes) {
         folder.expect(objects.size(), byteSize);
-        process.send(out -> Wire.write(out, targets));
+        process.send(Wire.fill(targets));
         talk.await(byteSize, byteSize, onBytes, answer -> {
             throw refusal(answer, this::addressOf, objects.size());
         });
@@ -160,7 +160,7 @@ public final class PlaceSource implements AutoCloseable {
 
     /** Returns where an object lies, for people. */
     private String addressOf(int number) {
-        Answer.Listed object = objects.get(number);
+        Answer.ListedObject object = objects.get(number);
         String place = request.addresses().get(object.place());
         return object.isAlone() ? place : place + (place.endsWith("/") ? "" : "/") + object.name();
     }

@@ -3,22 +3,23 @@ package dev.larder.server.reader;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.message.MessageReader;
+import dev.larder.message.Messages;
 import dev.larder.reader.Answer;
 import dev.larder.reader.FormatReader;
 import dev.larder.reader.ReaderProgram;
 import dev.larder.reader.WarningsOnly;
-import java.io.BufferedInputStream;
-import java.io.BufferedOutputStream;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
+import dev.larder.reader.Wire;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -27,6 +28,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,8 +45,8 @@ final class ReaderProcess implements AutoCloseable {
     private static final int MOST_CRASH_BYTES = 8 << 10;
     private static final String CRASH = "A fatal error has been detected by the Java Runtime Environment";
 
-    /** So many answers may wait to be heard: each may have words of some 200 kB. */
-    private static final int MOST_WAITING = 64;
+    /** So many answers may wait: each may have {@link Messages#MAX_BYTES}. */
+    private static final int MOST_WAITING = 8;
 
     private static final int EXIT_OUT_OF_MEMORY = 3;
 
@@ -128,6 +130,7 @@ final class ReaderProcess implements AutoCloseable {
     private static String classPath(ReaderSpec spec, Path folder) {
         List<String> entries = new ArrayList<>();
         entries.add(CodeSources.of(FormatReader.class).toString());
+        Messages.classPath().forEach(entry -> entries.add(entry.toString()));
         entries.addAll(spec.classPath());
         try (DirectoryStream<Path> jars = Files.newDirectoryStream(folder, "*.jar")) {
             List<String> found = new ArrayList<>();
@@ -188,22 +191,29 @@ final class ReaderProcess implements AutoCloseable {
         }
     }
 
-    /** Hears what the reader says until it says no more, or nobody asks any more. */
+    /** Takes the answers of the reader until it ends or sends anything else, or until the process is closed. */
     private void listen(Process running) throws InterruptedException {
-        try (DataInputStream in = new DataInputStream(new BufferedInputStream(running.getInputStream()))) {
+        MessageReader messages = new MessageReader();
+        try (InputStream in = running.getInputStream()) {
             try {
                 while (!closed) {
-                    tell(new Said(Answer.read(in), null));
+                    tell(new Said(Wire.answer(messages, in), null));
                 }
             } catch (IOException e) {
-                if (!(e instanceof EOFException)) {
-                    byte[] more = in.readNBytes(MOST_CRASH_BYTES);
-                    keep(more, more.length); // a JVM that crashes says why where it should not
-                }
+                keepCrash(messages.beginning(MOST_CRASH_BYTES), in);
                 tell(new Said(null, e));
             }
         } catch (IOException e) {
             tell(new Said(null, e));
+        }
+    }
+
+    /** A JVM that crashes prints the reason to standard output, in lines that begin with a sign. */
+    private void keepCrash(byte[] begin, InputStream in) throws IOException {
+        if (begin.length > 0 && begin[0] == '#') {
+            keep(begin, begin.length);
+            byte[] more = in.readNBytes(MOST_CRASH_BYTES - begin.length);
+            keep(more, more.length);
         }
     }
 
@@ -272,20 +282,15 @@ final class ReaderProcess implements AutoCloseable {
         return running;
     }
 
-    /** Writes to the reader; a failure shows when it is asked. */
-    interface Request {
-        /** Writes all of it. */
-        void write(DataOutputStream out) throws IOException;
-    }
-
-    /** Sends a request, without waiting for a reader that does not listen. */
-    void send(Request request) {
-        DataOutputStream out =
-                new DataOutputStream(new BufferedOutputStream(running().getOutputStream()));
+    /** Sends messages, without waiting for a reader that takes none. */
+    void send(Stream<byte[]> messages) {
+        OutputStream out = running().getOutputStream();
         Thread thread = new Thread(
                 () -> {
                     try {
-                        request.write(out);
+                        for (Iterator<byte[]> all = messages.iterator(); all.hasNext(); ) {
+                            out.write(all.next());
+                        }
                         out.flush();
                     } catch (IOException ended) {
                         return; // whoever waits for the answer is told

@@ -101,10 +101,11 @@ public final class ReaderSource implements AutoCloseable {
         talking = new Talking(process, talk);
         Offers found = new Offers(reader.spec(), files);
         long sourceBytes = ByteSums.sum(files.stream().mapToLong(SourceIdentity::byteSize));
-        process.send(out -> Wire.write(out, reader.spec().kind(), request));
+        process.send(Wire.start(reader.spec().kind(), request));
         talk.await(sourceBytes, 0, bytes -> {}, answer -> {
-            if (answer instanceof Answer.Offered offered && !found.isFull()) {
-                found.add(offered.offer(), process);
+            if (answer instanceof Answer.Offered offered
+                    && found.hasRoom(offered.offers().size())) {
+                offered.offers().forEach(offer -> found.add(offer, process));
             } else {
                 throw refusal(answer, process);
             }
@@ -296,7 +297,7 @@ public final class ReaderSource implements AutoCloseable {
             targets.add(folder.newTarget(index, offers.header(index)));
         }
         ReaderProcess process = reading.process;
-        process.send(out -> Wire.write(out, targets));
+        process.send(Wire.fill(targets));
         reading.talk.await(bytes, folder.expectedBytes(), onBytes, answer -> {
             throw refusal(answer, process);
         });

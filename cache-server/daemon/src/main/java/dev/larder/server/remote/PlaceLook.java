@@ -18,7 +18,7 @@ final class PlaceLook {
     static String of(StagedPlace place) {
         MessageDigest digest = sha256();
         for (StagedPlace.Numbered object : place.objects().values()) {
-            Answer.Listed listed = object.listed();
+            Answer.ListedObject listed = object.listed();
             boolean isKnown = !listed.tag().isEmpty() || listed.modifiedNanos() != 0;
             update(digest, listed);
             digest.update(text(isKnown ? "" : UUID.randomUUID().toString()));
@@ -33,13 +33,13 @@ final class PlaceLook {
     }
 
     /** Returns a number that stands for what an object was. */
-    static long number(Answer.Listed listed) {
+    static long number(Answer.ListedObject listed) {
         MessageDigest digest = sha256();
         update(digest, listed);
         return ByteBuffer.wrap(digest.digest()).getLong();
     }
 
-    private static void update(MessageDigest digest, Answer.Listed listed) {
+    private static void update(MessageDigest digest, Answer.ListedObject listed) {
         digest.update(text(listed.name() + "\0" + listed.tag() + "\0"));
         digest.update(ByteBuffer.allocate(2 * Long.BYTES)
                 .putLong(listed.byteSize())

@@ -29,7 +29,7 @@ final class StagedPlace {
     private final Set<Path> shifted = new HashSet<>();
     private boolean isAlone;
 
-    record Numbered(int number, Answer.Listed listed) {}
+    record Numbered(int number, Answer.ListedObject listed) {}
 
     /** {@code folder} is where the reader has its files. */
     StagedPlace(LoadRequest.Source source, Path folder, int number) {
@@ -47,7 +47,7 @@ final class StagedPlace {
         return folder;
     }
 
-    void add(int number, Answer.Listed object) {
+    void add(int number, Answer.ListedObject object) {
         objects.put(object.name(), new Numbered(number, object));
         isAlone = object.isAlone();
     }

@@ -54,8 +54,13 @@ public final class HostileReader implements FormatReader {
             case "hang-look" -> sleep();
             case "eat-heap" -> eatHeap();
             case "flood" -> flood();
-            case "junk" -> junk();
-            case "tell-nothing" -> tellNothing();
+            case "tell-nothing" -> print("{\"progressed\":{\"bytes\":0}}\0", true);
+            case "print" -> print(Files.readString(file).split(" ", 2)[1], false);
+            case "print-endlessly" -> print(Files.readString(file).split(" ", 2)[1], true);
+            case "print-and-exit" -> {
+                printOnce(Files.readString(file).split(" ", 2)[1]);
+                Runtime.getRuntime().halt(0);
+            }
             case "refuse" -> throw new BadSource(0, 12, "a", "its sum is wrong", "write it again");
             case "crash" -> crash();
             case "throw" -> throw new IllegalStateException("a bug");
@@ -157,12 +162,18 @@ public final class HostileReader implements FormatReader {
         Runtime.getRuntime().halt(5);
     }
 
-    private static void tellNothing() throws IOException {
-        try (OutputStream out = new FileOutputStream(FileDescriptor.out)) {
-            while (true) {
-                out.write(new byte[] {'P', 0, 0, 0, 0, 0, 0, 0, 0});
-            }
+    /** Prints to standard output, a byte for each character, where only messages should be. */
+    private static void print(String text, boolean isEndless) throws IOException {
+        printOnce(text);
+        while (isEndless) {
+            printOnce(text);
         }
+        sleep();
+    }
+
+    private static void printOnce(String text) throws IOException {
+        FileOutputStream out = new FileOutputStream(FileDescriptor.out);
+        out.write(text.getBytes(StandardCharsets.ISO_8859_1));
     }
 
     /** Has the JVM write to nowhere. */
@@ -174,14 +185,6 @@ public final class HostileReader implements FormatReader {
             unsafe.getMethod("putLong", long.class, long.class).invoke(field.get(null), 8L, 1L);
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);
-        }
-    }
-
-    private static void junk() throws IOException {
-        try (OutputStream out = new FileOutputStream(FileDescriptor.out)) {
-            while (true) {
-                out.write(new byte[] {'O', 127, 127, 127, 127, 1, 2, 3});
-            }
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.larder.reader;
 
+import dev.larder.message.OptionalField;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -15,14 +16,24 @@ import java.util.Locale;
  * @param file the number of the file that has its bytes just as they are to be stored; {@link #WRITTEN} where the reader writes them
  * @param offset where in that file
  */
-public record Offer(String name, String part, String dtype, List<Long> shape, int file, long offset) {
+public record Offer(
+        String name,
+        String part,
+        String dtype,
+        List<Long> shape,
+        @OptionalField(orElse = Offer.WRITTEN) int file,
+        @OptionalField long offset) {
     /** Stands for no file. */
     public static final int WRITTEN = -1;
 
     private static final String OFFSETS = "<i8";
 
-    /** Copies the shape. */
+    /** Copies the shape; refuses very long names and very many dimensions. */
     public Offer {
+        Limits.requireShort(name);
+        Limits.requireShort(part);
+        Limits.requireShort(dtype);
+        Limits.requireAtMost(Limits.MOST_DIMENSIONS, shape.size(), "dimensions");
         shape = List.copyOf(shape);
     }
 

@@ -1,6 +1,5 @@
 package dev.larder.reader;
 
-import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.UnknownHostException;
@@ -8,35 +7,35 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** What the process of a reader does for places: lists them, then brings objects into the files that the daemon has made. */
+/** Serves places in the process of a reader: lists them, then writes objects into the files that the daemon has made. */
 final class PlaceProgram {
     private final PlaceReader reader;
-    private final DataInputStream in;
+    private final Requests requests;
     private final Listener listener;
     private final ReadProgress progress;
     private final List<PlaceObject> objects = Collections.synchronizedList(new ArrayList<>());
 
-    /** Hands answers on. Thread-safe. */
+    /** Sends answers. Thread-safe. */
     interface Listener {
-        /** Tells the daemon. */
+        /** Sends an answer. */
         void tell(Answer answer) throws IOException;
 
-        /** Tells it of an object; together with others where many are found. */
-        void list(Answer.Listed object) throws IOException;
+        /** Sends an object, together with others if many are found. */
+        void list(Answer.ListedObject object) throws IOException;
 
-        /** Tells of all progress, and that targets are filled. */
+        /** Sends the remaining progress, and that targets are filled. */
         void finish() throws IOException;
     }
 
-    PlaceProgram(PlaceReader reader, DataInputStream in, Listener listener, ReadProgress progress) {
+    PlaceProgram(PlaceReader reader, Requests requests, Listener listener, ReadProgress progress) {
         this.reader = reader;
-        this.in = in;
+        this.requests = requests;
         this.listener = listener;
         this.progress = progress;
     }
 
     void serve() throws IOException {
-        PlaceRequest request = Wire.readPlaces(in);
+        PlaceRequest request = requests.places();
         List<WorkerThreads.Part> listings = new ArrayList<>();
         for (int number = 0; number < request.addresses().size(); number++) {
             int place = number;
@@ -44,11 +43,11 @@ final class PlaceProgram {
         }
         WorkerThreads.runAll(request.connections(), listings);
         listener.tell(new Answer.Finished());
-        List<Target> targets = Wire.readTargets(in);
+        List<Target> targets = requests.targets();
         while (!targets.isEmpty()) {
             new PlaceFetch(reader, progress).run(objects, targets, request.connections());
             listener.finish();
-            targets = Wire.readTargets(in);
+            targets = requests.targets();
         }
     }
 
@@ -73,7 +72,7 @@ final class PlaceProgram {
         synchronized (objects) {
             objects.add(object);
             try {
-                listener.list(new Answer.Listed(
+                listener.list(new Answer.ListedObject(
                         place,
                         object.name(),
                         object.isAlone(),

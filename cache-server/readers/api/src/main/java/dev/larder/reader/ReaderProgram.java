@@ -1,15 +1,16 @@
 package dev.larder.reader;
 
+import dev.larder.message.Messages;
 import java.io.BufferedInputStream;
-import java.io.BufferedOutputStream;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.EOFException;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.ServiceLoader;
 import java.util.concurrent.atomic.AtomicLong;
@@ -22,28 +23,31 @@ public final class ReaderProgram {
     /** So often, where bytes come slowly. */
     private static final long STEP_NS = 1_000_000_000;
 
-    /** So often the daemon hears of what was listed, as a write for each of very many objects costs more than listing them. */
+    /** So often objects are sent, as a message for each of very many objects costs more than listing them. */
     private static final long LISTED_NS = 100_000_000;
 
-    private final DataInputStream in;
-    private final DataOutputStream out;
+    /** So many objects fit a message as a rule. */
+    private static final int LISTED_TOGETHER = 256;
+
+    private final Requests requests;
+    private final OutputStream out;
+    private final List<Answer.ListedObject> listed = new ArrayList<>();
     private final AtomicLong untold = new AtomicLong();
     private volatile long toldNs = System.nanoTime();
-    private long flushedNs = System.nanoTime();
+    private long listedNs = System.nanoTime();
 
-    private ReaderProgram(DataInputStream in, DataOutputStream out) {
-        this.in = in;
+    private ReaderProgram(Requests requests, OutputStream out) {
+        this.requests = requests;
         this.out = out;
     }
 
     /** Runs as the daemon says on standard input; libraries that print do so on standard error. */
     public static void main(String[] args) {
         PrintStream words = new PrintStream(new FileOutputStream(FileDescriptor.err), true);
-        DataOutputStream out =
-                new DataOutputStream(new BufferedOutputStream(new FileOutputStream(FileDescriptor.out), 64 << 10));
+        OutputStream out = new FileOutputStream(FileDescriptor.out);
         System.setOut(words);
-        DataInputStream in = new DataInputStream(new BufferedInputStream(new FileInputStream(FileDescriptor.in)));
-        int code = new ReaderProgram(in, out).run(words) ? 0 : 1;
+        Requests requests = new Requests(new BufferedInputStream(new FileInputStream(FileDescriptor.in)));
+        int code = new ReaderProgram(requests, out).run(words) ? 0 : 1;
         Runtime.getRuntime().halt(code); // threads and mappings of libraries go with the process
     }
 
@@ -67,23 +71,23 @@ public final class ReaderProgram {
     }
 
     private void serve() throws IOException {
-        String kind = Wire.readKind(in);
+        String kind = requests.kind();
         for (PlaceReader place : ServiceLoader.load(PlaceReader.class)) {
             if (place.kind().equals(kind)) {
-                new PlaceProgram(place, in, new Told(), this::advance).serve();
+                new PlaceProgram(place, requests, new Told(), this::advance).serve();
                 return;
             }
         }
         FormatReader reader = reader(kind);
-        ReadRequest request = Wire.readRequest(in);
+        ReadRequest request = requests.read();
         try (OpenedSource source = reader.open(request, this::advance)) {
             List<Offer> offers = source.offers();
-            for (Offer offer : offers) {
-                offer(offer);
+            if (!offers.isEmpty()) {
+                send(Messages.pages(Answer.class, offers, Answer.Offered::new));
             }
             untold.set(0); // what is told from now on is of what is written
             tell(new Answer.Finished());
-            List<Target> targets = Wire.readTargets(in);
+            List<Target> targets = requests.targets();
             try (OutputFiles files = new OutputFiles(targets, this::advance)) {
                 source.read(files);
                 files.requireComplete(offers);
@@ -100,7 +104,7 @@ public final class ReaderProgram {
         }
 
         @Override
-        public void list(Answer.Listed object) throws IOException {
+        public void list(Answer.ListedObject object) throws IOException {
             ReaderProgram.this.list(object);
         }
 
@@ -136,24 +140,29 @@ public final class ReaderProgram {
         }
     }
 
-    private synchronized void offer(Offer offer) throws IOException {
-        new Answer.Offered(offer).write(out);
-    }
-
-    private synchronized void list(Answer.Listed object) throws IOException {
-        object.write(out);
-        if (System.nanoTime() - flushedNs > LISTED_NS) {
-            flush();
+    private synchronized void list(Answer.ListedObject object) throws IOException {
+        listed.add(object);
+        if (listed.size() == LISTED_TOGETHER || System.nanoTime() - listedNs > LISTED_NS) {
+            sendListed();
         }
     }
 
     private synchronized void tell(Answer answer) throws IOException {
-        answer.write(out);
-        flush();
+        sendListed();
+        out.write(Wire.message(answer));
     }
 
-    private void flush() throws IOException {
-        out.flush();
-        flushedNs = System.nanoTime();
+    private synchronized void send(Iterator<byte[]> messages) throws IOException {
+        while (messages.hasNext()) {
+            out.write(messages.next());
+        }
+    }
+
+    private void sendListed() throws IOException {
+        if (!listed.isEmpty()) {
+            send(Messages.pages(Answer.class, listed, Answer.Listed::new));
+            listed.clear();
+        }
+        listedNs = System.nanoTime();
     }
 }

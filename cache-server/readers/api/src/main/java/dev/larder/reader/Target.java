@@ -1,5 +1,6 @@
 package dev.larder.reader;
 
+import dev.larder.message.OptionalField;
 import java.nio.file.Path;
 
 /**
@@ -11,7 +12,12 @@ import java.nio.file.Path;
  * @param byteSize how long they are
  * @param start how much of an object comes before them: its bytes lie as far behind the offset; 0 for arrays
  */
-public record Target(int offer, Path path, long offset, long byteSize, long start) {
+public record Target(
+        int offer,
+        Path path,
+        long offset,
+        long byteSize,
+        @OptionalField long start) {
     /** Takes all of an array or object. */
     public Target(int offer, Path path, long offset, long byteSize) {
         this(offer, path, offset, byteSize, 0);
