@@ -304,8 +304,8 @@ class Round:
     def check_stopped(self, daemon, code, seconds):
         world = self.world
         world.stops_ms.append(seconds * 1000)
-        if self.situation == "restarting" and code == 143:
-            return  # the JVM had not come to our code yet
+        if self.situation == "restarting" and code in (143, -15):
+            return  # the JVM had not reached our code yet, or not even its own handlers
         if code != 0:
             raise Trouble(f"a daemon that was ended in order: code={code} out={daemon.out} err={daemon.err}")
         if seconds > STOP_BOUND_S and os.getloadavg()[0] < os.cpu_count():

@@ -1,4 +1,4 @@
-"""A daemon for tests: it speaks the control plane at the socket of a store, and does with a client whatever a test says.
+"""A daemon for tests: it speaks the control plane at the socket of a store, and answers each client as a test prescribes.
 
     python3 ops/python/fake_daemon.py STORE     # one that lets clients build datasets, one at a time, until its standard input ends
 """
@@ -109,7 +109,7 @@ class FakeDaemon:
 
 
 def builds(store):
-    """Return what lets clients build datasets, one at a time for each name, and refuses all else."""
+    """Return a behaviour that lets clients build datasets, one at a time for each name, and refuses all other calls."""
     import numpy as np
 
     import make_store

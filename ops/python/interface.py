@@ -4,7 +4,7 @@ import os
 import re
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-FILE = os.environ.get("LARDER_INTERFACE", os.path.join(ROOT, "cache-client/src/main/resources/dev/larder/dev.larder.Store.varlink"))
+FILE = os.environ.get("LARDER_INTERFACE", os.path.join(ROOT, "cache-client/src/main/resources/dev/larder/internal/protocol/dev.larder.Store.varlink"))
 SIMPLE = {"int": int, "bool": bool, "string": str}
 
 

@@ -91,6 +91,8 @@ class CallsTest(TalkCase):
                 larder.load("d", "/x", **options)
         with self.assertRaisesRegex(TypeError, "colums"):
             larder.load("d", "/x", colums="a")
+        with self.assertRaisesRegex(TypeError, "give one of them"):
+            larder.load("d", "/x", columns="a", keys="a")
 
     def test_sources_that_do_not_fit_into_a_call_come_in_several(self):
         self.publish()
@@ -153,18 +155,26 @@ class FailuresTest(TalkCase):
             daemon.close()
 
     def test_a_daemon_that_does_not_know_a_call_is_of_another_release(self):
-        for name, parameters, fact in (("MethodNotFound", {"method": "Evict"}, "refusedMethod=Evict"),
-                                       ("InvalidParameter", {"parameter": "forget"}, "refusedParameter=forget"), ("InterfaceNotFound", {}, "error=Inter")):
+        for name, parameters, fact in (("MethodNotFound", {"method": "Evict"}, "error=org.varlink.service.MethodNotFound detail=Evict"),
+                                       ("InvalidParameter", {"parameter": "forget"}, "detail=forget"), ("InterfaceNotFound", {}, "detail=none")):
             daemon = self.answer(json.dumps({"error": "org.varlink.service." + name, "parameters": parameters}).encode() + b"\0")
-            with self.assertRaisesRegex(larder.Refused, f"the daemon is of another release: .*{fact}.*; use the Larder release of the daemon"):
+            with self.assertRaisesRegex(larder.Refused, f"the daemon does not understand the call: .*{fact}; use one release of Larder for both; or stop"):
                 larder.evict("d")
             daemon.close()
+
+    def test_a_daemon_that_knows_better_words_for_it_is_quoted(self):
+        parameters = {"parameter": "forget", "code": 6, "message": "parameter of the call is refused", "values": {"parameter": "forget"}, "remedy": "leave it out"}
+        self.answer(json.dumps({"error": "org.varlink.service.InvalidParameter", "parameters": parameters}).encode() + b"\0")
+
+        with self.assertRaisesRegex(larder.RequestFailed, "^parameter of the call is refused: parameter=forget; leave it out$") as caught:
+            larder.evict("d")
+        self.assertEqual(caught.exception.code, 6)
 
     def test_a_daemon_of_the_release_before_is_refused_by_name(self):
         for data in (b"\xa6\x03\x00\x00\x04\x00\x1e\x00malformed frame", b"\0", b"[]\0"):
             daemon = self.answer(data)
             for call in CALLS.values():
-                with self.assertRaisesRegex(larder.Refused, "the daemon speaks another protocol: store=.*larder stop --keep of its release"):
+                with self.assertRaisesRegex(larder.Refused, "the daemon speaks another protocol: store=.*larder stop --keep of its own release"):
                     call()
             daemon.close()
 
@@ -273,6 +283,17 @@ class FailuresTest(TalkCase):
             larder.status()
 
 
+class UnitsTest(unittest.TestCase):
+    def test_sizes_and_durations_are_written_as_the_command_writes_them(self):
+        units = room("_units")
+
+        self.assertEqual([units._size_text(size) for size in (0, 1023, 1024, 800_000, (1 << 20) - 1, 1 << 20, 5 << 40, 5000 << 40)],
+                         ["0 B", "1023 B", "1.0 KiB", "781.3 KiB", "1.0 MiB", "1.0 MiB", "5.0 TiB", "5000.0 TiB"])
+        self.assertEqual([units._duration_text(seconds) for seconds in (0.25, 59.96, 60, 200, 7500)], ["0.3 s", "60.0 s", "1 min 0 s", "3 min 20 s", "2 h 5 min"])
+        self.assertEqual([units._size_of(text) for text in ("0", "512m", "10G", 7)], [0, 512 << 20, 10 << 30, 7])
+        self.assertEqual([units._seconds_of(text) for text in ("500ms", "30s", "5m", "2h", "1d", 1.5)], [0.5, 30, 300, 7200, 86400, 1.5])
+
+
 class ProgressTest(TalkCase):
     def shown(self, stream):
         self.publish()
@@ -346,6 +367,15 @@ class BuilderTest(TalkCase):
         with self.assertRaisesRegex(ValueError, "the builder is closed: dataset=d"):
             dataset["x"] = np.zeros(1)
 
+    def test_an_array_that_cannot_be_written_whole_gives_the_build_up(self):
+        dataset = larder.create("d")
+        with mock.patch.object(room("_build"), "_write_data", side_effect=OSError(28, "No space left on device")), self.assertRaises(OSError):
+            dataset["x"] = np.zeros(9)
+
+        self.assertTrue(self.ended.wait(60))
+        with self.assertRaisesRegex(ValueError, "the builder is closed"):
+            dataset.publish()
+
     def test_what_cannot_be_stored_is_refused(self):
         for name, value, words in (("../x", 1, "bad array name"), ("x", object(), "type=object"), ("a", 2, "two arrays have the same name")):
             with self.assertRaisesRegex(larder.LarderError, words), larder.create("d") as dataset:
@@ -390,6 +420,21 @@ class BuilderTest(TalkCase):
 
 
 class InterruptTest(TalkCase):
+    def test_a_call_that_was_left_gives_its_answers_to_no_other(self):
+        def talk(client):
+            for _ in iter(client.call, None):
+                client.progress()
+                client.done()
+        self.talk(talk)
+
+        with room("_control")._Connection(self.store) as connection:
+            connection.call("Room", {"bytes": 1})
+            with self.assertRaises(KeyError):
+                connection.call("Room", {"bytes": 2}, progress=lambda step: step["nothing"])
+            with self.assertRaisesRegex(larder.LarderError, "the connection to the daemon is closed"):
+                connection.call("Room", {"bytes": 3})
+
+
     def test_an_interrupt_ends_a_call_and_closes_its_connection(self):
         ended = threading.Event()
 

@@ -5,10 +5,12 @@ import fcntl
 import io
 import json
 import os
+import struct
 import subprocess
 import sys
 import unittest
 from unittest import mock
+import zlib
 
 from larder import __main__ as commands
 
@@ -206,26 +208,57 @@ class HandOverTest(MainCase):
         with mock.patch("os.getuid", return_value=4711):
             self.assertEqual(self.run_main("load", "a=/x")[0], "handed over")
 
-    def test_feeds_and_computed_rows_are(self):
-        self.daemon(Status={"status": STATUS}, Loads={"loads": []}, List={"arrays": [ROW]})
+    def test_status_while_a_feed_runs_is(self):
+        self.daemon(Status={"status": STATUS}, Loads={"loads": []})
         os.makedirs(os.path.join(self.store, "rings", "run1"))
-        os.mkdir(os.path.join(self.store, "regions"))
-        with open(os.path.join(self.store, "regions", "shared@00000000000000a1"), "wb") as region:
-            region.write(b"LARDERRE".ljust(32, b"\0") + b"array".ljust(32, b"\0"))
         with open(os.path.join(self.store, "rings", "run1", "producer.lock"), "w") as lock:
-            self.assertEqual((self.run_main("status")[0], self.run_main("ls")[0]), (0, 0))
+            self.assertEqual(self.run_main("status")[0], 0)
             fcntl.flock(lock, fcntl.LOCK_EX)
             self.assertEqual(self.run_main("status")[0], "handed over")
-        with open(os.path.join(self.store, "regions", "rows@00000000000000a2"), "wb") as region:
-            region.write(b"LARDERRE".ljust(32, b"\0") + b"computed-rows".ljust(32, b"\0"))
-        self.assertEqual((self.run_main("ls")[0], self.run_main("evict", "a")[0], self.run_main("info", "mnist/x")[0]), ("handed over", "handed over", 0))
+
+    def test_computed_rows_are_unless_they_are_only_looked_at(self):
+        self.daemon(Info=lambda client, call: client.error("NotFound", 4, "no such dataset"), List={"arrays": [ROW]})
+        os.mkdir(os.path.join(self.store, "regions"))
+        self.write_rows("doubled")
+
+        for words in ("evict", "doubled"), ("verify", "doubled.0123456789abcdef"):
+            self.assertEqual(self.run_main(*words)[0], "handed over")
+        self.assertEqual([self.run_main(*words)[0] for words in (("evict", "mnist"), ("verify", "mnist"), ("verify",), ("verify", "doubled", "--source"))], [0] * 4)
+        self.assertEqual(self.run_main("ls")[1], "NAME                      DTYPE  SHAPE\nmnist/x                   |u1    (60000,28,28)\n"
+                                                 "doubled.0123456789abcdef  <f4    (5,2)\n")
+        self.assertEqual(self.run_main("ls", "doubl*")[1].count("\n"), 2)
+        path = os.path.join(self.store, "regions", "doubled.0123456789abcdef@00000000000000a0")
+        self.assertEqual(self.run_main("info", "doubled")[1], (
+            "name     doubled.0123456789abcdef\ndtype    <f4\nshape    (5,2)\nbytes    40\nstate    computed: published 2 of 5 rows\ndigest   dd\narrays   x,y\n"
+            f"steps    toFloat\nkey      0123456789abcdef01\npath     {path}\noffset   8384\n"))
+        found = json.loads(self.run_main("info", "doubled", "--json")[1])
+        self.assertEqual([found[key] for key in ("state", "digest", "source", "rows", "published", "ofDigest", "steps")],
+                         ["computed", "0123456789abcdef01", "x,y", 5, 2, "dd", "toFloat"])
+        self.assertEqual(self.run_main("info", "nothing")[::2], (4, "larder: no such dataset\n"))
+
+    def test_regions_that_have_no_rows_are_left_out(self):
+        self.daemon(List={"arrays": [ROW]})
+        os.mkdir(os.path.join(self.store, "regions"))
+        for name, change in (("kind", lambda data: data.replace(b"computed-rows", b"shared-array\0")), ("new", lambda data: data[:12] + bytes(4) + data[16:]),
+                             ("text", lambda data: data.replace(b"toFloat", b"toFlout")), ("short", lambda data: data[:70]), ("none", lambda data: b"")):
+            self.write_rows(name, change)
+        os.mkfifo(os.path.join(self.store, "regions", "pipe@00000000000000a1"))
+
+        self.assertEqual(self.run_main("ls")[1].count("\n"), 2)
+
+    def write_rows(self, name, change=lambda data: data):
+        text = f"name={name}\nkey=0123456789abcdef01\ndigest=dd\narrays=x,y\ndtype=<f4\nshape=2\nsteps=toFloat\n".encode()
+        header = struct.pack("<8siiqqqqI", b"LARDERCR", 1, len(text), 5, 8, 256, 4288, zlib.crc32(text)).ljust(64, b"\0") + text
+        data = struct.pack("<8siiqq32s", b"LARDERRE", 1, 2, 0xa0, 8384 + 40, b"computed-rows").ljust(4096, b"\0") + header.ljust(256, b"\0")
+        data += struct.pack("<5q", 0, 1 << 32, 0, 7 << 32, 0)
+        with open(os.path.join(self.store, "regions", f"{name}.0123456789abcdef@00000000000000a0"), "wb") as file:
+            file.write(change(data))
 
 
 class ProcessTest(MainCase):
     def python(self, *words, **environment):
         return subprocess.run([sys.executable, *words], capture_output=True, encoding="utf-8", cwd=HERE, env={**os.environ, **environment})
 
-    @unittest.skipIf(sys.version_info < (3, 10), "Python 3.9 does not tell a package how it is run")
     def test_no_numpy_is_imported(self):
         self.daemon(List={"arrays": [ROW]})
 
@@ -245,6 +278,15 @@ class ProcessTest(MainCase):
         done = self.python("-m", "larder", "show", "a", LARDER_COMMAND="/nowhere")
         self.assertEqual(done.returncode, 2)
         self.assertRegex(done.stderr, "^larder: not a command line of python -m larder, which has ls, .*: words=show a; put larder on the PATH")
+
+    def test_folders_that_are_skipped_are_named_in_a_line(self):
+        program = ("import larder._store as s, runpy; s._chosen = lambda: (%r, [('/dev/shm/x', 'reason=it is not a folder')]); "
+                   "runpy.run_module('larder', run_name='__main__')" % self.store)
+        done = subprocess.run([sys.executable, "-c", program, "ls"], capture_output=True, encoding="utf-8", cwd=HERE,
+                              env={key: value for key, value in os.environ.items() if key != "LARDER_STORE"})
+
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(done.stderr.splitlines()[0], "larder: a store is skipped: store=/dev/shm/x reason=it is not a folder")
 
     def test_an_interrupt_ends_with_130(self):
         running = subprocess.Popen([sys.executable, "-m", "larder", "verify"], stderr=subprocess.PIPE, encoding="utf-8", cwd=HERE)

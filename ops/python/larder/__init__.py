@@ -8,6 +8,7 @@ It needs Python 3.9 and numpy 1.23, or later.
 >>> scan = larder.dataset("scan")
 >>> row = scan["scene"]["scene0685_01"]         # an index is a dict without its memory
 >>> features = scan["obj_feat"][row]            # the row in its own shape
+>>> larder.load("mine", "/data/mine")           # the daemon loads it; one is started if none runs
 >>> labels = larder.cache("labels", compute)    # computed once, by one process, for all
 >>> for batch in larder.Loader("mnist", ["train-images", "train-labels"], batch_size=256, shuffle=42):      # an epoch
 ...     train(torch.from_numpy(batch["train-images"]), torch.from_numpy(batch["train-labels"]))
@@ -47,8 +48,11 @@ __all__ = ["dataset", "open", "datasets", "load", "register", "wait", "reload", 
 
 def _is_command():
     """Return whether this is ``python -m larder``, which needs no numpy: importing it takes longer than most commands."""
-    words = getattr(sys, "orig_argv", ())  # Python 3.10
-    return sys.argv[:1] == ["-m"] and "-m" in words and words[words.index("-m") + 1:][:1] == [__name__]
+    if sys.argv[:1] != ["-m"]:  # as it is until the module has been found
+        return False
+    with open("/proc/self/cmdline", encoding="utf-8", errors="replace") as file:
+        words = file.read().split("\0")
+    return "-m" in words and words[words.index("-m") + 1:][:1] == [__name__]
 
 
 if not _is_command():

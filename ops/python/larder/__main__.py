@@ -1,7 +1,7 @@
 """The commands of ``larder`` that scripts call all day, without a JVM: ``python -m larder ls``.
 
 Names, options, output and exit codes are those of the ``larder`` command. This process becomes that command for other commands and options, for a
-load into the store of another user, and in stores with computed rows or feeds.
+load into the store of another user, to evict or verify computed rows, and while a feed runs.
 """
 
 import contextlib
@@ -9,14 +9,15 @@ import fcntl
 import json
 import os
 import re
-import struct
 import sys
 import time
+import warnings
 
 from ._command import _command
+from ._computed import _computed_rows, _is_rows_name
 from ._control import _ANSWER_S, _await, _await_daemon, _called, _done, _listed_rows
 from ._errors import LarderError, NotFound, _failure, _message
-from ._listing import (_brief, _facts, _is_pattern, _line_of_array, _lines_of, _matcher, _pattern_prefix, _table_of_arrays, _table_text,
+from ._listing import (_brief, _facts, _facts_of_rows, _is_pattern, _line_of_array, _lines_of, _matcher, _pattern_prefix, _table_of_arrays, _table_text,
                        _without_slashes)
 from ._progress import _progress_text, _ProgressLine
 from ._requests import _array_fields, _info, _is_of_another, _list, _load, _load_call, _source_path, _status_fields, _totals
@@ -28,7 +29,6 @@ _BETWEEN_LOOKS_S = 0.2
 _BETWEEN_PROGRESS_S = 5
 _DAEMON_STARTS_S = 5
 _MANY_NAMED = 10
-_REGION_KIND = struct.Struct("<8x24x32s")
 
 
 class _HandedOver(Exception):
@@ -38,6 +38,7 @@ class _HandedOver(Exception):
 def main(words=None):
     """Run a command line, and return its exit code."""
     words = sys.argv[1:] if words is None else words
+    warnings.showwarning = lambda message, *_: print(f"larder: {message}", file=sys.stderr)  # of folders that are no store
     try:
         command, values, options = _parsed(words)
         options["store"] = _location(options.get("store"))
@@ -103,16 +104,18 @@ def _hand_over(words):
 
 
 def _ls(pattern=None, store=None, all=False, json=False):
-    _require_no_rows(store)
+    computed = _computed_rows(store)
     if pattern is None:
         rows = _list(store, "", all)
     else:
-        rows = _matching(store, pattern, all)
+        computed = [row for row in computed if any(map(_matcher(pattern), (row["name"], row["lines"]["name"])))]
+        rows = _matching(store, pattern, all, not computed)
     if json:
-        return _print_json([_array_fields(row) for row in rows])
+        return _print_json([*map(_array_fields, rows), *map(_fields_of_rows, computed)])
     lines = _lines_of(rows)
     if pattern is not None and not any(map(_is_meant(pattern), lines)):
         lines = list(map(_line_of_array, rows))
+    lines += map(_line_of_array, computed)
     shown = lines if pattern is not None or all else _brief(lines)
     print("\n".join(_table_of_arrays(shown, all)))
     whole = next((line.name for line in shown if line.name.endswith("/")), None)
@@ -120,17 +123,21 @@ def _ls(pattern=None, store=None, all=False, json=False):
         print(f"larder: note: a name that ends in / is a dataset of many arrays; larder ls {whole} lists them", file=sys.stderr)
 
 
+def _fields_of_rows(row):
+    return {**_array_fields(row), "rows": row["shape"][0], "published": row["published"], "ofDigest": row["lines"]["digest"], "steps": row["lines"]["steps"]}
+
+
 def _is_meant(pattern):
     matches = _matcher(pattern)
     return lambda line: matches(line.name) or matches(line.name.partition("/")[0])
 
 
-def _matching(store, pattern, all):
+def _matching(store, pattern, all, is_required):
     """Return the arrays that match a pattern, including evicted ones."""
     known = [row for row in _list(store, _pattern_prefix(pattern), True) if all or row["state"] != "retired"]
     chosen = {id(row) for line in filter(_is_meant(pattern), _lines_of(known)) for row in line.arrays}
     rows = [row for row in known if id(row) in chosen] or [row for row in known if _matcher(pattern)(row["name"])]
-    if not rows:
+    if not rows and is_required:
         if not _is_pattern(pattern):
             _info(store, _without_slashes(pattern))  # the daemon names near ones
         raise NotFound(_message("no array matches", "larder ls lists all", pattern=pattern, store=store))
@@ -138,15 +145,19 @@ def _matching(store, pattern, all):
 
 
 def _describe(name, store=None, json=False):
+    name = _without_slashes(name)
     try:
-        rows = _info(store, _without_slashes(name))
+        rows = _info(store, name)
+        fields, texts = map(_array_fields, rows), map(_facts, _lines_of(rows))
     except NotFound:
-        _require_no_rows(store)
-        raise
+        computed = _rows_named(store, name)
+        if not computed:
+            raise
+        fields, texts = map(_fields_of_rows, computed), map(_facts_of_rows, computed)
     if json:
-        fields = list(map(_array_fields, rows))
+        fields = list(fields)
         return _print_json(fields[0] if len(fields) == 1 else fields)
-    print("\n\n".join("\n".join(_facts(line)) for line in _lines_of(rows)))
+    print("\n\n".join(map("\n".join, texts)))
 
 
 def _path(name, store=None):
@@ -271,12 +282,10 @@ def _reload(name, store=None, json=False):
 
 
 def _verify(name="", store=None, source=False, json=False):
-    if name and not source:
-        try:
-            _info(store, _without_slashes(name))
-        except NotFound:
-            _require_no_rows(store)
-    call = {"againstSources": source, **({"name": _without_slashes(name)} if name else {})}
+    name = _without_slashes(name)
+    if name and not source and _rows_named(store, name):
+        raise _HandedOver
+    call = {"againstSources": source, **({"name": name} if name else {})}
     with _Display("verify", json) as display:
         done = _done(_called(store, "Verify", call, display))
         display.done(done)
@@ -284,8 +293,9 @@ def _verify(name="", store=None, source=False, json=False):
 
 
 def _evict(name, store=None, forget=False):
-    _require_no_rows(store)
     name = _without_slashes(name)
+    if _rows_named(store, name):
+        raise _HandedOver
     done = _done(_called(store, "Evict", {"name": name, "forget": forget}))
     held = done.get("heldBytes", 0)
     freed = _counted_files({**done, "bytes": done.get("bytes", 0) - held})
@@ -379,22 +389,8 @@ def _print_json(document):
     print(json.dumps(document, indent=2, ensure_ascii=False))
 
 
-# Stores that are handed over.
-
-
-def _require_no_rows(store):
-    """Hand the command line over if the store has computed rows: only the command reads their regions."""
-    with contextlib.suppress(OSError):
-        for entry in os.scandir(os.path.join(store, "regions")):
-            if re.fullmatch(".*@[0-9a-f]{16}", entry.name):
-                with contextlib.suppress(OSError):
-                    descriptor = os.open(entry.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-                    try:
-                        head = os.pread(descriptor, _REGION_KIND.size, 0)
-                    finally:
-                        os.close(descriptor)
-                    if len(head) == _REGION_KIND.size and _REGION_KIND.unpack(head)[0].rstrip(b"\0") == b"computed-rows":
-                        raise _HandedOver
+def _rows_named(store, name):
+    return [row for row in _computed_rows(store) if _is_rows_name(row, name)]
 
 
 def _has_feeds(store):

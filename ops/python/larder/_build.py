@@ -102,8 +102,12 @@ class Builder:
         else:
             for page in _pages([{"array": name, "bytes": length} for name, length in lengths.items()]):
                 connection.call("Files", {"files": page})
-        for name, array in arrays.items():
-            self._write(name, headers[name], array)
+        try:
+            for name, array in arrays.items():
+                self._write(name, headers[name], array)
+        except BaseException:
+            self.close()  # half an array must not be published with the others
+            raise
         self._names.update(arrays)
         self._parts.update(parts)
 

@@ -45,6 +45,8 @@ def register(name: str, path: str | os.PathLike[str] | Iterable[str | os.PathLik
 
 def _loaded(name, path, store, options, register=False):
     if "keys" in options:
+        if "columns" in options:
+            raise TypeError("columns and keys are two names of one option: give one of them")
         options["columns"] = options.pop("keys")
     call, path_of_store = _load_call(**options), _served(store)
     with _ProgressLine() as line:

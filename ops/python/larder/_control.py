@@ -19,6 +19,8 @@ _ANSWER_S = 60  # for lists and totals, whatever it reports
 _GRACE_S = 1
 _LONGEST_WAIT_S = 600  # unless the caller says otherwise
 _USAGE, _UNEXPECTED, _BAD_INPUT = 2, 1, 6
+_USE_ONE_RELEASE = ("use one release of Larder for both; or stop the daemon with larder stop --keep of its own release and run larder serve, which "
+                    "takes its data over")
 _CHECK_DAEMON = "check whether the daemon still runs: larder status"
 
 _open_connections = weakref.WeakSet()
@@ -35,21 +37,26 @@ class _Connection:
 
     def call(self, method, parameters=None, progress=None, end=None):
         """Call a method, and return its answers without reports of progress. `end` is when to give up, by the monotonic clock."""
-        self._send({"method": _INTERFACE + method, "parameters": parameters or {}, "more": True})
-        answers = []
-        while True:
-            answer = self._receive(end)
-            found = answer.get("parameters")
-            found = found if isinstance(found, dict) else {}
-            if "error" in answer:
-                raise _error(self.store, answer["error"], found)
-            step = found.get("progress")
-            if step is None:
-                answers.append(found)
-            elif progress is not None:
-                progress(step)
-            if not answer.get("continues"):
-                return answers
+        is_over = False
+        try:
+            self._send({"method": _INTERFACE + method, "parameters": parameters or {}, "more": True})
+            answers = []
+            while not is_over:
+                answer = self._receive(end)
+                found = answer.get("parameters")
+                found = found if isinstance(found, dict) else {}
+                is_over = not answer.get("continues")
+                if "error" in answer:
+                    raise _error(self.store, answer["error"], found)
+                step = found.get("progress")
+                if step is None:
+                    answers.append(found)
+                elif progress is not None:
+                    progress(step)
+            return answers
+        finally:
+            if not is_over:
+                self.close()  # or the next call would take the rest of the answers for its own
 
     def close(self):
         """Close the connection. Harmless when done twice."""
@@ -202,19 +209,16 @@ def _silent_remedy(channel):
 
 
 def _other_protocol(store):
-    return Refused(_message("the daemon speaks another protocol", "use the Larder release of the daemon, or stop it with larder stop --keep of its "
-                            "release, and run larder serve, which takes its data over", store=store))
+    return Refused(_message("the daemon speaks another protocol", _USE_ONE_RELEASE, store=store))
 
 
 def _error(store, name, found):
     """Return the exception for an error of the daemon."""
-    if not str(name).startswith(_INTERFACE):  # the protocol's own: the daemon does not know the call, or a parameter of it
-        facts = {key: value for key, value in found.items() if isinstance(value, (str, int))}
-        return Refused(_message("the daemon is of another release", "use the Larder release of the daemon, or restart it: larder stop --keep, then "
-                                "larder serve", store=store, error=str(name).rpartition(".")[2], **{"refused" + key[:1].upper() + key[1:]: facts[key] for key in facts}))
-    code, values = found.get("code"), found.get("values")
-    return _failure(code if isinstance(code, int) else _UNEXPECTED,
-                    _text(str(found.get("message") or name), values if isinstance(values, dict) else {}, found.get("remedy")))
+    code, values, message = found.get("code"), found.get("values"), found.get("message")
+    if not message:  # an error of the protocol itself, of a daemon that returns no more than its name
+        detail = next((value for value in found.values() if isinstance(value, str)), "none")
+        return Refused(_message("the daemon does not understand the call", _USE_ONE_RELEASE, store=store, error=name, detail=detail))
+    return _failure(code if isinstance(code, int) else _UNEXPECTED, _text(str(message), values if isinstance(values, dict) else {}, found.get("remedy")))
 
 
 def _called(store, method, parameters=None, progress=None, within=None):

@@ -145,6 +145,15 @@ def _facts(line):
     return [f"{key:<9}{value}" for key, value in {"name": line.name, **facts, "source": _sources(line)}.items()]
 
 
+def _facts_of_rows(row):
+    """Return one line for each fact about computed rows."""
+    lines = row["lines"]
+    facts = {"name": row["name"], "dtype": row["dtype"], "shape": _extent(_line_of_array(row)), "bytes": row["bytes"],
+             "state": f"computed: published {row['published']} of {row['shape'][0]} rows", "digest": lines["digest"], "arrays": lines["arrays"],
+             "steps": lines["steps"], "key": lines["key"], "path": row["path"], "offset": row["offset"]}
+    return [f"{key:<9}{value}" for key, value in facts.items()]
+
+
 def _yes(value):
     return "yes" if value else "no"
 

@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 
 from ._columns import _picked
+from ._computed import (_REGION_DATA, _REGION_HEADER, _REGION_MAGIC, _REGION_READY, _REGION_STATE, _ROWS_HEADER, _ROWS_KIND, _ROWS_LAYOUT, _ROWS_MAGIC,
+                        _ROWS_TEXT)
 from ._control import _called
 from ._datasets import Dataset
 from ._errors import LarderError, Refused, TimedOut, _message
@@ -30,11 +32,6 @@ from ._serve import _lock_byte, _served
 from ._store import _FORMAT_VERSION, _trusted
 from ._versions import _newest
 
-_REGION_HEADER = struct.Struct("<8siiqq32s")  # magic, format, state, id, bytes of the data, kind
-_ROWS_HEADER = struct.Struct("<8siiqqqqI")  # magic, layout, length of text, rows, bytes of a row, where states and rows begin, CRC-32 of text
-_REGION_DATA, _REGION_STATE, _ROWS_TEXT = 4096, 12, 64
-_ROWS_KIND = "computed-rows"
-_REGION_READY, _ROWS_LAYOUT = 2, 1
 _ROWS_BEHIND_PAGE = 192  # where rows start, in bytes behind a page: FORMAT.md says why
 _ROW_PUBLISHED = 1 << 32
 _KEY_DIGITS, _LONGEST_ROWS_TEXT, _MOST_ROW_BYTES = 16, 1 << 16, 1 << 30
@@ -384,7 +381,7 @@ def _open_rows(store, text, count, row_bytes):
                                    limit=_MOST_ROW_BYTES))
     states = -(-(_ROWS_TEXT + len(lines)) // 64) * 64
     data = -(-(states + 8 * count) // 4096) * 4096 + _ROWS_BEHIND_PAGE
-    header = _ROWS_HEADER.pack(b"LARDERCR", _ROWS_LAYOUT, len(lines), count, row_bytes, states, data, zlib.crc32(lines))
+    header = _ROWS_HEADER.pack(_ROWS_MAGIC, _ROWS_LAYOUT, len(lines), count, row_bytes, states, data, zlib.crc32(lines))
     header += bytes(_ROWS_TEXT - len(header)) + lines
     name, end = f"{text['name']}.{text['key'][:_KEY_DIGITS]}", time.monotonic() + _OPEN_TIMEOUT_S
     pause = _SHORTEST_PAUSE_S
@@ -435,7 +432,7 @@ def _open_region(store, name, file, header):
         if len(head) < _REGION_HEADER.size or not any(head[:8]):
             return None  # the daemon is reserving it, and says so last
         magic, version, _, its_number, _, kind = _REGION_HEADER.unpack(head)
-        if (magic, version, its_number, kind.rstrip(b"\0")) != (b"LARDERRE", _FORMAT_VERSION, number, _ROWS_KIND.encode()):
+        if (magic, version, its_number, kind.rstrip(b"\0")) != (_REGION_MAGIC, _FORMAT_VERSION, number, _ROWS_KIND.encode()):
             raise _damaged_rows(name, "it is no region of computed rows of this release")
         length = os.fstat(descriptor).st_size
         if length < _REGION_DATA + len(header):  # touching a byte behind the end would end this process

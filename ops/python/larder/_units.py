@@ -38,12 +38,17 @@ def _size_text(size):
     while value >= _UNIT_STEP - 0.05 and step < len(_UNITS) - 1:
         value /= _UNIT_STEP
         step += 1
-    return f"{value:.1f} {_UNITS[step].upper()}iB"
+    return f"{_tenths(value)} {_UNITS[step].upper()}iB"
 
 
 def _duration_text(seconds):
     """Write a duration as ``0.4 s``, ``3 min 20 s`` or ``2 h 5 min``."""
     whole = int(seconds)
     if whole < 60:
-        return f"{seconds:.1f} s"
+        return f"{_tenths(seconds)} s"
     return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def _tenths(value):
+    """Write a number with one decimal. Half a tenth is rounded up, as the command does it; formats of Python round it to an even one."""
+    return f"{int(value * 10 + 0.5) / 10:.1f}"

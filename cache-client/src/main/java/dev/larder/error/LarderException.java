@@ -18,7 +18,7 @@ public class LarderException extends RuntimeException {
     private final LinkedHashMap<String, String> values;
     private final String remedy;
 
-    /** Creates an exception whose message is not made of parts. */
+    /** Creates an exception with a message that has no parts. */
     public LarderException(int rawCode, String message, @Nullable Throwable cause) {
         this(rawCode, message, Map.of(), "", cause);
     }
@@ -27,9 +27,9 @@ public class LarderException extends RuntimeException {
      * Creates an exception.
      *
      * @param rawCode the number of its code, which may be of a later version
-     * @param summary what failed
+     * @param summary the failure, without values
      * @param values the facts, in their order
-     * @param remedy what to do; empty if nothing can be advised
+     * @param remedy the advice; empty if there is none
      */
     public LarderException(
             int rawCode, String summary, Map<String, String> values, String remedy, @Nullable Throwable cause) {
@@ -62,7 +62,7 @@ public class LarderException extends RuntimeException {
         return rawCode;
     }
 
-    /** Returns what failed, without values. */
+    /** Returns the first part of the message, without values: the failure. */
     public final String summary() {
         return summary;
     }
@@ -72,7 +72,7 @@ public class LarderException extends RuntimeException {
         return Collections.unmodifiableMap(values);
     }
 
-    /** Returns what to do; empty if nothing can be advised. */
+    /** Returns the last part of the message, the remedy; empty if there is none. */
     public final String remedy() {
         return remedy;
     }

@@ -17,7 +17,7 @@ public record Answer(
     /**
      * Reads an answer, and ignores fields that are unknown.
      *
-     * @param parameters a record whose components are all optional, as it is used for errors, too
+     * @param parameters a record with optional components only: it also receives the parameters of errors
      */
     public static Answer decode(ByteBuffer message, Class<? extends Record> parameters) {
         return Messages.decode(message, Answer.class, Messages.UnknownFields.IGNORED, parameters);

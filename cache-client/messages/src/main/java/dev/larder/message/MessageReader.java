@@ -30,17 +30,17 @@ public final class MessageReader {
     private int start;
     private int scanned;
 
-    /** Creates a reader whose memory has no other bound than the length of a message. */
+    /** Creates a reader. The length of a message is the only bound of its memory. */
     public MessageReader() {
         this(Messages.MAX_BYTES);
     }
 
-    /** Creates a reader of messages of at most so many bytes, with no other bound of its memory. */
+    /** Creates a reader of messages with at most this many bytes, which is the only bound of its memory. */
     public MessageReader(int maxBytes) {
         this(new MessageBudget(Long.MAX_VALUE), maxBytes);
     }
 
-    /** Creates a reader whose memory, but for the first KiB, comes out of a budget; {@link #release} returns it. */
+    /** Creates a reader that takes its memory, except for the first KiB, from a budget; {@link #release} returns it. */
     public MessageReader(MessageBudget budget) {
         this(budget, Messages.MAX_BYTES);
     }

@@ -25,10 +25,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads and writes records as messages: one JSON object in UTF-8, followed by a NUL byte, as <a href="https://varlink.org">Varlink</a> has it.
  *
- * <p>A component of the record is a member of the object with the same name. {@code long}, {@code int} and {@code boolean} are what they are;
+ * <p>A component of the record is a member of the object with the same name. Integers and booleans are written as such;
  * a {@link java.time.Duration} named {@code timeout} is the integer {@code timeoutMs}; an {@link java.time.Instant} is a text in ISO 8601; an
  * enumerated value is its name in small letters; lists, maps with texts as keys, and records nest. A sealed interface of records is an object
- * with one member, whose name is that of the record. Components marked {@link OptionalField} may be absent.
+ * with one member, named like the record. Components marked {@link OptionalField} may be absent.
  *
  * <p>Thread-safe.
  */
@@ -52,7 +52,7 @@ public final class Messages {
 
     /** The members of an object that its record does not have. */
     public enum UnknownFields {
-        /** An object with one is refused: a receiver that ignored it would do another thing than it was asked to do. */
+        /** The object is refused, because a field that the receiver ignores may change the meaning of the message. */
         REFUSED,
         /** They are skipped; the fields of the record have to be there. */
         SKIPPED,
@@ -103,7 +103,7 @@ public final class Messages {
         Record of(List<T> elements, boolean isLast);
     }
 
-    /** Writes a list as messages that are short enough, one after the other, when they are asked for; at least one. */
+    /** Writes a list as short enough messages, at least one; each when the iterator reaches it. */
     public static <T> Iterator<byte[]> pages(List<T> list, Page<T> toMessage) {
         return encodedPages(list, (elements, isLast) -> encode(toMessage.of(elements, isLast)));
     }
@@ -189,7 +189,7 @@ public final class Messages {
                 .toList();
     }
 
-    /** Returns what Gson says, without its advice to accept malformed JSON. */
+    /** Returns the message of Gson without its advice to accept malformed JSON. */
     private static String firstLine(Exception e) {
         String line = String.valueOf(e.getMessage()).lines().findFirst().orElse("");
         return line.replaceFirst("^Use JsonReader.*?( at line|$)", "malformed$1");

@@ -139,7 +139,7 @@ final class PlainCodecs {
         }
     }
 
-    /** Milliseconds, which the name of the field says. */
+    /** Milliseconds; the name of the field has the unit. */
     private static final class OfDuration implements ValueCodec {
         /** Fits into nanoseconds. */
         private static final long MOST_MS = Long.MAX_VALUE / 1_000_000;
@@ -223,7 +223,7 @@ final class PlainCodecs {
         }
     }
 
-    /** A record whose class depends on other fields of the message. */
+    /** A record of a class that depends on other fields of the message. */
     private static final class OfOpen implements ValueCodec {
         @Override
         public Object read(Messages.Source source) throws IOException {

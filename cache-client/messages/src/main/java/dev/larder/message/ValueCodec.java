@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads and writes the values of one type. */
 interface ValueCodec {
-    /** Returns the value, which the reader has reached; null if it is one that only a later release knows. */
+    /** Returns the value, which the reader has reached; null if only a later release has such a value. */
     @Nullable
     Object read(Messages.Source source) throws IOException;
 
@@ -64,7 +64,7 @@ interface ValueCodec {
         }
     }
 
-    /** Returns the beginning of what a sender has chosen, for a message. */
+    /** Returns the beginning of a text of a sender, for an error message. */
     static String shown(String text) {
         return text.length() <= 64 ? text : text.substring(0, 61) + "...";
     }

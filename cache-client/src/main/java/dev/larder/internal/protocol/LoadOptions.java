@@ -51,7 +51,7 @@ public record LoadOptions(
         IMAGES
     }
 
-    /** Copies the lists, and fills in what is absent, as in records of earlier releases. */
+    /** Copies the lists, and replaces absent values by their defaults, as in records of earlier releases. */
     public LoadOptions {
         keys = List.copyOf(Objects.requireNonNullElse(keys, List.of()));
         as = Objects.requireNonNullElse(as, As.ARRAYS);

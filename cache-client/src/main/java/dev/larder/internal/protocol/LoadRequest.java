@@ -25,7 +25,7 @@ public record LoadRequest(
         @OptionalField boolean registerOnly)
         implements Request {
 
-    /** Copies the lists, and fills in what is absent. */
+    /** Copies the lists, and replaces absent values by their defaults. */
     public LoadRequest {
         sources = List.copyOf(sources);
         options = Objects.requireNonNullElseGet(options, LoadOptions::none);

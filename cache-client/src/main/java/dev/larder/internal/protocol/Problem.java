@@ -12,7 +12,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reports a failure. The code is kept as it came: a later daemon may know more of them.
+ * Reports a failure. The code is kept as it came, because a later daemon may have more codes.
  *
  * @param error the full name of the error
  * @param rawCode the exit code of the command
@@ -56,7 +56,7 @@ public record Problem(
                 Texts.cut(trace, Texts.MAX_BYTES));
     }
 
-    /** Describes an error of a daemon that says no more than its name. */
+    /** Describes an error without parameters. */
     static Problem ofName(String error, String detail) {
         return new Problem(
                 error,

@@ -24,7 +24,7 @@ public sealed interface RegionRequest extends Request
         /** No machine has more, and sums of a few such do not overflow. */
         private static final long MOST_BYTES = 1L << 60;
 
-        /** Refuses what no region can be. */
+        /** Refuses a kind or size that no region can have. */
         public Create {
             if (!KIND.matcher(kind).matches()) {
                 throw new IllegalArgumentException("kind is not 1 to 31 of a-z, 0-9 and -: " + kind);
@@ -36,7 +36,7 @@ public sealed interface RegionRequest extends Request
 
     /** Asks for the row of one region, or for those of all; the empty name means all. */
     record ListAll(@OptionalField String name) implements RegionRequest, Request.Named {
-        /** Fills in what is absent. */
+        /** Replaces absent values by their defaults. */
         public ListAll {
             name = Objects.requireNonNullElse(name, "");
         }

@@ -53,10 +53,10 @@ public sealed interface Request
         String name();
     }
 
-    /** Asks a service for its name and its interfaces. */
+    /** Requests the name of the service and its interfaces. */
     record GetInfo() implements Request {}
 
-    /** Asks for the text that describes an interface. */
+    /** Requests the text that describes an interface. */
     record GetInterfaceDescription(@FieldName("interface") String interfaceName) implements Request {}
 
     /** Adds sources to the next load of this connection. */
@@ -65,22 +65,22 @@ public sealed interface Request
     /**
      * Waits until a dataset or an array is resident.
      *
-     * @param evenIfUnknown whether to wait also for what nobody has loaded yet, instead of failing at once
+     * @param evenIfUnknown whether to wait even if no load of it has begun, instead of failing immediately
      */
     record Wait(
             String name, Duration timeout, @OptionalField boolean evenIfUnknown) implements Request, Named {
-        /** Waits for what is known. */
+        /** Waits for a known dataset. */
         public Wait(String name, Duration timeout) {
             this(name, timeout, false);
         }
     }
 
     /**
-     * Asks for the right to build a dataset; one caller at a time has it.
+     * Requests the turn to build a dataset; one caller at a time has it.
      *
-     * @param timeout how long to wait while somebody else builds or loads it
-     * @param bytes how much space to set aside; 0 where that is unknown
-     * @param evenIfResident whether to build a new version of what is resident, instead of being done at once
+     * @param timeout the longest time to wait while another client builds or loads it
+     * @param bytes the space to reserve; 0 if it is unknown
+     * @param evenIfResident whether to build a new version even if the dataset is resident
      * @param retention how long it stays
      */
     record Create(
@@ -90,27 +90,27 @@ public sealed interface Request
             @OptionalField boolean evenIfResident,
             @OptionalField Retention retention)
             implements Request, Named {
-        /** Fills in what is absent. */
+        /** Replaces absent values by their defaults. */
         public Create {
             retention = Objects.requireNonNullElse(retention, Retention.NORMAL);
             requireSize(bytes);
         }
 
-        /** Asks for what stays as long as there is room. */
+        /** Requests a turn for a dataset that stays as long as there is room. */
         public Create(String name, Duration timeout, long bytes, boolean evenIfResident) {
             this(name, timeout, bytes, evenIfResident, Retention.NORMAL);
         }
 
-        /** Returns the same with another time to wait. */
+        /** Returns the same request with another time limit. */
         public Create within(Duration timeLeft) {
             return new Create(name, timeLeft, bytes, evenIfResident, retention);
         }
     }
 
     /**
-     * Asks for space for the build of this connection before it is written; what may leave for it does.
+     * Reserves space for the build of this connection before the client writes it, and evicts datasets if needed.
      *
-     * @param bytes how much it takes in all, with what was asked for before
+     * @param bytes the whole space, including earlier calls
      */
     record Room(long bytes) implements Request {
         /** Refuses a negative size. */
@@ -119,7 +119,7 @@ public sealed interface Request
         }
     }
 
-    /** Has files made for the build of this connection, in a store of another user, where a client may put none itself. */
+    /** Makes files for the build of this connection in the store of another user, in which clients cannot make files. */
     record Files(List<NewFile> files) implements Request {}
 
     /**
@@ -127,10 +127,10 @@ public sealed interface Request
      *
      * @param array its name within the dataset
      * @param bytes the length of the {@code .npy} file, header included
-     * @param source where its data comes from, for people; empty for what is computed
+     * @param source the origin of its data, for people; empty if it is computed
      */
     record NewFile(String array, long bytes, @OptionalField String source) {
-        /** Fills in what is absent. */
+        /** Replaces absent values by their defaults. */
         public NewFile {
             source = Objects.requireNonNullElse(source, "");
             requireSize(bytes);
@@ -153,22 +153,22 @@ public sealed interface Request
     /** Publishes the build of this connection. No file of it may be open for writing any more. */
     record Publish() implements Request {}
 
-    /** Asks for one row per array whose full name starts with the prefix; the empty prefix means all. */
+    /** Lists the arrays whose full name starts with the prefix; the empty prefix means all. */
     record ListArrays(
             @OptionalField String prefix, @OptionalField boolean includeRetired) implements Request {
-        /** Fills in what is absent. */
+        /** Replaces absent values by their defaults. */
         public ListArrays {
             prefix = Objects.requireNonNullElse(prefix, "");
         }
     }
 
-    /** Asks for the row of one array, or for those of all arrays of one dataset. */
+    /** Describes one array, or all arrays of one dataset. */
     record Info(String name) implements Request, Named {}
 
     /**
      * Removes the newest version of a dataset.
      *
-     * @param forget whether to forget its source too, so that it does not come back when somebody asks for it
+     * @param forget whether to forget its source as well, so that no request loads it again
      */
     record Evict(String name, @OptionalField boolean forget) implements Request, Named {}
 
@@ -176,45 +176,45 @@ public sealed interface Request
     record Pin(String name, boolean pinned) implements Request, Named {}
 
     /**
-     * Notes what a resident shard is a part of, once all nodes have compared theirs.
+     * Notes the whole dataset that a resident shard belongs to, after all nodes have compared theirs.
      *
-     * @param digest that of the shard; another version that has its name by now is left alone
-     * @param of the digest that the whole dataset would have
+     * @param digest the digest of the shard; a newer version with its name is left alone
+     * @param of the digest of the whole dataset
      */
     record NoteWhole(String name, String digest, String of) implements Request, Named {
         private static final int MOST_OF_DIGEST = 128;
 
-        /** Refuses what no digest can be. */
+        /** Refuses texts that are longer than any digest. */
         public NoteWhole {
             requireLength("digest", digest, MOST_OF_DIGEST);
             requireLength("of", of, MOST_OF_DIGEST);
         }
     }
 
-    /** Asks for the errors that the daemon has met. */
+    /** Lists the errors that the daemon has met. */
     record Errors() implements Request {}
 
     /**
      * Computes the checksums of a dataset or an array again; the empty name means everything.
      *
-     * @param againstSources whether to read the sources too, and compare with them
+     * @param againstSources whether to read the sources as well and compare
      */
     record Verify(@OptionalField String name, @OptionalField boolean againstSources) implements Request, Named {
-        /** Fills in what is absent. */
+        /** Replaces absent values by their defaults. */
         public Verify {
             name = Objects.requireNonNullElse(name, "");
         }
     }
 
-    /** Loads a dataset again, from where and in the way it was loaded. */
+    /** Loads a dataset again from the same sources with the same options. */
     record Reload(String name) implements Request, Named {}
 
-    /** Asks for totals. */
+    /** Requests totals. */
     record Status() implements Request {}
 
-    /** Asks how far each load and build is that is under way: one {@link Progress} each, named by its datasets. */
+    /** Lists the progress of each load and build, named by its datasets. */
     record Loads() implements Request {}
 
-    /** Stops the daemon, which removes its store unless it is told to keep it. */
+    /** Stops the daemon, and removes its store unless the request keeps it. */
     record Stop(@OptionalField boolean keep) implements Request {}
 }

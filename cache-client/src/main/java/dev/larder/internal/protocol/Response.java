@@ -3,9 +3,9 @@ package dev.larder.internal.protocol;
 import java.util.List;
 
 /**
- * The answers of the daemon. {@link Progress} says how far a call is; any other answer ends it, rows perhaps in several messages.
+ * The answers of the daemon. {@link Progress} reports on a call that goes on; any other answer ends it. Rows may need several messages.
  *
- * <p>{@link AnswerFields} says which field of a message each one is.
+ * <p>{@link AnswerFields} lists their fields in a message.
  */
 public sealed interface Response
         permits Progress,
@@ -29,7 +29,7 @@ public sealed interface Response
     /** Regions. */
     record RegionRows(List<RegionRow> regions) implements Response {}
 
-    /** How far each load and build is, named by its datasets. */
+    /** The progress of each load and build, named by its datasets. */
     record LoadRows(List<Progress> loads) implements Response {}
 
     /**

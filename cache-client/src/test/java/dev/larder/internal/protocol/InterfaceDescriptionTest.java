@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
@@ -106,12 +107,17 @@ class InterfaceDescriptionTest {
                 RegionRow.class);
     }
 
+    /** Returns the text of a type between its parentheses. */
+    private String type(String name) {
+        return Objects.requireNonNull(members("type").get(name), name).group(3);
+    }
+
     @ParameterizedTest
     @MethodSource("types")
     void aTypeHasTheFieldsOfItsRecord(Class<?> record) {
         String name = NAMES.getOrDefault(record.getSimpleName(), record.getSimpleName());
 
-        assertThat(fields(members("type").get(name).group(2 + 1))).as(name).isEqualTo(fields(record));
+        assertThat(fields(type(name))).as(name).isEqualTo(fields(record));
     }
 
     @Test
@@ -132,8 +138,7 @@ class InterfaceDescriptionTest {
         enumerations.put("Phase", Progress.Phase.values());
         enumerations.put("State", ArrayRow.State.values());
 
-        enumerations.forEach((name, constants) -> assertThat(
-                        fields(members("type").get(name).group(3)))
+        enumerations.forEach((name, constants) -> assertThat(fields(type(name)))
                 .as(name)
                 .isEqualTo(Arrays.stream(constants)
                         .map(constant -> ((Enum<?>) constant).name().toLowerCase(Locale.ROOT))

@@ -14,11 +14,11 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call of a client, and the messages that it is still to be sent. Filled by any thread, emptied by the control thread. Bounded whatever the
- * client does: a newer progress replaces an older one that was not sent, and rows stay in the list they came in until they are sent.
+ * One call of a client, and the messages that are not sent yet. Any thread adds some, the control thread sends them. Their memory is bounded: a
+ * newer progress replaces an older one that was not sent, and rows stay in their list until they are sent.
  */
 final class ActiveCall implements Reply {
-    /** Where a call comes from. */
+    /** The connection of a call. */
     interface Caller extends Session {
         Peer peer();
 

@@ -22,9 +22,6 @@ final class MemberFiles {
     /** Looking at more at once would keep others waiting. */
     private static final int LOOKS = 2_000;
 
-    /** Making more at once would keep others waiting; clients ask for half as many. */
-    private static final int MOST_FILES = 1_000;
-
     private final IncomingVersion folder;
     private final GroupQuota quota;
     private final Reservation reservation;
@@ -58,19 +55,13 @@ final class MemberFiles {
     void make(List<NewFile> files) {
         synchronized (making) {
             requireUnsealed();
-            if (files.size() > MOST_FILES) {
-                throw Failure.of(ErrorCode.BAD_INPUT, "too many files for one request")
-                        .with("files", files.size())
-                        .with("limit", MOST_FILES)
-                        .remedy("ask for them in several requests");
-            }
             long stored = storedBytes(files);
             grow(stored);
             synchronized (this) {
                 requireUnsealed();
                 promisedBytes += stored;
-                files.forEach(this::make);
             }
+            files.forEach(this::make); // each with the lock for itself: others look at the files meanwhile
         }
     }
 
@@ -87,7 +78,8 @@ final class MemberFiles {
         }
     }
 
-    private void make(NewFile file) {
+    private synchronized void make(NewFile file) {
+        requireUnsealed();
         String path = path(file.array());
         folder.makeFileForMember(path);
         lengths.put(path, file.bytes());
