@@ -29,7 +29,9 @@ public final class BadMessage extends RuntimeException {
     /** Returns the same for a field that is not called one of {@code outer}. */
     BadMessage without(String outer) {
         boolean isInner = field.startsWith(outer + ".");
-        return isInner || field.equals(outer) ? new BadMessage(field.substring(outer.length() + (isInner ? 1 : 0)), reason) : this;
+        return isInner || field.equals(outer)
+                ? new BadMessage(field.substring(outer.length() + (isInner ? 1 : 0)), reason)
+                : this;
     }
 
     /** Returns the same for a field of {@code outer}. */

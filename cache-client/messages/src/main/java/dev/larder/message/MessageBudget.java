@@ -22,8 +22,14 @@ public final class MessageBudget {
 
     /** Takes bytes; false if there are not so many. */
     public boolean tryTake(long bytes) {
-        long before = freeBytes.getAndUpdate(free -> free >= bytes ? free - bytes : free);
-        return before >= bytes;
+        long free = freeBytes.get();
+        while (free >= bytes) {
+            if (freeBytes.compareAndSet(free, free - bytes)) {
+                return true;
+            }
+            free = freeBytes.get();
+        }
+        return false;
     }
 
     /** Returns bytes that were taken. */

@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** The codecs of types that have no parts. */
@@ -191,13 +192,11 @@ final class PlainCodecs {
     /** An enumerated value by its name in small letters. */
     static final class OfEnum implements ValueCodec {
         private final Map<String, Object> byWord = new HashMap<>();
-        private final String words;
 
         OfEnum(Class<?> type) {
             for (Object constant : type.getEnumConstants()) {
                 byWord.put(word(constant), constant);
             }
-            words = String.join(", ", byWord.keySet().stream().sorted().toList());
         }
 
         private static String word(Object constant) {
@@ -212,7 +211,10 @@ final class PlainCodecs {
                 return byWord.get(OTHER);
             }
             if (found == null) {
-                throw new BadMessage("", "it should be one of " + words + ", and is " + ValueCodec.shown(text));
+                throw new BadMessage(
+                        "",
+                        "it should be one of " + String.join(", ", new TreeSet<>(byWord.keySet())) + ", and is "
+                                + ValueCodec.shown(text));
             }
             return found;
         }

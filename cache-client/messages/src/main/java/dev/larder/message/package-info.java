@@ -3,4 +3,3 @@
 package dev.larder.message;
 
 import org.jspecify.annotations.NullMarked;
-

@@ -3,4 +3,3 @@
 package dev.larder.internal.control;
 
 import org.jspecify.annotations.NullMarked;
-

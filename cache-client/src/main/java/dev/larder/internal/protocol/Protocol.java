@@ -9,9 +9,9 @@ import java.io.UncheckedIOException;
 import java.net.UnixDomainSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
 
 /**
  * The control plane: <a href="https://varlink.org">Varlink</a>, with the interface that {@code dev.larder.Store.varlink}
@@ -54,8 +54,13 @@ public final class Protocol {
             method("RemoveRegion", RegionRequest.Remove.class),
             method("Stop", Request.Stop.class));
 
-    private static final Map<Class<?>, String> NAMES =
-            METHODS.entrySet().stream().collect(Collectors.toMap(Map.Entry::getValue, Map.Entry::getKey));
+    private static final Map<Class<?>, String> NAMES = new HashMap<>();
+
+    static {
+        for (Map.Entry<String, Class<? extends Record>> method : METHODS.entrySet()) {
+            NAMES.put(method.getValue(), method.getKey());
+        }
+    }
 
     /** The longest name in a call, in characters. */
     public static final int MAX_NAME_LENGTH = 1024;

@@ -1,6 +1,5 @@
 package dev.larder.internal.protocol;
 
-
 /** The version of Larder that this code is of, as its jar's manifest has it. */
 public final class ReleaseVersion {
     private ReleaseVersion() {}

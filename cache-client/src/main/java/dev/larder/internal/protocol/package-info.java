@@ -6,4 +6,3 @@
 package dev.larder.internal.protocol;
 
 import org.jspecify.annotations.NullMarked;
-

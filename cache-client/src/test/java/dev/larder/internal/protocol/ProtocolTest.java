@@ -75,7 +75,8 @@ class ProtocolTest {
 
         for (int length = 0; length < whole.length - 1; length++) {
             ByteBuffer cut = ByteBuffer.wrap(whole, 0, length).slice();
-            assertThatThrownBy(() -> Call.decode(cut, Protocol.METHODS)).isInstanceOfAny(BadMessage.class, Call.Refused.class);
+            assertThatThrownBy(() -> Call.decode(cut, Protocol.METHODS))
+                    .isInstanceOfAny(BadMessage.class, Call.Refused.class);
         }
     }
 
@@ -131,9 +132,12 @@ class ProtocolTest {
     void aParameterThatIsWrongIsRefusedByName(String method, String parameters, String reason) {
         ByteBuffer call = text("{\"method\":\"dev.larder.Store." + method + "\",\"parameters\":" + parameters + "}");
 
-        assertThatThrownBy(() -> Call.decode(call, Protocol.METHODS)).satisfies(refused -> assertThat(
-                        refused instanceof Call.Refused known ? String.valueOf(known.parameter()) : refused.toString())
-                .contains(reason));
+        assertThatThrownBy(() -> Call.decode(call, Protocol.METHODS))
+                .satisfies(refused -> assertThat(
+                                refused instanceof Call.Refused known
+                                        ? String.valueOf(known.parameter())
+                                        : refused.toString())
+                        .contains(reason));
     }
 
     private static ByteBuffer text(String text) {
@@ -204,16 +208,32 @@ class ProtocolTest {
         String wide = "\u2028".repeat(1 << 20); // six characters of JSON each
         ArrayRow row = ProtocolSamples.row(List.of(1L), ArrayRow.State.RESIDENT);
         ArrayRow long1 = new ArrayRow(
-                row.name(), row.dtype(), row.shape(), 'C', 1, 1, row.digest(), row.state(), false, 0, row.path(), 0, "", wide, row.part());
+                row.name(),
+                row.dtype(),
+                row.shape(),
+                'C',
+                1,
+                1,
+                row.digest(),
+                row.state(),
+                false,
+                0,
+                row.path(),
+                0,
+                "",
+                wide,
+                row.part());
         Progress progress = Progress.of(Progress.Phase.LOADING, wide, wide);
 
         for (Response response : List.of(
                 new Response.ArrayRows(Collections.nCopies(100, long1)),
                 new Response.LoadRows(Collections.nCopies(100, progress)),
-                new Response.ErrorRows(Collections.nCopies(10, new ErrorRow(1, Instant.EPOCH, Instant.EPOCH, wide, wide))),
+                new Response.ErrorRows(
+                        Collections.nCopies(10, new ErrorRow(1, Instant.EPOCH, Instant.EPOCH, wide, wide))),
                 new Done(1, 1, 1, wide, wide))) {
-            Answers.encode(response).forEachRemaining(message -> assertThat(message.length)
-                    .isLessThanOrEqualTo(Messages.MAX_BYTES + 1));
+            Answers.encode(response)
+                    .forEachRemaining(
+                            message -> assertThat(message.length).isLessThanOrEqualTo(Messages.MAX_BYTES + 1));
         }
         assertThat(Answers.encodeProgress(progress).length).isLessThanOrEqualTo(Messages.MAX_BYTES + 1);
     }

@@ -29,8 +29,7 @@ final class PendingSources {
         if (session.kept() instanceof PendingSources pending) {
             return pending;
         } else if (session.kept() != null) {
-            throw Failure.of(ErrorCode.REFUSED, "the connection has a build")
-                    .remedy("load on a connection of its own");
+            throw Failure.of(ErrorCode.REFUSED, "the connection has a build").remedy("load on a connection of its own");
         }
         PendingSources pending = new PendingSources(budget);
         session.keep(pending, false, pending::release);
@@ -41,7 +40,8 @@ final class PendingSources {
     void add(List<Source> more) {
         long bytes = 0;
         for (Source source : more) {
-            bytes += BYTES_OF_OBJECTS + 2L * (source.name().length() + source.path().length());
+            bytes += BYTES_OF_OBJECTS
+                    + 2L * (source.name().length() + source.path().length());
         }
         if (!budget.tryTake(bytes)) {
             release();

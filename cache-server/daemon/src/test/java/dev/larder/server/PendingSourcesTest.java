@@ -55,7 +55,8 @@ class PendingSourcesTest {
         MessageBudget budget = new MessageBudget(200);
         PendingSources.of(session, budget).add(List.of(A));
 
-        assertThatThrownBy(() -> PendingSources.of(session, budget).add(List.of(A))).hasMessageContaining("sources=");
+        assertThatThrownBy(() -> PendingSources.of(session, budget).add(List.of(A)))
+                .hasMessageContaining("sources=");
         assertThatThrownBy(() -> PendingSources.addTo(LOAD, session)).hasMessageContaining("no memory for the sources");
         assertThat(budget.tryTake(200)).isTrue();
     }

@@ -210,8 +210,7 @@ final class Connection implements ActiveCall.Caller {
         }
         boolean wasBlocked = unsent != null;
         unsent = batch.write(this::poll, channel);
-        boolean isReading =
-                stage != Stage.LEAVING && !isInputEnded && !(stage == Stage.WORKING && !reader.hasRoom());
+        boolean isReading = stage != Stage.LEAVING && !isInputEnded && !(stage == Stage.WORKING && !reader.hasRoom());
         int reading = isReading ? SelectionKey.OP_READ : 0;
         key.interestOps(unsent == null ? reading : reading | SelectionKey.OP_WRITE);
         if (unsent != null) {

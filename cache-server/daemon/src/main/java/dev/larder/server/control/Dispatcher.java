@@ -124,7 +124,9 @@ final class Dispatcher {
             return;
         }
         if (call.upgrade()) {
-            connection.begin(call.more(), call.oneway()).answer(badParameter("upgrade", "no other protocol is spoken here"));
+            connection
+                    .begin(call.more(), call.oneway())
+                    .answer(badParameter("upgrade", "no other protocol is spoken here"));
             return;
         }
         counters.increment(Counter.REQUESTS);

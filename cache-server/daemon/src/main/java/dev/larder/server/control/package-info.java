@@ -6,4 +6,3 @@
 package dev.larder.server.control;
 
 import org.jspecify.annotations.NullMarked;
-

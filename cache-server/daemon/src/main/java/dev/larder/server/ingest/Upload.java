@@ -207,7 +207,8 @@ public final class Upload extends Ingest {
                         .with("dataset", dataset)
                         .with("array", Names.printable(part.array()))
                         .with("parts", parts.size())
-                        .remedy("announce the array before its part, and build several datasets if it has more than " + MOST_PARTS);
+                        .remedy("announce the array before its part, and build several datasets if it has more than "
+                                + MOST_PARTS);
             }
             parts.put(part.array(), part.part());
         }
