@@ -290,7 +290,7 @@ class NodeDataTest {
         FakeData one = new FakeData("abc", "a file\n".repeat(1 << 20));
         FakeData two = new FakeData("abc", "");
         nodes.of("3:3", 1, "echo up")
-                .lostAfter(Duration.ofSeconds(3)); // in which it pings often, on a busy machine too
+                .lostAfter(Duration.ofSeconds(6)); // in which it pings often, on a busy machine too
         Node leader = nodes.with(one).start(0);
         NodeOptions deaf = nodes.with(two).options(1);
         try (NodeLink link = new LeaderCall(deaf).connect("", Deadline.after(Nodes.PATIENCE));
