@@ -148,7 +148,9 @@ final class ControlConnection implements AutoCloseable {
     }
 
     private void send(byte[] message) {
-        if (isAnswerDue) { // its answer would be taken for that of this call
+        if (lost) {
+            throw gone(null);
+        } else if (isAnswerDue) { // its answer would be taken for that of this call
             close();
             throw Failure.of(ErrorCode.REFUSED, "the call before on this connection was not answered")
                     .with("store", store)

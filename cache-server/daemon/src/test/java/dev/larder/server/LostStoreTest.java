@@ -86,7 +86,7 @@ class LostStoreTest {
         assertThat(states()).containsExactly("a/a 1 resident");
         served.control().stop(false, progress -> {});
         assertThat(served.root()).doesNotExist();
-        assertThat(served.isStopped()).isTrue();
+        Awaitility.await().until(served::isStopped);
     }
 
     @Test
