@@ -2,6 +2,7 @@ package dev.larder.server.store.lock;
 
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.BulkIo;
+import dev.larder.internal.protocol.Protocol;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -136,7 +137,8 @@ public record LockRecord(
 
     byte[] toBytes() {
         String text = "pid=" + pid + "\nstarted=" + started + "\nbootId=" + bootId + "\nformatVersion=" + formatVersion
-                + "\nclean=" + isClean + "\ncontents=" + contents.name().toLowerCase(Locale.ROOT) + "\n";
+                + "\nprotocol=" + Protocol.NUMBER + "\nclean=" + isClean + "\ncontents="
+                + contents.name().toLowerCase(Locale.ROOT) + "\n";
         return text.getBytes(StandardCharsets.UTF_8);
     }
 }
