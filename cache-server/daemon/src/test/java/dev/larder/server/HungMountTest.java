@@ -55,6 +55,8 @@ class HungMountTest {
         }
         hung.close();
         served.close();
+        // Threads that hung end a moment after their mount; the next test counts its own threads.
+        await().atMost(LONGEST).until(() -> threads("larder-source") + threads("larder-load") == 0);
     }
 
     /** Asks on a connection of its own, and does not wait for the answer. */

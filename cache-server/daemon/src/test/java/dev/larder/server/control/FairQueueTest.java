@@ -249,7 +249,7 @@ class FairQueueTest {
     private static ThreadFactory threads(AtomicInteger left) {
         return task -> new Thread(task, "test-few") {
             @Override
-            public void start() {
+            public synchronized void start() {
                 if (left.getAndDecrement() <= 0) {
                     throw new OutOfMemoryError("unable to create native thread");
                 }
