@@ -87,7 +87,7 @@ class ForeignClientTest {
         assertThat(answers.get(1).toString()).contains("\"done\":{\"files\":1,");
         assertThat(answers.get(2).toString()).contains("\"name\":\"digits/v\",\"dtype\":\"|u1\",\"shape\":[5000]");
         assertThat(answers.get(3).get("error").getAsString()).isEqualTo("dev.larder.Store.NotFound");
-        assertThat(answers.get(3).toString()).contains("\"remedy\":\"did you mean digits?\"");
+        assertThat(answers.get(3).toString()).contains("\"remedy\":\"did you mean digits?");
     }
 
     @Test
@@ -121,6 +121,10 @@ class ForeignClientTest {
                 digits/v |u1 [5000] resident
                 dev.larder.Store.NotFound
                 """);
+        // its parser has no capitals in names of interfaces, as those of systemd have
+        String lower =
+                Files.readString(description).replace("interface dev.larder.Store", "interface dev.larder.store");
+        Files.writeString(description, lower);
         run(
                 go,
                 Path.of("/dev/null"),
