@@ -50,7 +50,11 @@ final class Info implements Callable<Integer> {
             return describe(computed);
         }
         if (json) {
-            larder.out().println(rows.size() == 1 ? Json.array(rows.get(0)) : Json.arrays(rows));
+            if (rows.size() == 1) {
+                larder.out().println(Json.array(rows.get(0)));
+            } else {
+                Json.print(larder.out(), rows.stream().map(Json::fields));
+            }
             return 0;
         }
         String gap = "";

@@ -59,7 +59,7 @@ final class Ls implements Callable<Integer> {
         if (json) {
             Stream<JsonFields> fields = Stream.concat(
                     rows.stream().map(Json::fields), computed.stream().map(StoredRows::fields));
-            larder.out().println(Json.document(fields.toList()));
+            Json.print(larder.out(), fields);
         } else {
             List<ListedRow> listed = new ArrayList<>(listed(rows));
             computed.forEach(one -> listed.add(one.listed()));

@@ -7,12 +7,15 @@ import dev.larder.internal.protocol.ErrorRow;
 import dev.larder.internal.protocol.RegionRow;
 import dev.larder.server.store.StoreReport;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.util.Collection;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Writes the JSON that other programs rely on: its keys are part of the contract. */
@@ -21,11 +24,6 @@ public final class Json {
 
     /** What is JSON already, and stays as it is. */
     public record Raw(String json) {}
-
-    /** Returns a bare list. */
-    public static String arrays(List<ArrayRow> rows) {
-        return document(rows.stream().map(Json::fields).toList());
-    }
 
     /** Returns one object. */
     public static String array(ArrayRow row) {
@@ -169,6 +167,22 @@ public final class Json {
     /** Returns a value in one line. */
     public static String line(Object value) {
         return text(value, "");
+    }
+
+    /** Prints a bare list, indented, an element after the other: all together may not fit into memory. */
+    public static void print(PrintWriter out, Stream<?> elements) {
+        JsonWriter json = new JsonWriter(out); // not closed, as its writer is the caller's
+        json.setIndent("  ");
+        try {
+            json.beginArray();
+            for (Iterator<?> left = elements.iterator(); left.hasNext(); ) {
+                write(json, left.next());
+            }
+            json.endArray().flush();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        out.println();
     }
 
     private static String text(Object value, String indent) {

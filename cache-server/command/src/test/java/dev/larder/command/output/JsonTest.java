@@ -12,10 +12,13 @@ import dev.larder.internal.protocol.DaemonStatus;
 import dev.larder.internal.protocol.ErrorRow;
 import dev.larder.internal.protocol.RegionRow;
 import dev.larder.server.store.StoreReport;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class JsonTest {
@@ -98,12 +101,10 @@ class JsonTest {
 
     @Test
     void aListingIsABareList() {
-        JsonArray rows =
-                JsonParser.parseString(Json.arrays(List.of(PLAIN, PLAIN))).getAsJsonArray();
+        JsonArray rows = JsonParser.parseString(printed(PLAIN, PLAIN)).getAsJsonArray();
 
         assertThat(rows).hasSize(2);
-        assertThat(JsonParser.parseString(Json.arrays(List.of())).getAsJsonArray())
-                .isEmpty();
+        assertThat(JsonParser.parseString(printed()).getAsJsonArray()).isEmpty();
     }
 
     @Test
@@ -239,5 +240,13 @@ class JsonTest {
                             ]
                           }
                         ]""");
+    }
+
+    private static String printed(ArrayRow... rows) {
+        StringWriter text = new StringWriter();
+        PrintWriter out = new PrintWriter(text);
+        Json.print(out, Stream.of(rows).map(Json::fields));
+        out.flush();
+        return text.toString();
     }
 }

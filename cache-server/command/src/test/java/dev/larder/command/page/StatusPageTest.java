@@ -154,7 +154,9 @@ class StatusPageTest {
     void arraysAreThoseOfLs() throws IOException {
         JsonArray rows = json("/arrays.json", "dataset=images").getAsJsonArray("rows");
 
-        String listed = Json.arrays(ControlClient.at(store).list("images", false));
+        String listed = Json.document(ControlClient.at(store).list("images", false).stream()
+                .map(Json::fields)
+                .toList());
         assertThat(rows).isEqualTo(JsonParser.parseString(listed));
     }
 
