@@ -56,6 +56,7 @@ public final class FairQueue {
     private final Set<Task> abandoned = new LinkedHashSet<>();
     private int threads;
     private int idleThreads;
+    private int startingThreads;
     private boolean isClosed;
 
     /**
@@ -243,8 +244,11 @@ public final class FairQueue {
         } else if (idleThreads > 0) {
             notify(); // it calls another one if more tasks may run
             return;
+        } else if (startingThreads > 0) {
+            return; // so does one that starts
         }
         threads++;
+        startingThreads++;
         boolean isStarted = false;
         try {
             factory.newThread(this::runTasks).start();
@@ -253,10 +257,14 @@ public final class FairQueue {
             LOG.debug("no thread for a request: queue={} threads={}", name, threads - 1);
         } finally {
             threads -= isStarted ? 0 : 1;
+            startingThreads -= isStarted ? 0 : 1;
         }
     }
 
     private void runTasks() {
+        synchronized (this) {
+            startingThreads--;
+        }
         for (Task task = take(); task != null; task = take()) {
             task.run();
         }

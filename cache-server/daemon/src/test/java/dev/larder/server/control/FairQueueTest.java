@@ -13,6 +13,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -256,6 +257,18 @@ class FairQueueTest {
                 super.start();
             }
         };
+    }
+
+    @Test
+    void thereAreNoMoreThreadsThanTurnsHoweverManyTasksComeTogether() {
+        queue.close();
+        AtomicInteger left = new AtomicInteger(1_000);
+        queue = new FairQueue("test-few", 4, 1_024, 0, Duration.ZERO, threads(left));
+
+        IntStream.range(0, 100).forEach(i -> block(i % 2 == 0 ? OWNER : SECOND_OF_OWNER));
+        await().atMost(Duration.ofMinutes(1)).until(() -> order.size() == 4);
+
+        assertThat(1_000 - left.get()).isLessThanOrEqualTo(5);
     }
 
     @Test
