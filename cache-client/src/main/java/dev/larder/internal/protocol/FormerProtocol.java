@@ -18,7 +18,9 @@ public final class FormerProtocol {
     /** The bytes of a first frame that {@link #isHello} needs. */
     public static final int HELLO_BYTES = 12;
 
+    private static final int TEMPLATE_OFFSET = 6;
     private static final int SCHEMA_OFFSET = 8;
+    private static final short HELLO = 1;
     private static final short SCHEMA = 1818;
     private static final short SCHEMA_VERSION = 3;
     private static final short PROBLEM = 30;
@@ -28,8 +30,11 @@ public final class FormerProtocol {
 
     /** Returns whether a connection begins with a frame of that protocol. */
     public static boolean isHello(byte[] beginning) {
-        return beginning.length >= HELLO_BYTES
-                && ByteBuffer.wrap(beginning).order(ByteOrder.LITTLE_ENDIAN).getShort(SCHEMA_OFFSET) == SCHEMA;
+        if (beginning.length < HELLO_BYTES) {
+            return false;
+        }
+        ByteBuffer bytes = ByteBuffer.wrap(beginning).order(ByteOrder.LITTLE_ENDIAN);
+        return bytes.getShort(TEMPLATE_OFFSET) == HELLO && bytes.getShort(SCHEMA_OFFSET) == SCHEMA;
     }
 
     /** Returns the frame that reports a failure. */
