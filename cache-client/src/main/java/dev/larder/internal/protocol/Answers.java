@@ -1,7 +1,7 @@
 package dev.larder.internal.protocol;
 
-import dev.larder.message.Answer;
 import dev.larder.message.Messages;
+import dev.larder.message.MethodReply;
 import java.nio.ByteBuffer;
 import java.util.Iterator;
 import java.util.List;
@@ -42,7 +42,7 @@ public final class Answers {
     }
 
     private static <T> Iterator<byte[]> pages(List<T> rows, Function<List<T>, Record> page) {
-        return Messages.pages(rows, (part, isLast) -> new Answer(null, page.apply(part), !isLast));
+        return Messages.pages(rows, (part, isLast) -> new MethodReply(null, page.apply(part), !isLast));
     }
 
     /** Writes the response that ends a call as one message; fails with {@link Messages.MessageTooLong} if it has too many rows. */
@@ -54,16 +54,16 @@ public final class Answers {
                 return encode(problem.shortened());
             }
         }
-        return Messages.encode(new Answer(null, parameters(response), false));
+        return Messages.encode(new MethodReply(null, parameters(response), false));
     }
 
     private static byte[] encode(Problem problem) {
-        return Messages.encode(new Answer(problem.error(), problem.parameters(), false));
+        return Messages.encode(new MethodReply(problem.error(), problem.parameters(), false));
     }
 
     /** Writes how far a call is. */
     public static byte[] encodeProgress(Progress progress) {
-        return Messages.encode(new Answer(null, new OfProgress(progress), true));
+        return Messages.encode(new MethodReply(null, new OfProgress(progress), true));
     }
 
     private static Record parameters(Response response) {
@@ -81,7 +81,7 @@ public final class Answers {
 
     /** Reads an answer; fields that are unknown are ignored. */
     public static Received decode(ByteBuffer message) {
-        Answer answer = Answer.decode(message, AnswerFields.class);
+        MethodReply answer = MethodReply.decode(message, AnswerFields.class);
         AnswerFields fields = answer.parameters() instanceof AnswerFields some ? some : null;
         String error = answer.error();
         if (error != null) {

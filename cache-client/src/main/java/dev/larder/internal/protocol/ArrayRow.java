@@ -47,7 +47,7 @@ public record ArrayRow(
     /** Copies the shape, and cuts a source that is too long for a message. */
     public ArrayRow {
         shape = List.copyOf(shape);
-        source = Texts.cut(source, MAX_SOURCE_BYTES);
+        source = MessageText.cut(source, MAX_SOURCE_BYTES);
         part = Objects.requireNonNullElse(part, ColumnPart.NONE);
     }
 
@@ -59,7 +59,7 @@ public record ArrayRow(
 
     /** Returns how a name stands in a row; the beginning of one that is too long. */
     public static String nameText(String name) {
-        return utf8Length(name) <= MAX_NAME_BYTES ? name : Texts.cut(name, MAX_NAME_BYTES);
+        return utf8Length(name) <= MAX_NAME_BYTES ? name : MessageText.cut(name, MAX_NAME_BYTES);
     }
 
     /** Returns why no row can show an array; null if one can. */

@@ -11,8 +11,8 @@ package dev.larder.internal.protocol;
 public record Done(long files, long bytes, long heldBytes, String holders, String message) implements Response {
     /** Cuts texts that are too long for a message. */
     public Done {
-        holders = Texts.cut(holders, Texts.MAX_BYTES);
-        message = Texts.cut(message, Texts.MAX_BYTES);
+        holders = MessageText.cut(holders, MessageText.MAX_BYTES);
+        message = MessageText.cut(message, MessageText.MAX_BYTES);
     }
 
     /** Nothing to count, nothing to say. */

@@ -12,8 +12,8 @@ import java.time.Instant;
 public record ErrorRow(long count, Instant first, Instant last, String message, String trace) {
     /** Cuts texts that are too long for a message. */
     public ErrorRow {
-        message = Texts.cut(message, Texts.MAX_BYTES);
-        trace = Texts.cut(trace, Texts.MAX_BYTES);
+        message = MessageText.cut(message, MessageText.MAX_BYTES);
+        trace = MessageText.cut(trace, MessageText.MAX_BYTES);
     }
 
     /** Begins the message about a request that runs now and should be over. */

@@ -46,14 +46,14 @@ public record Problem(
         Map<String, String> values = new LinkedHashMap<>();
         failure.values().entrySet().stream()
                 .limit(MOST_VALUES)
-                .forEach(entry -> values.put(entry.getKey(), Texts.cut(entry.getValue(), MAX_TEXT)));
+                .forEach(entry -> values.put(entry.getKey(), MessageText.cut(entry.getValue(), MAX_TEXT)));
         return new Problem(
                 error,
                 failure.rawCode(),
-                Texts.cut(failure.summary(), MAX_TEXT),
+                MessageText.cut(failure.summary(), MAX_TEXT),
                 values,
-                Texts.cut(failure.remedy(), MAX_TEXT),
-                Texts.cut(trace, Texts.MAX_BYTES));
+                MessageText.cut(failure.remedy(), MAX_TEXT),
+                MessageText.cut(trace, MessageText.MAX_BYTES));
     }
 
     /** Describes an error without parameters. */
@@ -113,6 +113,6 @@ public record Problem(
 
     /** Returns the same without its details, which are too long for a message. */
     Problem shortened() {
-        return new Problem(error, rawCode, Texts.cut(message, MAX_TEXT / 8), Map.of(), "", "");
+        return new Problem(error, rawCode, MessageText.cut(message, MAX_TEXT / 8), Map.of(), "", "");
     }
 }

@@ -11,8 +11,8 @@ public record Progress(
 
     /** Cuts texts that are too long for a message. */
     public Progress {
-        name = Texts.cut(name, 1024);
-        message = Texts.cut(message, Texts.MAX_BYTES);
+        name = MessageText.cut(name, 1024);
+        message = MessageText.cut(message, MessageText.MAX_BYTES);
     }
 
     /** A total that is not known yet. */

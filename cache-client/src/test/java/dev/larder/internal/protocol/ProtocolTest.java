@@ -8,10 +8,10 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.ShardRows;
-import dev.larder.message.Answer;
 import dev.larder.message.BadMessage;
 import dev.larder.message.Call;
 import dev.larder.message.Messages;
+import dev.larder.message.MethodReply;
 import dev.larder.testing.ProtocolSamples;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -279,7 +279,7 @@ class ProtocolTest {
 
     @Test
     void anErrorOfAnyServiceIsUnderstood() {
-        byte[] message = Messages.encode(new Answer("org.varlink.service.MethodNotImplemented", null, false));
+        byte[] message = Messages.encode(new MethodReply("org.varlink.service.MethodNotImplemented", null, false));
 
         assertThat(((Problem) Answers.decode(body(message)).response()).exception())
                 .hasMessageContaining("error=org.varlink.service.MethodNotImplemented");

@@ -27,9 +27,9 @@ public sealed interface Answer {
             implements Answer {
         /** Cuts long texts. */
         public Refused {
-            column = Limits.cut(column);
-            reason = Limits.cut(reason);
-            remedy = Limits.cut(remedy);
+            column = WireLimits.cut(column);
+            reason = WireLimits.cut(reason);
+            remedy = WireLimits.cut(remedy);
         }
     }
 
@@ -37,7 +37,7 @@ public sealed interface Answer {
     record Failed(String reason) implements Answer {
         /** Cuts a long text. */
         public Failed {
-            reason = Limits.cut(reason);
+            reason = WireLimits.cut(reason);
         }
     }
 
@@ -56,8 +56,8 @@ public sealed interface Answer {
             @OptionalField boolean hasRanges) {
         /** Refuses long texts. */
         public ListedObject {
-            Limits.requireShort(name);
-            Limits.requireShort(tag);
+            WireLimits.requireShort(name);
+            WireLimits.requireShort(tag);
         }
     }
 }

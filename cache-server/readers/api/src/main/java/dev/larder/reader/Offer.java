@@ -30,10 +30,10 @@ public record Offer(
 
     /** Copies the shape; refuses very long names and very many dimensions. */
     public Offer {
-        Limits.requireShort(name);
-        Limits.requireShort(part);
-        Limits.requireShort(dtype);
-        Limits.requireAtMost(Limits.MOST_DIMENSIONS, shape.size(), "dimensions");
+        WireLimits.requireShort(name);
+        WireLimits.requireShort(part);
+        WireLimits.requireShort(dtype);
+        WireLimits.requireAtMost(WireLimits.MOST_DIMENSIONS, shape.size(), "dimensions");
         shape = List.copyOf(shape);
     }
 

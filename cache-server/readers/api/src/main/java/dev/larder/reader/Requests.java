@@ -77,7 +77,7 @@ final class Requests {
     }
 
     private static <T> void add(List<T> some, List<T> all) {
-        Limits.requireAtMost(Limits.MOST_ENTRIES - all.size(), some.size(), "elements of a list");
+        WireLimits.requireAtMost(WireLimits.MOST_ENTRIES - all.size(), some.size(), "elements of a list");
         all.addAll(some);
     }
 }

@@ -3,11 +3,11 @@ package dev.larder.internal.protocol;
 import java.nio.charset.StandardCharsets;
 
 /** The length of texts, in bytes of UTF-8. */
-final class Texts {
+final class MessageText {
     /** The longest text for people. JSON may need 6 bytes for each, and some such texts have to fit into a message. */
     static final int MAX_BYTES = 32 * 1024;
 
-    private Texts() {}
+    private MessageText() {}
 
     /** Returns a text for people, cut if it is too long. */
     static String cut(String text, int maxBytes) {

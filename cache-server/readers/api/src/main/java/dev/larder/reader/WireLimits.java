@@ -1,7 +1,7 @@
 package dev.larder.reader;
 
 /** The limits of messages between the daemon and a reader, besides the length of a message. Both sides keep them. */
-final class Limits {
+final class WireLimits {
     static final int MOST_DIMENSIONS = 64;
 
     /** Elements of a list, in all messages that it takes. */
@@ -12,7 +12,7 @@ final class Limits {
     /** Three such texts fit a message, even if every character is escaped. */
     private static final int MOST_WORDS_LENGTH = 16 << 10;
 
-    private Limits() {}
+    private WireLimits() {}
 
     /** Returns the beginning of a text for people. */
     static String cut(String words) {

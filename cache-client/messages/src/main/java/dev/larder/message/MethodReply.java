@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param parameters a record; null if there are none
  * @param continues whether another answer follows
  */
-public record Answer(
+public record MethodReply(
         @OptionalField @Nullable String error,
         @OptionalField @Nullable Object parameters,
         @OptionalField boolean continues) {
@@ -19,7 +19,7 @@ public record Answer(
      *
      * @param parameters a record with optional components only: it also receives the parameters of errors
      */
-    public static Answer decode(ByteBuffer message, Class<? extends Record> parameters) {
-        return Messages.decode(message, Answer.class, Messages.UnknownFields.IGNORED, parameters);
+    public static MethodReply decode(ByteBuffer message, Class<? extends Record> parameters) {
+        return Messages.decode(message, MethodReply.class, Messages.UnknownFields.IGNORED, parameters);
     }
 }
