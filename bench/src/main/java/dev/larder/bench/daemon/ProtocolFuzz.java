@@ -24,7 +24,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * Sends spoiled messages to a daemon and fails where one hangs, ends it, or leaves something behind. The same seed sends the same
+ * Sends spoiled messages to a daemon and fails if one hangs, ends the daemon, or leaves something behind. The same seed sends the same
  * messages. The daemon is one in this process, or the one of a store that is named.
  */
 final class ProtocolFuzz {
@@ -74,7 +74,7 @@ final class ProtocolFuzz {
         return at < 0 || at + 1 == arguments.length ? otherwise : arguments[at + 1];
     }
 
-    /** Returns what ops/test finds leftovers of its run by. */
+    /** Returns the mark by which ops/test finds leftovers of its run. */
     private static String mark() {
         String run = System.getenv("LARDER_TEST_RUN");
         return run == null ? "" : run + "-";
@@ -105,7 +105,7 @@ final class ProtocolFuzz {
         if (pid == ProcessHandle.current().pid() && heapAfter > heapBefore + HEAP_SLACK_BYTES) {
             throw new AssertionError("the heap has grown");
         }
-        // what was malformed is what was sent; anything else is worth a look
+        // malformed messages are expected; anything else is worth a look
         ControlClient.at(store.root()).errors().stream()
                 .filter(error -> !error.message().contains(REFUSAL))
                 .forEach(error -> System.out.println(error.count() + " times: " + error.message()));

@@ -19,8 +19,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The right to build a dataset, held for as long as a connection to the daemon is open. Whoever gets it closes it; closed before
- * {@link #publish} has returned, what was written is removed and the next client has its turn. Thread-safe: calls take turns.
+ * The right to build a dataset, held for as long as a connection to the daemon is open. The caller closes it. If that is before
+ * {@link #publish} has returned, the daemon removes the files and the next client has its turn. Thread-safe: calls take turns.
  */
 public final class BuildTurn implements AutoCloseable {
     private static final int ROOT = 0;
@@ -35,7 +35,7 @@ public final class BuildTurn implements AutoCloseable {
         this.build = build;
     }
 
-    /** Refuses root where the daemon is another user's, which could not read what root writes. */
+    /** Refuses root if the daemon runs as another user, which could not read the files of root. */
     private static void requireUsable(String folder) {
         try {
             Path path = Path.of(folder);
@@ -56,7 +56,7 @@ public final class BuildTurn implements AutoCloseable {
                     .cause(e)
                     .remedy("set LC_ALL=C.UTF-8");
         } catch (IOException gone) {
-            return; // and the daemon with it: whoever writes there is told
+            return; // and the daemon with it: the next call reports that
         }
     }
 
@@ -66,8 +66,7 @@ public final class BuildTurn implements AutoCloseable {
     }
 
     /**
-     * Has files made in the folder, for this process to open, write and close: the way to write into the store of another user, who
-     * lets nobody put files there.
+     * Has files made in the folder, for this process to open, write and close: the only way to write into the store of another user.
      */
     public void makeFiles(List<NewFile> files) {
         connection.callAll(files, Request.Files::new);
@@ -76,14 +75,14 @@ public final class BuildTurn implements AutoCloseable {
     /**
      * Has the daemon set space aside before it is written; what may leave for it does.
      *
-     * @param bytes how much the build takes in all, with what was asked for before
+     * @param bytes the whole space of the build, including earlier calls
      * @throws LarderException NO_SPACE with all numbers, or why the daemon gave the build up
      */
     public void makeRoom(long bytes) {
         connection.call(new Request.Room(bytes), ProgressListener.NONE);
     }
 
-    /** Publishes what was written, and returns when it is resident. No file may be open for writing any more. */
+    /** Publishes the files, and returns when the dataset is resident. No file may be open for writing any more. */
     public Done publish(Map<String, ColumnPart> parts, ProgressListener listener) {
         List<PartOfColumn> all = parts.entrySet().stream()
                 .map(part -> new PartOfColumn(part.getKey(), part.getValue()))

@@ -270,7 +270,7 @@ final class ControlConnection implements AutoCloseable {
         }
     }
 
-    /** A daemon that refuses and closes may do so before it has read what we send: its reason is waiting to be read. */
+    /** A daemon may refuse and close before it has read the whole call: its reason can still be read. */
     private LarderException explainBroken(IOException broken) {
         try {
             Response response = receive(Deadline.after(silence), "the daemon closed the connection")
@@ -282,7 +282,7 @@ final class ControlConnection implements AutoCloseable {
         }
     }
 
-    /** Tells whether the daemon went away without a word, as it does when it is killed. */
+    /** Returns whether the daemon closed the connection without an answer, as a killed one does. */
     boolean isLost() {
         return lost;
     }
@@ -300,7 +300,7 @@ final class ControlConnection implements AutoCloseable {
         return failure.remedy(Remedy.CHECK_DAEMON);
     }
 
-    /** Connecting to a Unix-domain socket never hangs half-way: where the daemon's backlog is full it fails at once, so ask again. */
+    /** Connecting to a Unix-domain socket never hangs half-way: if the backlog of the daemon is full it fails immediately, so try again. */
     private static SocketChannel connect(Path store, UnixDomainSocketAddress address, Deadline deadline)
             throws IOException {
         while (true) {

@@ -66,7 +66,7 @@ record AnswerFields(
 
     /** Returns the error that these are the fields of. */
     Problem problem(String error) {
-        if (code == 0) { // by a service that has no more than Varlink asks for
+        if (code == 0) { // a plain error of Varlink, without our fields
             return Problem.ofName(error, text(method) + text(interfaceName) + text(parameter));
         }
         return new Problem(

@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * The messages between a node and the leader: an object whose only member has the name of the record, such as {@code
+ * The messages between a node and the leader: an object with one member, named like the record, such as {@code
  * {"failing":{"round":0,"rank":3}}}. Other fields are ignored.
  */
 sealed interface Message {
@@ -22,7 +22,7 @@ sealed interface Message {
     record Ping() implements Message {}
 
     /**
-     * A node introduces itself, and what it would run.
+     * A node introduces itself and its program.
      *
      * @param token of the leader's own node; empty for others
      * @param nodeRank −1 if it has none
@@ -50,13 +50,13 @@ sealed interface Message {
     /** The leader refuses a node. */
     record Refused(String reason) implements Message {}
 
-    /** The leader asks its own node for a list of the sources. */
+    /** The leader requests a list of the sources from its own node. */
     record ListSources() implements Message {}
 
-    /** The leader asks a node to load the data. */
+    /** The leader requests that a node loads the data. */
     record Load(String listing, int node, int nodes) implements Message {}
 
-    /** The leader asks a node to keep what its shards are a part of, as all nodes have proved. */
+    /** The leader requests that a node notes the whole datasets of its shards, which all nodes have proved. */
     record Keep(String wholes) implements Message {}
 
     /** An answer to a request of the leader about the data; {@code text} is the reason if the exit code is not 0. */
@@ -98,7 +98,7 @@ sealed interface Message {
         enum Outcome {
             SUCCESS,
             FAILURE,
-            /** They were asked to end. */
+            /** They received a request to end. */
             ENDED
         }
 

@@ -9,7 +9,6 @@ import dev.larder.distributed.rendezvous.Endpoint;
 import dev.larder.distributed.rendezvous.RunSecret;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.launch.process.LaunchPlan;
 import dev.larder.testing.Processes;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -591,14 +590,5 @@ class NodeLaunchTest {
         assertThat(List.of("localhost", "127.0.0.1", "::1"))
                 .allSatisfy(host -> assertThat(new Endpoint(host, 29400).isOnlyHere(InetAddress.getByName(host)))
                         .isFalse());
-    }
-
-    @Test
-    void aNodeIsABootAndAStoreThatNeedNotExistYet() {
-        NodeIdentity one = NodeIdentity.of(folder.resolve("a/b"));
-
-        assertThat(NodeIdentity.of(folder.resolve("x/../a/b"))).isEqualTo(one);
-        assertThat(NodeIdentity.of(folder.resolve("a/c"))).isNotEqualTo(one);
-        assertThat(LaunchPlan.of(1, List.of("true")).node()).isNull();
     }
 }

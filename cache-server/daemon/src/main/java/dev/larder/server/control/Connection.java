@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 final class Connection implements ActiveCall.Caller {
-    /** Where the exchange stands. */
+    /** The stage of the exchange. */
     enum Stage {
         IDLE,
         WORKING,
@@ -142,12 +142,12 @@ final class Connection implements ActiveCall.Caller {
         deadlineNanos = System.nanoTime() + nanos;
     }
 
-    /** Sends a refusal, drops what else is waiting, and ends the connection. */
+    /** Sends a refusal, drops all other messages, and ends the connection. */
     void endWith(Problem problem) {
         endWith(Answers.encodeOne(problem));
     }
 
-    /** Sends a message, drops what else is waiting, and ends the connection. */
+    /** Sends a message, drops all others, and ends the connection. */
     void endWith(byte[] message) {
         if (stage != Stage.LEAVING) {
             lastWords = message;
@@ -199,7 +199,7 @@ final class Connection implements ActiveCall.Caller {
         return reader.beginning(most);
     }
 
-    /** Sends what can be sent now; true if a call was answered, so that the next one may begin. */
+    /** Sends as many messages as the socket takes now; true if a call was answered, so that the next one may begin. */
     boolean flush(OutputBatch batch) throws IOException {
         announced.set(false);
         if (unsent != null) {
@@ -274,7 +274,7 @@ final class Connection implements ActiveCall.Caller {
         return deadlineNanos;
     }
 
-    /** Does what is due; false if the client has had its time. */
+    /** Acts on a deadline that has passed; false if the client has had its time. */
     boolean onDeadline() {
         if (unsent != null || isMessageBegun || stage == Stage.LEAVING) {
             return false;

@@ -9,11 +9,11 @@ import org.jspecify.annotations.Nullable;
  * The way back to one client for one call. Methods may be called on any thread, never block and never fail because the client is gone.
  * The first {@link #answer} or {@link #problem} ends the call; whatever comes later is ignored.
  *
- * <p>Until then the control thread repeats the last progress at least once a second, if the client has asked for that, so that it
+ * <p>Until then the control thread repeats the last progress at least once a second, if the client wants more answers, so that it
  * knows that the daemon lives.
  */
 public interface Reply {
-    /** Returns who has asked. */
+    /** Returns the client. */
     Peer peer();
 
     /** Reports how far the work is. A client that reads slowly misses all but the newest. */
@@ -53,7 +53,7 @@ public interface Reply {
         /**
          * Keeps a value for later calls, in place of an earlier one. The action runs once when the connection is closed, immediately if
          * it is closed already, unless {@link #forget} comes before. The connection also closes when the process that opened it has ended,
-         * even if a child of that process has the socket, too.
+         * even if a child of that process still has the socket.
          *
          * @param mayBeIdle whether the connection stays open however long it makes no call
          */

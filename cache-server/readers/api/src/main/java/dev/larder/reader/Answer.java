@@ -3,7 +3,7 @@ package dev.larder.reader;
 import dev.larder.message.OptionalField;
 import java.util.List;
 
-/** A message of a reader to the daemon: an object whose only member has the name of the record, such as {@code {"finished":{}}}. */
+/** A message of a reader to the daemon: an object with one member, named like the record, such as {@code {"finished":{}}}. */
 public sealed interface Answer {
     /** Arrays of the source. */
     record Offered(List<Offer> offers) implements Answer {}
@@ -14,7 +14,7 @@ public sealed interface Answer {
     /** The reader has looked at, or written, this many bytes more. */
     record Progressed(long bytes) implements Answer {}
 
-    /** The reader has done everything that the daemon asked for. */
+    /** The reader has completed the request of the daemon. */
     record Finished() implements Answer {}
 
     /** The source cannot be read; see {@link BadSource}. */
