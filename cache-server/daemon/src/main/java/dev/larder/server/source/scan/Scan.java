@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -33,8 +34,7 @@ final class Scan {
     private final SourceProbe probe;
     private final @Nullable List<SourceArray>[] arrays;
     private final @Nullable LarderException[] refusals;
-    private final AtomicInteger refused = new AtomicInteger();
-    private volatile @Nullable LarderException anyRefusal;
+    private final TreeSet<Integer> kept = new TreeSet<>(); // the first refused files
     private final AtomicInteger nextBatch = new AtomicInteger();
     private final AtomicBoolean ended = new AtomicBoolean();
 
@@ -131,12 +131,20 @@ final class Scan {
                 if (e.code() != ErrorCode.BAD_INPUT) {
                     throw e;
                 }
-                if (anyRefusal == null) {
-                    anyRefusal = e;
-                }
-                refusals[i] = refused.getAndIncrement() < MOST_KEPT ? e : anyRefusal; // of a million nobody reads more
+                refuse(i, e);
             }
         }
         settings.onChecked().accept(to - from);
+    }
+
+    /** Keeps the refusals of the first files, whichever thread is quicker: of a million, nobody reads more. */
+    private synchronized void refuse(int file, LarderException refusal) {
+        refusals[file] = refusal;
+        kept.add(file);
+        if (kept.size() > MOST_KEPT) {
+            int last = kept.last();
+            kept.remove(last);
+            refusals[last] = refusals[kept.first()];
+        }
     }
 }

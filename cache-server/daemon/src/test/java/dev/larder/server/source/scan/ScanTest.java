@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
@@ -14,6 +15,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -64,6 +66,32 @@ class ScanTest {
                 .hasMessageContaining("bad0000.npy")
                 .hasMessageContaining("bad0009.npy")
                 .hasMessageContaining("and 1490 more");
+    }
+
+    @Test
+    void theFirstBadFilesAreNamedEvenIfTheyAreTheLastToBeRead() {
+        for (int i = 0; i < FILES; i++) {
+            SourceFiles.write(folder.resolve(String.format("bad%04d.npy", i)), new byte[3]);
+        }
+        List<DiscoveredFile> files = SourceWalk.of(folder, SourceOptions.none(), name -> true, false, false)
+                .files();
+        AtomicInteger batches = new AtomicInteger();
+        AtomicInteger read = new AtomicInteger();
+        BooleanSupplier holdsTheFirst = () -> {
+            for (boolean isFirst = batches.getAndIncrement() == 0; isFirst && read.get() < FILES - 64; ) {
+                Thread.onSpinWait();
+            }
+            return false;
+        };
+        ScanSettings settings = new ScanSettings(2, false, holdsTheFirst, read::addAndGet);
+
+        List<LarderException> refusals =
+                Scan.of("set", files, SourceOptions.none(), settings).refusals();
+
+        assertThat(refusals).hasSize(FILES);
+        for (int i = 0; i < 1000; i++) {
+            assertThat(refusals.get(i)).hasMessageContaining(String.format("bad%04d.npy", i));
+        }
     }
 
     @Test
