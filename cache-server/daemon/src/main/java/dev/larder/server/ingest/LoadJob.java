@@ -260,7 +260,7 @@ public final class LoadJob extends Ingest {
             scannedSources.forEach(scanned -> scanned.arrays().forEach(SourceArray::release));
             throw e;
         }
-        notes.addAll(ScannedSource.skipped(scannedSources, meant, scanning));
+        notes.addAll(ScannedSource.notes(scannedSources));
         if (hidden > 0) {
             notes.add("skipped " + hidden + (hidden == 1 ? " hidden file or folder" : " hidden files and folders"));
         }

@@ -153,7 +153,7 @@ public final class ClientSideLoad {
         SourceOptions options = SourceOptions.of(request.options());
         List<ScannedSource> scanned = ScannedSource.scanAll(sources.local(dataset -> true), options, settings);
         scanned.forEach(source -> found.addAll(source.arrays()));
-        notes.addAll(ScannedSource.skipped(scanned, options, settings));
+        notes.addAll(ScannedSource.notes(scanned));
         for (SourceArray array : found) {
             SourceArray other = names.putIfAbsent(array.name().toString(), array);
             if (other != null) {

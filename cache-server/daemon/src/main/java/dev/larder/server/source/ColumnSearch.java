@@ -1,6 +1,8 @@
 package dev.larder.server.source;
 
 import dev.larder.reader.WantedColumns;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -17,6 +19,7 @@ public final class ColumnSearch {
     private final Set<String> required;
     private final Set<String> missing;
     private final Set<String> present = new LinkedHashSet<>();
+    private final List<Table> tables = new ArrayList<>();
 
     /**
      * Starts without any found.
@@ -39,9 +42,22 @@ public final class ColumnSearch {
         return present;
     }
 
-    /** Returns the search in the table of one level. */
-    public Table in(String level) {
-        return new Table(level);
+    /** Starts the search in the table of one level; {@code file} is its first. */
+    public Table in(String level, Path file) {
+        Table table = new Table(level, file);
+        tables.add(table);
+        return table;
+    }
+
+    /** Fails if a table lacks a name that each has to have, and another table has it. */
+    public void requireEven() {
+        for (Table table : tables) {
+            Set<String> lacking = new LinkedHashSet<>(table.lacking);
+            lacking.removeAll(missing);
+            if (!lacking.isEmpty()) {
+                throw Refusal.noColumns(table.file, lacking, table.columns);
+            }
+        }
     }
 
     /** Returns the names that mean no column of any table that was searched. */
@@ -52,10 +68,13 @@ public final class ColumnSearch {
     /** The search in one table. */
     public final class Table {
         private final String level;
+        private final Path file;
         private final Set<String> lacking = new LinkedHashSet<>(required);
+        private final Set<String> columns = new LinkedHashSet<>();
 
-        private Table(String level) {
+        private Table(String level, Path file) {
             this.level = level;
+            this.file = file;
         }
 
         /** Returns what comes before the names of the table's columns. */
@@ -76,17 +95,15 @@ public final class ColumnSearch {
         /** Takes note of a column that the table has, by its name without the level. */
         public void note(String column) {
             if (!missing.isEmpty() || !lacking.isEmpty()) {
+                if (columns.size() < MOST_PRESENT) {
+                    columns.add(column);
+                }
                 if (present.size() < MOST_PRESENT) {
                     present.add(level + column);
                 }
                 missing.removeIf(name -> WantedColumns.isNameOf(name, level + column));
                 lacking.removeIf(name -> WantedColumns.isNameOf(name, level + column));
             }
-        }
-
-        /** Returns the names of columns that the table has to have, and that were not noted. */
-        public Set<String> lacking() {
-            return lacking;
         }
     }
 }

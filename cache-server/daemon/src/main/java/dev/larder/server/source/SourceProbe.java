@@ -70,9 +70,6 @@ public final class SourceProbe {
         }
         try {
             FileStatus status = POSIX.status(descriptor);
-            if (status.isFolder()) {
-                throw new FolderFound(file);
-            }
             SourceIdentity identity = SourceIdentity.of(file, status);
             return new Look(identity, read(file, descriptor, status.byteSize()));
         } finally {

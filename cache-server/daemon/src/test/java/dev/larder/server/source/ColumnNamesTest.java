@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.reader.WantedColumns;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -47,12 +48,26 @@ class ColumnNamesTest {
     @Test
     void aNameWithoutLevelsHasToBeInEachTableAndOthersInOne() {
         ColumnSearch search = new ColumnSearch(List.of("label", "train/text", "val"), List.of("train/", "val/"));
-        ColumnSearch.Table train = search.in("train/");
-        train.note("text");
+        search.in("train/", Path.of("train.arrow")).note("text");
+        ColumnSearch.Table val = search.in("val/", Path.of("val.arrow"));
+        val.note("text");
 
-        assertThat(train.lacking()).containsExactly("label");
-        assertThat(search.missing()).containsExactly("label", "val");
-        assertThat(new ColumnSearch(List.of("a/b"), List.of("")).in("").lacking())
-                .containsExactly("a/b");
+        assertThat(search.missing()).containsExactly("label");
+        search.requireEven();
+        val.note("label");
+        assertThat(search.missing()).isEmpty();
+        assertThatThrownBy(search::requireEven)
+                .hasMessageContaining("file=train.arrow reason=it has no columns [label], but [text]");
+    }
+
+    @Test
+    void aNameThatNoTableHasIsMissing() {
+        ColumnSearch search = new ColumnSearch(List.of("a/b"), List.of(""));
+
+        search.in("", Path.of("x.arrow")).note("a");
+
+        assertThat(search.missing()).containsExactly("a/b");
+        assertThat(search.present()).containsExactly("a");
+        search.requireEven();
     }
 }

@@ -234,10 +234,8 @@ public final class ArrowTable implements AutoCloseable {
         }
 
         private void makeColumns(Features features) {
-            List<String> names = new ArrayList<>();
             for (int i = 0; i < fields.size(); i++) {
                 String name = nameOf(i);
-                names.add(name);
                 choice.note(name, fields.get(i));
                 if (!choice.takes(name, fields.get(i)) || columns.containsKey(name)) {
                     continue; // a name that comes twice is refused below
@@ -245,15 +243,12 @@ public final class ArrowTable implements AutoCloseable {
                 ArrowColumn column = factory.column(
                         name, fields.get(i), features.of(fields.get(i).name()), null);
                 if (column == null) {
-                    names.remove(names.size() - 1);
                     refused.add(name + " (" + String.join(", ", factory.takeRefused()) + ")");
                 } else {
                     columns.put(name, new Column(column, fields.get(i)));
                 }
             }
-            if (!search.lacking().isEmpty()) {
-                throw other("it has no columns " + search.lacking() + ", but " + Refusal.shown(names));
-            } else if (columns.isEmpty() && refused.isEmpty() && search.isForAll()) {
+            if (columns.isEmpty() && refused.isEmpty() && search.isForAll()) {
                 throw Refusal.unfit(
                         file.identity().file(), "it has no columns", "remove it, or leave it out with --exclude");
             }

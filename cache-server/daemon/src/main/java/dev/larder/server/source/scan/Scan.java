@@ -49,7 +49,7 @@ final class Scan {
         this.refusals = new LarderException[files.size()];
     }
 
-    /** Checks all files; fails with {@link FolderFound} where one of them is a folder. */
+    /** Checks all files. */
     static Scan of(String dataset, List<DiscoveredFile> files, SourceOptions options, ScanSettings settings) {
         Scan scan = new Scan(dataset, files, options, settings);
         int threads = Math.min(settings.workers(), (files.size() + BATCH - 1) / BATCH);

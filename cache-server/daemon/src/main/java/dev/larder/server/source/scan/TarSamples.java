@@ -165,8 +165,6 @@ final class TarSamples implements AutoCloseable {
         suffixes.addAll(withoutColumns.keySet());
         if (suffixes.isEmpty()) {
             return Refusal.unfit(first.file(), "no file in it is called KEY.SUFFIX", "see what it has: tar tf");
-        } else if (!search.lacking().isEmpty()) {
-            return Refusal.noColumns(first.file(), search.lacking(), suffixes);
         }
         for (Map.Entry<String, Sample> sample : withoutColumns.entrySet()) {
             if (beside.contains(sample.getKey())) {

@@ -6,3 +6,4 @@
 package dev.larder.server.source.scan;
 
 import org.jspecify.annotations.NullMarked;
+

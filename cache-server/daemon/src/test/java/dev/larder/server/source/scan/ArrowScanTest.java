@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.server.source.FileRegion;
-import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
 import java.io.IOException;
@@ -273,6 +272,27 @@ class ArrowScanTest {
     }
 
     @Test
+    void eachNameComesFromTheFirstFormatThatHasIt() throws IOException {
+        SourceFiles.npy(folder.resolve("x_depth.npy"), "<f4", 2);
+        copy("numbers-file.arrow", "b.arrow");
+        SourceFiles.write(folder.resolve("c.tar"), TarScanTest.tar("1.jpg", "x"));
+        Files.createSymbolicLink(folder.resolve("notes.md"), Path.of("gone"));
+        ScannedSource source = scan(folder, "depth", "jpg", "f4");
+
+        assertThat(names(source)).contains("b/f4", "jpg/values", "x_depth").noneMatch(name -> name.contains("f8"));
+        assertThat(source.skippedFiles()).isEqualTo(1);
+        SourceFiles.release(source);
+    }
+
+    @Test
+    void aFileOfTheFormatThatCannotBeReadIsRefused() throws IOException {
+        copy("numbers-file.arrow", "b.arrow");
+        Files.createSymbolicLink(folder.resolve("c.arrow"), Path.of("gone"));
+
+        assertThatThrownBy(() -> scan(folder)).hasMessageContaining("c.arrow reason=it is a dangling link");
+    }
+
+    @Test
     void theCaseOfASuffixDoesNotMatter() throws IOException {
         copy("numbers-file.arrow", "B.ARROW");
 
@@ -291,7 +311,7 @@ class ArrowScanTest {
         SourceOptions options = SourceOptions.none();
         ScannedSource source = ScannedSource.scan("d", folder, options);
 
-        assertThat(ScannedSource.skipped(List.of(source), options, ScanSettings.quick()))
+        assertThat(ScannedSource.notes(List.of(source)))
                 .containsExactly(
                         "skipped 1 file of no known kind",
                         "skipped 2 files of another kind: Apache Parquet; name their columns with --columns, or load them"

@@ -203,7 +203,7 @@ class ImagesScanTest {
                         webp -> assertThat(webp)
                                 .startsWith("images called .webp: 1; the Java loader decodes WebP only"));
         SourceOptions options = SourceOptions.none().withAs(As.IMAGES);
-        assertThat(ScannedSource.skipped(List.of(source), options, FOR_LOAD)).containsAll(source.notes());
+        assertThat(ScannedSource.notes(List.of(source))).containsAll(source.notes());
         SourceFiles.release(source);
     }
 

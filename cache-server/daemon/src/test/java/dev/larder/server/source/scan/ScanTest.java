@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.server.source.DiscoveredFile;
+import dev.larder.server.source.Exclusion;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
@@ -73,8 +74,8 @@ class ScanTest {
         for (int i = 0; i < FILES; i++) {
             SourceFiles.write(folder.resolve(String.format("bad%04d.npy", i)), new byte[3]);
         }
-        List<DiscoveredFile> files = SourceWalk.of(folder, SourceOptions.none(), name -> true, false, false)
-                .files();
+        Listing listing = Listing.of(folder, Exclusion.of(List.of()), ScanSettings.quick());
+        List<DiscoveredFile> files = new ArrayFiles(SourceOptions.none()).wanted(listing.files(), true);
         AtomicInteger batches = new AtomicInteger();
         AtomicInteger read = new AtomicInteger();
         BooleanSupplier holdsTheFirst = () -> {

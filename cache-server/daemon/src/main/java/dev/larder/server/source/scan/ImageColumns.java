@@ -1,10 +1,8 @@
 package dev.larder.server.source.scan;
 
-import dev.larder.column.ColumnMemory;
 import dev.larder.column.StringsBuilder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.Names;
@@ -20,9 +18,7 @@ import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
-import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.formats.ImageFormat;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Iterator;
@@ -43,69 +39,44 @@ import org.jspecify.annotations.Nullable;
  * that an image lies in is its class; folders above that are splits, each with columns of its own, such as {@code train/image}. All
  * splits number the classes alike.
  */
-final class ImagesScan {
+final class ImageColumns {
     private static final String IMAGE = "image";
     private static final String PATH = "path";
     private static final String LABEL = "label";
     private static final String CLASSES = "classes";
     private static final int MOST_NAMED = 5;
 
-    private final String dataset;
-    private final Path path;
-    private final ScanSettings settings;
-    private final FileWalk walk;
     private final FileTable images;
-    private final int skipped;
-    private final List<LarderException> refusals;
+    private final Findings found;
+    private final ScanSettings settings;
 
-    private ImagesScan(String dataset, Path path, ScanSettings settings, FileWalk walk) {
-        this.dataset = dataset;
-        this.path = path;
-        this.settings = settings;
-        this.walk = walk;
-        this.images = walk.files().only(ImageFormat::isNamedSo);
-        this.skipped = walk.files().size() - images.size();
-        this.refusals = walk.refusals();
+    ImageColumns(FileTable images, Findings found) {
+        this.images = images;
+        this.found = found;
+        this.settings = found.settings();
     }
 
-    static ScannedSource of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
-        if (!options.keys().isEmpty()) {
-            throw Failure.of(ErrorCode.USAGE, "--columns cannot be used with --as images")
-                    .with("keys", options.keys())
-                    .remedy("remove --columns; --exclude leaves files and folders out");
-        }
-        return new ImagesScan(dataset, path, settings, FileWalk.of(path, options, settings)).scan();
-    }
-
-    private ScannedSource scan() {
-        if (images.isEmpty() && refusals.isEmpty()) {
-            throw ColumnScan.nothing(
-                    path, skipped, walk.hidden(), "files of these kinds are read: " + ImageFormat.SUFFIXES);
-        }
+    /** Adds the columns to the findings, or refusals. */
+    void add() {
         List<LarderException> misplaced = new Refusals();
         refuseOtherDepths(misplaced);
         Map<String, FileTable> splits = splits(misplaced);
-        boolean isChecked = !settings.checksLater() || !refusals.isEmpty() || !misplaced.isEmpty() || hasEmptyOne();
+        boolean isChecked = !settings.checksLater() || !found.isSound() || !misplaced.isEmpty() || hasEmptyOne();
         if (isChecked) {
             refuseWhatIsNoImage();
         }
-        refusals.addAll(misplaced);
-        List<SourceArray> arrays = new ArrayList<>();
-        if (refusals.isEmpty()) {
-            try {
-                Map<String, Integer> classes = classes();
-                splits.forEach((split, files) -> addSplit(split, files, classes, isChecked, arrays));
-                if (!classes.isEmpty()) {
-                    List<SourceArray> names = new ArrayList<>();
-                    addTexts(CLASSES, classes.keySet(), names);
-                    names.forEach(part -> arrays.add(part.withPartitioning(Partitioning.REPLICATED)));
-                }
-            } catch (RuntimeException | Error e) {
-                arrays.forEach(SourceArray::release);
-                throw e;
-            }
+        settings.onChecked().accept(images.size());
+        found.refusals().addAll(misplaced);
+        notes().forEach(found::note);
+        if (!found.isSound()) {
+            return;
         }
-        return ColumnScan.source(new ScannedSource(dataset, path, arrays, skipped, walk.hidden(), notes()), refusals);
+        Map<String, Integer> classes = classes();
+        splits.forEach((split, files) -> addSplit(split, files, classes, isChecked));
+        if (!classes.isEmpty()) {
+            texts(CLASSES, classes.keySet())
+                    .forEach(part -> found.add(part.withPartitioning(Partitioning.REPLICATED)));
+        }
     }
 
     private boolean hasEmptyOne() {
@@ -117,7 +88,7 @@ final class ImagesScan {
                 .parallel()
                 .mapToObj(this::objection)
                 .filter(Objects::nonNull)
-                .forEachOrdered(refusals::add);
+                .forEachOrdered(found.refusals()::add);
     }
 
     private @Nullable LarderException objection(int index) {
@@ -137,10 +108,7 @@ final class ImagesScan {
 
     /** An image beside the folders of classes would have no class, or make them splits. */
     private void refuseOtherDepths(List<LarderException> misplaced) {
-        if (images.isEmpty()) {
-            return;
-        }
-        int[] depths = images.folders().stream().mapToInt(ImagesScan::depth).toArray();
+        int[] depths = images.folders().stream().mapToInt(ImageColumns::depth).toArray();
         int usual = usualDepth(depths);
         int example = IntStream.range(0, images.size())
                 .filter(i -> depths[images.folder(i)] == usual)
@@ -172,7 +140,7 @@ final class ImagesScan {
     /** Says what a load does not take, and what it takes and the loader may not read. */
     private List<String> notes() {
         Map<String, Integer> others = new TreeMap<>();
-        FileTable files = walk.files();
+        FileTable files = found.listing().files();
         int webp = 0;
         for (int i = 0; i < files.size(); i++) {
             String suffix = suffix(files.name(i));
@@ -244,7 +212,7 @@ final class ImagesScan {
         String objection = above.isEmpty() ? null : Names.arrayObjection(WantedColumns.storedName(above));
         if (objection != null) {
             misplaced.add(Refusal.unfit(
-                    path.resolve(above),
+                    found.listing().root().resolve(above),
                     "its arrays cannot be called " + Names.printable(above) + ": " + objection,
                     "rename the folder, or leave it out with --exclude"));
         }
@@ -261,15 +229,14 @@ final class ImagesScan {
         return numbers;
     }
 
-    private void addSplit(
-            String split, FileTable files, Map<String, Integer> classes, boolean isChecked, List<SourceArray> arrays) {
-        ColumnMemory memory = settings.memory();
+    private void addSplit(String split, FileTable files, Map<String, Integer> classes, boolean isChecked) {
+        String dataset = found.dataset();
         String level = WantedColumns.storedName(split);
         JoinedData data =
                 isChecked ? JoinedData.of(files) : JoinedData.of(files, ImageFormat::isBeginning, ImageFormat::require);
-        arrays.add(BytesScan.values(dataset, level + IMAGE, files, data));
-        arrays.addAll(BytesScan.offsets(dataset, level + IMAGE, files, memory));
-        addTexts(level + PATH, () -> names(files), arrays);
+        found.add(AnyFiles.values(dataset, level + IMAGE, files, data));
+        found.addAll(AnyFiles.offsets(dataset, level + IMAGE, files, found.memory()));
+        found.addAll(texts(level + PATH, () -> names(files)));
         if (!classes.isEmpty()) {
             NpyHeader header = NpyHeader.of(Dtype.parse("<i8"), Order.C, files.size());
             int[] numbers = files.folders().stream()
@@ -277,15 +244,15 @@ final class ImagesScan {
                     .toArray();
             LabelData labels = new LabelData(files.size(), row -> numbers[files.folder(row)]);
             List<SourceIdentity> first = List.of(files.get(0));
-            arrays.add(new SourceArray(new ArrayName(dataset, level + LABEL), header, labels, first, ColumnPart.NONE));
+            found.add(new SourceArray(new ArrayName(dataset, level + LABEL), header, labels, first, ColumnPart.NONE));
         }
     }
 
-    private void addTexts(String column, Iterable<String> texts, List<SourceArray> arrays) {
-        StringsBuilder builder = new StringsBuilder(settings.memory());
+    private List<SourceArray> texts(String column, Iterable<String> texts) {
+        StringsBuilder builder = new StringsBuilder(found.memory());
         try {
             texts.forEach(builder::add);
-            arrays.addAll(ColumnArrays.of(dataset, column, builder, List.of(images.get(0))));
+            return ColumnArrays.of(found.dataset(), column, builder, List.of(images.get(0)));
         } catch (RuntimeException | Error e) {
             builder.close();
             throw e;

@@ -1,8 +1,6 @@
 package dev.larder.server.source.scan;
 
 import dev.larder.column.StringsBuilder;
-import dev.larder.error.ErrorCode;
-import dev.larder.error.LarderException;
 import dev.larder.internal.layout.Names;
 import dev.larder.reader.WantedColumns;
 import dev.larder.server.source.ColumnArrays;
@@ -10,10 +8,7 @@ import dev.larder.server.source.ColumnSearch;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.Partitioning;
 import dev.larder.server.source.Refusal;
-import dev.larder.server.source.ScanSettings;
-import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
-import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.arrow.ArrowFolder;
 import dev.larder.server.source.arrow.ArrowTable;
 import dev.larder.server.source.arrow.Features;
@@ -28,81 +23,48 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Makes columns of Arrow files, and of folders that Hugging Face wrote: shards follow each other, each split and each folder below has
  * a level of names.
  */
-final class ArrowScan {
+final class ArrowColumns {
     private static final String CLASSES = "classes";
 
-    private final String dataset;
+    private final Findings found;
     private final Path root;
-    private final List<String> keys;
-    private final ScanSettings settings;
     private final FileTable files;
-    private final List<LarderException> refusals;
-    private final List<SourceArray> arrays = new ArrayList<>();
-
     private final Map<String, SourceIdentity> firstOf = new HashMap<>();
 
     /** The names of classes: by level, then by column; and the files that say so. */
     private final Map<String, Map<String, List<String>>> labels = new TreeMap<>();
 
     private final Map<String, List<SourceIdentity>> filesOf = new TreeMap<>();
-    private int taken;
 
-    private ArrowScan(String dataset, Path root, List<String> keys, ScanSettings settings, FileWalk walk) {
-        this.dataset = dataset;
-        this.root = root;
-        this.keys = keys;
-        this.settings = settings;
-        this.files = walk.files();
-        this.refusals = walk.refusals();
+    ArrowColumns(Findings found) {
+        this.found = found;
+        this.root = found.listing().root();
+        this.files = found.listing().files();
     }
 
-    /** Tells whether a source is an Arrow file by itself. */
-    static boolean isFile(Path path, SourceOptions options) {
-        return options.dtype().isEmpty() && ArrowFolder.isNamedSo(path.toString()) && !Files.isDirectory(path);
-    }
-
-    /** Tells whether some files are Arrow files, by their names. */
-    static boolean isAmong(FileTable files) {
-        return IntStream.range(0, files.size()).anyMatch(i -> ArrowFolder.isNamedSo(files.name(i)));
-    }
-
-    static ScannedSource of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
-        FileWalk walk = FileWalk.of(path, options, settings);
-        ArrowScan scan = new ArrowScan(dataset, path, options.keys(), settings, walk);
-        try {
-            scan.read(Files.isDirectory(path));
-        } catch (RuntimeException | Error e) {
-            scan.arrays.forEach(SourceArray::release);
-            throw e;
-        }
-        int skipped = walk.files().size() - scan.taken;
-        return ColumnScan.source(new ScannedSource(dataset, path, scan.arrays, skipped, walk.hidden()), scan.refusals);
-    }
-
-    private void read(boolean isFolder) {
+    /** Adds the columns to the findings, or refusals. */
+    void add() {
         List<Table> tables = new ArrayList<>();
-        if (isFolder) {
-            folders().forEach((level, names) -> refusing(() -> addTables(level, names, tables)));
+        if (found.listing().isFolder()) {
+            folders().forEach((level, names) -> found.refusing(() -> addTables(level, names, tables)));
         } else {
             tables.add(new Table("", List.of(files.get(0)), Features.NONE, -1));
         }
+        List<String> keys = found.options().keys();
         ColumnSearch search =
                 new ColumnSearch(keys, tables.stream().map(Table::level).toList());
         for (Table table : tables) {
-            taken += table.files.size();
-            refusing(() -> add(table, search.in(table.level)));
+            found.read(table.files.size());
+            found.refusing(() -> add(table, search.in(table.level, table.files.get(0).file())));
         }
-        if (refusals.isEmpty() && !search.missing().isEmpty()) {
-            refusals.add(Refusal.noColumns(root, search.missing(), search.present()));
-        }
-        if (refusals.isEmpty()) {
+        found.retainMissing(search);
+        if (found.isSound()) {
             addClasses();
         }
     }
@@ -117,22 +79,11 @@ final class ArrowScan {
             if (ArrowFolder.isNamedSo(file)) {
                 folders.computeIfAbsent(level, folder -> new LinkedHashMap<>()).put(file, i);
             } else if (ArrowFolder.isAbout(file)) {
-                taken++;
-                refusing(() -> ArrowFolder.requireSplits(root.resolve(level)));
+                found.read(1);
+                found.refusing(() -> ArrowFolder.requireSplits(root.resolve(level)));
             }
         }
         return folders;
-    }
-
-    private void refusing(Runnable step) {
-        try {
-            step.run();
-        } catch (LarderException e) {
-            if (e.code() != ErrorCode.BAD_INPUT) {
-                throw e;
-            }
-            refusals.add(e);
-        }
     }
 
     private void addTables(String level, Map<String, Integer> names, List<Table> tables) {
@@ -159,9 +110,9 @@ final class ArrowScan {
     /** Files that follow each other; {@code rows} is -1 where nobody says how many they have. */
     private record Table(String level, List<SourceIdentity> files, Features features, long rows) {}
 
-    private void add(Table found, ColumnSearch.Table search) {
-        String level = found.level;
-        List<SourceIdentity> identities = found.files;
+    private void add(Table each, ColumnSearch.Table search) {
+        String level = each.level;
+        List<SourceIdentity> identities = each.files;
         String objection = level.isEmpty() ? null : Names.arrayObjection(level + "x");
         if (objection != null) {
             throw Refusal.unfit(
@@ -169,15 +120,15 @@ final class ArrowScan {
                     "its arrays cannot be called " + Names.printable(level) + ": " + objection,
                     "rename it, or leave it out with --exclude");
         }
-        try (ArrowTable table = ArrowTable.read(identities, search, found.features, settings)) {
-            if (found.rows >= 0 && table.rows() != found.rows) {
+        try (ArrowTable table = ArrowTable.read(identities, search, each.features, found.settings())) {
+            if (each.rows >= 0 && table.rows() != each.rows) {
                 throw Refusal.unfit(
                         identities.get(0).file(),
-                        "it and its shards have " + table.rows() + " of the " + found.rows
+                        "it and its shards have " + table.rows() + " of the " + each.rows
                                 + " rows that dataset_info.json says",
                         "copy the whole folder, or make it again");
             }
-            arrays.addAll(table.arrays(dataset, level, identities));
+            found.addAll(table.arrays(found.dataset(), level, identities));
             if (!table.labels().isEmpty()) {
                 labels.put(level, table.labels());
                 filesOf.put(level, identities);
@@ -202,11 +153,11 @@ final class ArrowScan {
 
     private void addNames(String name, String level, List<String> names) {
         @Nullable List<SourceIdentity> sayingSo = filesOf.get(level);
-        StringsBuilder builder = new StringsBuilder(settings.memory());
+        StringsBuilder builder = new StringsBuilder(found.memory());
         try {
             names.forEach(builder::add);
-            ColumnArrays.of(dataset, name, builder, sayingSo == null ? List.of() : sayingSo)
-                    .forEach(part -> arrays.add(part.withPartitioning(Partitioning.REPLICATED)));
+            ColumnArrays.of(found.dataset(), name, builder, sayingSo == null ? List.of() : sayingSo)
+                    .forEach(part -> found.add(part.withPartitioning(Partitioning.REPLICATED)));
         } catch (RuntimeException | Error e) {
             builder.close();
             throw e;

@@ -8,18 +8,14 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ColumnPart;
-import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
 import dev.larder.server.source.ArrayData;
 import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.JoinedData;
 import dev.larder.server.source.Refusal;
-import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
-import dev.larder.server.source.SourceOptions;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -32,35 +28,39 @@ import org.jspecify.annotations.Nullable;
  * Makes files of arrays the rows of columns: each key one column, the scenes an index. Without keys all files are one column.
  * The files are found and checked as plain arrays first; their data is copied from where it lies.
  */
-final class RaggedScan {
+final class RaggedFiles {
     private static final String INDEX = "scene";
     private static final String ONLY_COLUMN = "data";
 
-    private RaggedScan() {}
+    private RaggedFiles() {}
 
-    static ScannedSource of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
-        if (options.keys().contains(INDEX)) {
+    /** Refuses keys that would be columns with the name of the index. */
+    static void requireColumns(List<String> keys) {
+        if (keys.contains(INDEX)) {
             throw Failure.of(ErrorCode.USAGE, "a key has the same name as the index")
                     .with("key", INDEX)
                     .remedy("rename the files: the column " + INDEX + " leads from scenes to rows");
         }
-        ScannedSource plain = ScannedSource.scan(dataset, path, options.withAs(LoadOptions.As.ARRAYS), settings);
-        Map<String, Map<String, SourceArray>> columns = columns(plain.arrays(), options.keys());
-        List<LarderException> refusals = new Refusals();
-        String advice =
-                options.keys().isEmpty() ? "; if the folder has files of several keys, name them with --columns" : "";
-        columns.values().forEach(rows -> requireAlike(rows, advice, refusals));
+    }
+
+    /** Replaces plain arrays with columns of which they are the rows, or adds refusals. */
+    static void join(Findings found) {
+        List<String> keys = found.options().keys();
+        Map<String, Map<String, SourceArray>> columns = columns(found.arrays(), keys);
+        String advice = keys.isEmpty() ? "; if the folder has files of several keys, name them with --columns" : "";
+        columns.values().forEach(rows -> requireAlike(rows, advice, found.refusals()));
+        if (!found.isSound()) {
+            return;
+        }
         List<SourceArray> arrays = new ArrayList<>();
         Set<String> scenes = new LinkedHashSet<>();
-        if (refusals.isEmpty()) {
-            columns.forEach((column, rows) -> {
-                arrays.addAll(column(dataset, column, List.copyOf(rows.values()), settings.memory()));
-                scenes.addAll(rows.keySet());
-            });
-            arrays.addAll(index(dataset, scenes, plain.arrays().get(0).files().subList(0, 1), settings.memory()));
-        }
-        return ColumnScan.source(
-                new ScannedSource(dataset, path, arrays, plain.skippedFiles(), plain.hiddenFiles()), refusals);
+        columns.forEach((column, rows) -> {
+            arrays.addAll(column(found.dataset(), column, List.copyOf(rows.values()), found.memory()));
+            scenes.addAll(rows.keySet());
+        });
+        List<SourceIdentity> first = found.arrays().get(0).files().subList(0, 1);
+        arrays.addAll(index(found.dataset(), scenes, first, found.memory()));
+        found.replaceAll(arrays);
     }
 
     /** Returns for each column the arrays of its rows, sorted by scene. */

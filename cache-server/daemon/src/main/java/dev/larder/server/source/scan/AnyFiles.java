@@ -16,40 +16,37 @@ import dev.larder.server.source.ArrayData;
 import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.JoinedData;
-import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
-import dev.larder.server.source.SourceOptions;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 
 /** Makes the files of a folder, whatever they are, the rows of one column, and their names an index. */
-final class BytesScan {
+final class AnyFiles implements Format {
     private static final String FILES = "files";
     private static final String NAMES = FILES + "/names";
     private static final String INDEX = "file";
 
-    private BytesScan() {}
+    @Override
+    public String kindOf(String fileName) {
+        return FILES;
+    }
 
-    static ScannedSource of(String dataset, Path path, SourceOptions options, ScanSettings settings) {
-        if (!options.keys().isEmpty()) {
+    @Override
+    public void look(FileTable files, Findings found) {
+        if (!found.options().keys().isEmpty()) {
             throw Failure.of(ErrorCode.USAGE, "--columns cannot be used with --as bytes")
-                    .with("keys", options.keys())
+                    .with("keys", found.options().keys())
                     .remedy("remove --columns: every file of the folder is loaded");
         }
-        FileWalk walk = FileWalk.of(path, options, settings);
-        FileTable files = walk.files();
-        List<SourceArray> arrays = new ArrayList<>();
-        if (walk.refusals().isEmpty()) {
-            if (files.isEmpty()) {
-                throw ColumnScan.nothing(path, 0, walk.hidden(), "name a folder with files");
-            }
-            arrays.add(values(dataset, FILES, files, JoinedData.of(files)));
-            arrays.addAll(offsets(dataset, FILES, files, settings.memory()));
-            addNames(dataset, files, settings.memory(), arrays);
+        if (!found.isSound()) {
+            return;
+        } else if (files.isEmpty()) {
+            throw found.nothing("name a folder with files");
         }
-        return ColumnScan.source(new ScannedSource(dataset, path, arrays, 0, walk.hidden()), walk.refusals());
+        found.read(files.size());
+        found.add(values(found.dataset(), FILES, files, JoinedData.of(files)));
+        found.addAll(offsets(found.dataset(), FILES, files, found.memory()));
+        addNames(files, found);
     }
 
     /** Returns the bytes of all files, one after the other. */
@@ -75,22 +72,21 @@ final class BytesScan {
         return ColumnArrays.of(dataset, column, offsets, List.of(files.get(0)));
     }
 
-    private static void addNames(String dataset, FileTable files, ColumnMemory memory, List<SourceArray> arrays) {
+    private static void addNames(FileTable files, Findings found) {
         List<SourceIdentity> first = List.of(files.get(0));
-        StringsBuilder names = new StringsBuilder(memory);
-        TextIndexBuilder index = new TextIndexBuilder(memory);
+        StringsBuilder names = new StringsBuilder(found.memory());
+        TextIndexBuilder index = new TextIndexBuilder(found.memory());
         try {
             for (int i = 0; i < files.size(); i++) {
                 String name = files.name(i);
                 names.add(name);
                 index.add(name, i);
             }
-            arrays.addAll(ColumnArrays.of(dataset, NAMES, names, first));
-            arrays.addAll(ColumnArrays.of(dataset, INDEX, index, first));
+            found.addAll(ColumnArrays.of(found.dataset(), NAMES, names, first));
+            found.addAll(ColumnArrays.of(found.dataset(), INDEX, index, first));
         } catch (RuntimeException | Error e) {
             names.close();
             index.close();
-            arrays.forEach(SourceArray::release);
             throw e;
         }
     }

@@ -1,0 +1,129 @@
+package dev.larder.server.source.scan;
+
+import dev.larder.error.LarderException;
+import dev.larder.server.source.DiscoveredFile;
+import dev.larder.server.source.FileTable;
+import dev.larder.server.source.Refusal;
+import dev.larder.server.source.SourceKind;
+import dev.larder.server.source.SourceOptions;
+import dev.larder.server.source.formats.ImageFormat;
+import dev.larder.server.source.text.TextKind;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/** Files of arrays, such as {@code .npy} and {@code .npz}: the array of each, or its members, under names made of its path. */
+final class ArrayFiles implements Format {
+    private final SourceOptions options;
+    private final KeyFilter filter;
+
+    ArrayFiles(SourceOptions options) {
+        this.options = options;
+        this.filter = new KeyFilter(options.keys());
+    }
+
+    @Override
+    public @Nullable String kindOf(String fileName) {
+        return SourceKind.of(fileName, options) == null ? null : "arrays";
+    }
+
+    @Override
+    public boolean reads(String path) {
+        Path file = Path.of(path);
+        SourceKind kind = SourceKind.of(String.valueOf(file.getFileName()), options);
+        return kind != null && isWanted(DiscoveredFile.below(level(path), file, kind, options));
+    }
+
+    private boolean isWanted(DiscoveredFile file) {
+        return file.hasMembers() || filter.isWanted(file.arrayName());
+    }
+
+    private static String level(String path) {
+        return path.substring(0, path.lastIndexOf('/') + 1);
+    }
+
+    /** Returns whether each key belongs to one of some files, as far as names show. */
+    boolean haveAllKeys(FileTable files) {
+        List<String> names = IntStream.range(0, files.size())
+                .mapToObj(i -> below(files, i))
+                .filter(file -> !file.hasMembers())
+                .map(DiscoveredFile::arrayName)
+                .toList();
+        return filter.keysOfNone(names).isEmpty();
+    }
+
+    private DiscoveredFile below(FileTable files, int index) {
+        String path = files.name(index);
+        SourceKind kind = Objects.requireNonNull(SourceKind.of(path.substring(path.lastIndexOf('/') + 1), options));
+        return DiscoveredFile.below(level(path), files.path(index), kind, options);
+    }
+
+    /** Returns those of some files of this format that are wanted; fails with a refusal for a file alone that is not of it. */
+    List<DiscoveredFile> wanted(FileTable files, boolean isFolder) {
+        return IntStream.range(0, files.size())
+                .mapToObj(i -> isFolder ? below(files, i) : alone(files.path(i)))
+                .filter(this::isWanted)
+                .sorted(Comparator.comparing(DiscoveredFile::arrayName).thenComparing(DiscoveredFile::path))
+                .toList();
+    }
+
+    private DiscoveredFile alone(Path file) {
+        String fileName = String.valueOf(file.getFileName());
+        SourceKind kind = SourceKind.of(fileName, options);
+        boolean isTyped = !options.dtype().isEmpty();
+        if (kind == null && !isTyped) {
+            throw unknown(file, fileName);
+        } else if (isTyped && (kind == null ? Formats.isTyped(fileName) : !kind.takesDtype())) {
+            throw Refusal.unfit(file, "its format already says its dtype", "load it without --dtype");
+        }
+        return DiscoveredFile.alone(file, kind == null ? SourceKind.RAW : kind, options);
+    }
+
+    private static LarderException unknown(Path file, String fileName) {
+        boolean isImage = ImageFormat.isNamedSo(fileName);
+        boolean isText = TextKind.of(fileName) != null;
+        return Refusal.unfit(
+                file,
+                isImage || isText
+                        ? "it is not a file of arrays"
+                        : "its name has no known suffix (" + SourceKind.ALL + "; " + Formats.READ_BY_OTHERS + ")",
+                isImage
+                        ? "load it --as images"
+                        : isText
+                                ? "load it --as strings, or --as bytes"
+                                : "rename it, give --dtype if it has raw numbers, or load it --as bytes");
+    }
+
+    @Override
+    public void look(FileTable files, Findings found) {
+        List<DiscoveredFile> discovered = wanted(files, found.listing().isFolder());
+        found.read(discovered.isEmpty() ? 0 : files.size());
+        Scan checked = Scan.of(found.dataset(), discovered, options, found.settings());
+        found.addAll(checked.arrays());
+        found.refusals().addAll(checked.refusals());
+        requireKeys(discovered, checked, found);
+    }
+
+    /** Takes the keys that were found out of those that are missing. Each scene that has one of them has to have all. */
+    private void requireKeys(List<DiscoveredFile> discovered, Scan checked, Findings found) {
+        Set<String> names = new HashSet<>();
+        discovered.stream().filter(file -> !file.hasMembers()).forEach(file -> names.add(file.arrayName()));
+        checked.arrays().forEach(array -> names.add(array.name().array()));
+        KeyFilter ofScenes = filter.without(checked.columns());
+        List<String> keysOfNone = ofScenes.keysOfNone(names);
+        found.missing().retainAll(keysOfNone);
+        Path root = found.listing().root();
+        LarderException incomplete = ofScenes.without(keysOfNone).incomplete(root, names);
+        LarderException whole = keysOfNone.isEmpty() ? null : ofScenes.incomplete(root, names);
+        if (incomplete != null) {
+            found.refusals().add(incomplete);
+        } else if (whole != null) {
+            found.noteIncomplete(whole);
+        }
+    }
+}

@@ -1,0 +1,217 @@
+package dev.larder.server.source.scan;
+
+import dev.larder.column.ColumnMemory;
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
+import dev.larder.server.source.ColumnSearch;
+import dev.larder.server.source.FileTable;
+import dev.larder.server.source.Refusal;
+import dev.larder.server.source.ScanSettings;
+import dev.larder.server.source.SourceArray;
+import dev.larder.server.source.SourceOptions;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a scan has found so far: arrays and refusals, and which names of {@code --columns} no format has found yet. Closing it releases the
+ * arrays, unless {@link #source} has handed them out. Not thread-safe.
+ */
+final class Findings implements AutoCloseable {
+    private final String dataset;
+    private final @Nullable Findings whole;
+    private final Listing listing;
+    private final SourceOptions options;
+    private final ScanSettings settings;
+    private final List<SourceArray> arrays = new ArrayList<>();
+    private final List<LarderException> refusals = new Refusals();
+    private final List<LarderException> objections = new ArrayList<>();
+    private @Nullable LarderException incomplete;
+    private final Set<String> missing;
+    private final List<String> notes = new ArrayList<>();
+    private int read;
+    private boolean isHandedOut;
+
+    Findings(String dataset, Listing listing, SourceOptions options, ScanSettings settings) {
+        this(dataset, null, listing, options, settings);
+    }
+
+    private Findings(
+            String dataset, @Nullable Findings whole, Listing listing, SourceOptions options, ScanSettings settings) {
+        this.dataset = dataset;
+        this.whole = whole;
+        this.listing = listing;
+        this.options = options;
+        this.settings = settings;
+        this.missing = new LinkedHashSet<>(options.keys());
+    }
+
+    String dataset() {
+        return dataset;
+    }
+
+    Listing listing() {
+        return listing;
+    }
+
+    SourceOptions options() {
+        return options;
+    }
+
+    ScanSettings settings() {
+        return settings;
+    }
+
+    ColumnMemory memory() {
+        return settings.memory();
+    }
+
+    List<SourceArray> arrays() {
+        return arrays;
+    }
+
+    /** Returns the reasons to refuse the source, to which formats add theirs. */
+    List<LarderException> refusals() {
+        return refusals;
+    }
+
+    /** Returns whether nothing was refused, so that there is a reason to go on. */
+    boolean isSound() {
+        return refusals.isEmpty() && (whole == null || whole.isSound());
+    }
+
+    void add(SourceArray array) {
+        arrays.add(array);
+    }
+
+    void addAll(List<SourceArray> more) {
+        arrays.addAll(more);
+    }
+
+    /** Replaces the arrays with others, which use or release the data of the former. */
+    void replaceAll(List<SourceArray> others) {
+        arrays.clear();
+        arrays.addAll(others);
+    }
+
+    void note(String note) {
+        notes.add(note);
+    }
+
+    /** Runs a step; a refusal of it becomes one of the source. */
+    void refusing(Runnable step) {
+        try {
+            step.run();
+        } catch (LarderException e) {
+            if (e.code() != ErrorCode.BAD_INPUT) {
+                throw e;
+            }
+            refusals.add(e);
+        }
+    }
+
+    /** Returns the names that no array or column has so far. */
+    Set<String> missing() {
+        return missing;
+    }
+
+    /** Takes the names out of those that are missing that a search has found; objects if it has not found all. */
+    void retainMissing(ColumnSearch search) {
+        refusing(search::requireEven);
+        missing.retainAll(search.missing());
+        if (!missing.isEmpty()) {
+            object(Refusal.noColumns(listing.root(), missing, search.present()));
+        }
+    }
+
+    /** Notes a reason to refuse the source if names are missing in the end: a format without them, or one that cannot be read. */
+    void object(LarderException reason) {
+        objections.add(reason);
+    }
+
+    /** Notes a reason to refuse the source if names are missing in the end and no other format objects. */
+    void noteIncomplete(LarderException reason) {
+        incomplete = reason;
+    }
+
+    /** Returns the best reason to refuse the source because of missing names; null if no format has given one. */
+    @Nullable
+    LarderException objection() {
+        return objections.isEmpty() ? incomplete : objections.get(0);
+    }
+
+    /** Notes how many files of the listing belong to what was found; all others count as skipped. */
+    void read(int files) {
+        read += files;
+    }
+
+    /**
+     * Has a format look at its files, for the missing names if there are any.
+     *
+     * @param isFinal whether its refusals are those of the source; else other formats may have the names, and they are objections
+     */
+    void look(Format format, FileTable files, boolean isFinal) {
+        try (Findings part = new Findings(dataset, this, listing, options.withKeys(List.copyOf(missing)), settings)) {
+            for (Listing.Unreadable file : listing.unreadable()) {
+                if (format.reads(file.name())) {
+                    part.refusals.add(file.refusal());
+                }
+            }
+            part.refusing(() -> format.look(files, part));
+            if (part.refusals.isEmpty()) {
+                keep(part);
+            } else if (isFinal) {
+                refusals.addAll(part.refusals);
+            } else {
+                object(Refusal.all(dataset, listing.root(), part.refusals));
+            }
+        }
+    }
+
+    private void keep(Findings part) {
+        part.isHandedOut = true;
+        arrays.addAll(part.arrays);
+        objections.addAll(part.objections);
+        incomplete = incomplete == null ? part.incomplete : incomplete;
+        missing.retainAll(part.missing);
+        notes.addAll(part.notes);
+        read += part.read;
+    }
+
+    /** Returns the failure of a source in which nothing is found. */
+    LarderException nothing(String remedy) {
+        return Failure.of(ErrorCode.BAD_INPUT, "source has nothing to load")
+                .with("path", listing.root())
+                .with("skippedFiles", skipped())
+                .with("hiddenFiles", listing.hidden())
+                .remedy(remedy);
+    }
+
+    /** Returns how many files belong to nothing that was found. */
+    int skipped() {
+        return listing.files().size() + listing.unreadable().size() - read;
+    }
+
+    /** Returns the arrays, sorted by name; fails with all that was refused. */
+    ScannedSource source(Map<String, Integer> passedOver) {
+        ScannedSource.refuseClashes(arrays, refusals);
+        if (!refusals.isEmpty()) {
+            throw Refusal.all(dataset, listing.root(), refusals);
+        }
+        arrays.sort(Comparator.comparing(array -> array.name().array()));
+        isHandedOut = true;
+        return new ScannedSource(dataset, listing.root(), arrays, skipped(), listing.hidden(), passedOver, notes);
+    }
+
+    @Override
+    public void close() {
+        if (!isHandedOut) {
+            arrays.forEach(SourceArray::release);
+        }
+    }
+}

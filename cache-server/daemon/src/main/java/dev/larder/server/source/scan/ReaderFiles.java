@@ -1,0 +1,126 @@
+package dev.larder.server.source.scan;
+
+import dev.larder.error.LarderException;
+import dev.larder.internal.layout.StoreLayout;
+import dev.larder.internal.protocol.ArrayRow;
+import dev.larder.internal.protocol.LoadOptions;
+import dev.larder.reader.InputFile;
+import dev.larder.reader.ReadRequest;
+import dev.larder.server.reader.ReaderSource;
+import dev.larder.server.reader.ReaderSpec;
+import dev.larder.server.reader.Readers;
+import dev.larder.server.source.FileTable;
+import dev.larder.server.source.Refusal;
+import dev.larder.server.source.ScanSettings;
+import dev.larder.server.source.SourceArray;
+import dev.larder.server.source.SourceIdentity;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Has readers look at files of formats that the daemon does not read itself. Where a format's files are tables, those of one folder follow
+ * each other, and each folder below has a level of names; else each file of a folder has a level of its own.
+ */
+final class ReaderFiles implements Format {
+    private final List<Readers.Known> readers = Readers.all();
+    private final String as;
+
+    ReaderFiles(LoadOptions.As as) {
+        this.as = as.name().toLowerCase(Locale.ROOT);
+    }
+
+    @Override
+    public @Nullable String kindOf(String fileName) {
+        return Readers.named(readers, fileName, as)
+                .map(reader -> reader.spec().description())
+                .orElse(null);
+    }
+
+    /** Returns whether the first bytes of a file are those of a format that a reader reads as arrays. */
+    boolean recognizes(Path file) {
+        return as.equals("arrays") && Readers.beginning(readers, file, as).isPresent();
+    }
+
+    /** The files of one reader, and the names of their arrays. */
+    private record Group(List<SourceIdentity> files, List<InputFile> inputs) {
+        void add(SourceIdentity file, String level) {
+            files.add(file);
+            inputs.add(new InputFile(file.file(), level));
+        }
+    }
+
+    @Override
+    public void look(FileTable files, Findings found) {
+        found.read(files.size());
+        Map<Readers.Known, Group> groups = new LinkedHashMap<>();
+        for (int i = 0; i < files.size(); i++) {
+            String name = files.name(i);
+            Readers.Known reader = Readers.named(readers, fileName(name), as)
+                    .or(() -> Readers.beginning(readers, found.listing().root(), as))
+                    .orElseThrow();
+            groups.computeIfAbsent(reader, kind -> new Group(new ArrayList<>(), new ArrayList<>()))
+                    .add(files.get(i), found.listing().isFolder() ? level(reader.spec(), name) : "");
+        }
+        if (!found.isSound()) {
+            return;
+        }
+        groups.forEach((reader, group) -> look(reader, group, found));
+        found.arrays().forEach(array -> refuse(array, found.refusals()));
+        List<String> keys = found.options().keys();
+        if (found.arrays().isEmpty() && found.isSound()) {
+            throw found.nothing(
+                    keys.isEmpty()
+                            ? "its files have no arrays"
+                            : "none of its files has a column of this name: " + keys);
+        } else if (!found.missing().isEmpty()) {
+            found.object(Refusal.noColumns(found.listing().root(), found.missing()));
+        }
+    }
+
+    private static String level(ReaderSpec spec, String name) {
+        String folder = name.substring(0, name.lastIndexOf('/') + 1);
+        return spec.isJoining() ? folder : folder + spec.stem(fileName(name)) + "/";
+    }
+
+    private static String fileName(String path) {
+        return path.substring(path.lastIndexOf('/') + 1);
+    }
+
+    private void look(Readers.Known reader, Group group, Findings found) {
+        ScanSettings settings = found.settings();
+        ReadRequest request =
+                new ReadRequest(group.inputs, as, found.options().keys(), Math.max(1, settings.workers()));
+        ReaderSource source = ReaderSource.open(reader, group.files, request, settings);
+        try {
+            List<SourceArray> arrays = source.arrays(found.dataset(), found.refusals());
+            found.missing().removeIf(source::has);
+            found.addAll(arrays);
+            if (arrays.isEmpty()) {
+                source.close();
+            }
+        } catch (RuntimeException | Error e) {
+            source.close();
+            throw e;
+        }
+    }
+
+    /** Refuses what the store cannot have. */
+    private static void refuse(SourceArray array, List<LarderException> refusals) {
+        String unlistable = ArrayRow.objection(array.name().toString(), array.dtype());
+        if (unlistable != null) {
+            refusals.add(Refusal.unfit(array.file(), "its array cannot be listed: " + unlistable, "shorten its name"));
+        } else {
+            try {
+                StoreLayout.header(array.header());
+            } catch (LarderException e) {
+                refusals.add(
+                        Refusal.unfit(array.file(), String.valueOf(e.getMessage()), "leave it out with --columns"));
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package dev.larder.server.source.scan;
+
+import dev.larder.column.ColumnMemory;
+import dev.larder.internal.protocol.LoadOptions;
+import dev.larder.reader.WantedColumns;
+import dev.larder.server.source.FileTable;
+import dev.larder.server.source.Refusal;
+import dev.larder.server.source.SourceArray;
+import dev.larder.server.source.SourceIdentity;
+import dev.larder.server.source.SourceOptions;
+import dev.larder.server.source.text.CellSink;
+import dev.larder.server.source.text.IndexSink;
+import dev.larder.server.source.text.StringsSink;
+import dev.larder.server.source.text.TextFile;
+import dev.larder.server.source.text.TextKind;
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Makes columns of texts, or indices, of text files: one file, or those of a folder, each with a level of its own. */
+final class TextFiles implements Format {
+    @Override
+    public @Nullable String kindOf(String fileName) {
+        return TextKind.of(fileName) == null ? null : "texts";
+    }
+
+    @Override
+    public void look(FileTable files, Findings found) {
+        for (int i = 0; i < files.size(); i++) {
+            int number = i;
+            found.refusing(() -> read(files, number, found));
+        }
+        found.read(files.size());
+        if (found.arrays().isEmpty() && found.isSound()) {
+            throw found.nothing("files of these kinds are read: " + TextKind.ALL);
+        }
+    }
+
+    private static void read(FileTable files, int index, Findings found) {
+        String name = files.name(index);
+        TextKind kind = TextKind.require(TextKind.of(name), files.path(index));
+        String prefix = found.listing().isFolder() ? WantedColumns.storedName(TextKind.stem(name)) + "/" : "";
+        TextFile text = new TextFile(files.path(index), kind, found.settings().isCancelled());
+        found.addAll(read(found.dataset(), prefix, text, found.options(), found.memory()));
+    }
+
+    private static List<SourceArray> read(
+            String dataset, String prefix, TextFile text, SourceOptions options, ColumnMemory memory) {
+        Path file = text.path();
+        SourceIdentity identity = SourceIdentity.of(file);
+        List<String> wanted = text.kind().columns(options.keys());
+        CellSink sink =
+                options.as() == LoadOptions.As.INDEX ? new IndexSink(wanted, memory) : new StringsSink(wanted, memory);
+        try {
+            text.read(sink);
+            List<SourceArray> arrays = sink.arrays(dataset, prefix, file, List.of(identity));
+            if (arrays.isEmpty()) {
+                throw Refusal.of(file, 0, "it has no columns");
+            }
+            identity.requireUnchanged();
+            return arrays;
+        } catch (RuntimeException | Error e) {
+            sink.close();
+            throw e;
+        }
+    }
+}
