@@ -4,7 +4,7 @@ import dev.larder.command.output.Json;
 import dev.larder.command.output.JsonFields;
 import dev.larder.command.output.Table;
 import dev.larder.server.reader.Readers;
-import dev.larder.server.source.SourceKind;
+import dev.larder.server.source.scan.Formats;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -69,7 +69,7 @@ final class ListReaders implements Callable<Integer> {
     @Override
     public Integer call() {
         List<Row> rows = new ArrayList<>();
-        rows.add(new Row("files", SourceKind.ALL, DAEMON, null, 0, Optional.empty()));
+        rows.add(new Row("files", Formats.suffixes(), DAEMON, null, 0, Optional.empty()));
         Readers.all().forEach(known -> rows.add(Row.of(known)));
         if (json) {
             larder.out().println(Json.document(rows.stream().map(Row::fields).toList()));

@@ -6,23 +6,24 @@ import org.jspecify.annotations.Nullable;
 
 /** The kinds of files that can be read, recognised by the end of their names. */
 public enum SourceKind {
-    NPY("\\.npy(\\.gz)?"),
-    NPZ("\\.npz"),
-    SAFETENSORS("\\.safetensors"),
-    IDX("[-.]idx(?<dimensions>[0-9]{1,2})-ubyte(\\.gz)?"),
-    TABLE("\\.(csv|tsv)(\\.gz)?"),
-    RAW("\\.(bin|raw|dat)");
+    NPY(".npy, .npy.gz", "\\.npy(\\.gz)?"),
+    NPZ(".npz", "\\.npz"),
+    SAFETENSORS(".safetensors", "\\.safetensors"),
+    IDX("-idxN-ubyte, -idxN-ubyte.gz", "[-.]idx(?<dimensions>[0-9]{1,2})-ubyte(\\.gz)?"),
+    TABLE(".csv, .tsv, .csv.gz, .tsv.gz", "\\.(csv|tsv)(\\.gz)?"),
+    RAW("with --dtype .bin, .raw, .dat", "\\.(bin|raw|dat)");
 
-    /** What to name when a file is of no known kind. */
-    public static final String ALL =
-            ".npy, .npy.gz, .npz, .safetensors, -idxN-ubyte, -idxN-ubyte.gz, .csv, .tsv, .csv.gz, .tsv.gz, .tar, .tar.gz,"
-                    + " .arrow;"
-                    + " with --dtype .bin, .raw, .dat";
-
+    private final String suffixes;
     private final Pattern pattern;
 
-    SourceKind(String suffix) {
+    SourceKind(String suffixes, String suffix) {
+        this.suffixes = suffixes;
         this.pattern = Pattern.compile("(?<stem>.*)" + suffix, Pattern.DOTALL | Pattern.CASE_INSENSITIVE);
+    }
+
+    /** Returns the ends of the names of this kind, for people. */
+    public String suffixes() {
+        return suffixes;
     }
 
     /** Returns the kind of a file in a folder, or null; bytes without a type are of a kind only if the options name one. */

@@ -24,7 +24,6 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,7 +34,10 @@ public final class ArrowFolder {
     private static final String STATE = "state.json";
     private static final String INFO = "dataset_info.json";
     private static final String DICT = "dataset_dict.json";
-    private static final String SUFFIX = ".arrow";
+
+    /** The ends of the names of Arrow files and streams. */
+    public static final List<String> SUFFIXES = List.of(".arrow", ".arrows", ".ipc", ".feather");
+
 
     /** What {@code map} and its like keep beside the data. */
     private static final Pattern DERIVED = Pattern.compile("(?:cache-|tmp).*", Pattern.DOTALL);
@@ -78,8 +80,7 @@ public final class ArrowFolder {
 
     /** Tells whether a file's name says that it is an Arrow file or stream. */
     public static boolean isNamedSo(String name) {
-        String lower = name.toLowerCase(Locale.ROOT);
-        return Stream.of(SUFFIX, ".arrows", ".ipc", ".feather").anyMatch(lower::endsWith);
+        return SUFFIXES.stream().anyMatch(name.toLowerCase(Locale.ROOT)::endsWith);
     }
 
     /** Tells whether a file says something of the Arrow files beside it. */
@@ -197,7 +198,7 @@ public final class ArrowFolder {
             List<String> files = ofSplit.getOrDefault(split, List.of());
             long rows = Features.number(Features.member(splits.get(split), "num_examples"));
             if (files.isEmpty()) {
-                throw missing("*-" + split + SUFFIX, INFO);
+                throw missing("*-" + split + SUFFIXES.get(0), INFO);
             }
             groups.add(new Group(split + "/", inOrder(files), features, rows));
         }

@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  * thread-safe; owns a descriptor.
  */
 public final class TarMembers implements Closeable {
+    /** The ends of the names of archives that need no reader, for people. */
+    public static final String SUFFIXES = ".tar, .tar.gz, .tgz";
+
     private static final Pattern NAME =
             Pattern.compile(".*\\.(?:tar|tar\\.(?:gz|xz|zst)|tgz|txz|tzst)", Pattern.DOTALL | Pattern.CASE_INSENSITIVE);
     private static final int RECORD_BYTES = 512;

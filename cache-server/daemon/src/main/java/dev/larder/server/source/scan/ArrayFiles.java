@@ -91,7 +91,7 @@ final class ArrayFiles implements Format {
                 file,
                 isImage || isText
                         ? "it is not a file of arrays"
-                        : "its name has no known suffix (" + SourceKind.ALL + "; " + Formats.READ_BY_OTHERS + ")",
+                        : "its name has no known suffix (" + Formats.allSuffixes() + ")",
                 isImage
                         ? "load it --as images"
                         : isText

@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.protocol.LoadOptions;
+import dev.larder.server.reader.Readers;
 import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.Refusal;
@@ -11,6 +12,7 @@ import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceKind;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.arrow.ArrowFolder;
+import dev.larder.server.source.formats.TarMembers;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -27,14 +29,7 @@ import org.jspecify.annotations.Nullable;
  * The table of formats, in order of precedence. Of a folder it takes the first format that has files there; with {@code --columns}, each name
  * comes from the first format that has it.
  */
-final class Formats {
-    /** Names the suffixes that readers add, for messages. */
-    static final String READ_BY_OTHERS =
-            "by readers (larder readers lists those that are installed) HDF5, Parquet, TFRecord, .tar.xz, .tar.zst";
-
-    private static final String REMEDY_WITHOUT_ARRAYS =
-            "files of these kinds are read: " + SourceKind.ALL + "; " + READ_BY_OTHERS;
-
+public final class Formats {
     private final SourceOptions options;
 
     /** Whether the arrays that are found become rows. */
@@ -180,7 +175,7 @@ final class Formats {
         String others = loadedOtherwise(files);
         return failure.remedy(
                 others.isEmpty()
-                        ? REMEDY_WITHOUT_ARRAYS + (files.size() == known ? "" : "; files of any kind with --as bytes")
+                        ? "files of these kinds are read: " + allSuffixes() + (files.size() == known ? "" : "; files of any kind with --as bytes")
                         : others);
     }
 
@@ -194,6 +189,26 @@ final class Formats {
 
     private static String fileName(String path) {
         return path.substring(path.lastIndexOf('/') + 1);
+    }
+
+    /** Returns the ends of the names of files that are read without a reader, for people. */
+    public static String suffixes() {
+        List<String> suffixes = new ArrayList<>();
+        Stream.of(SourceKind.values())
+                .filter(kind -> kind != SourceKind.RAW)
+                .forEach(kind -> suffixes.add(kind.suffixes()));
+        suffixes.add(TarMembers.SUFFIXES);
+        suffixes.addAll(ArrowFolder.SUFFIXES);
+        return String.join(", ", suffixes) + "; " + SourceKind.RAW.suffixes();
+    }
+
+    /** Returns the same with the formats that readers add. */
+    static String allSuffixes() {
+        String readers = Readers.all().stream()
+                .filter(reader -> reader.spec().schemes().isEmpty())
+                .map(reader -> reader.spec().description())
+                .collect(Collectors.joining(", "));
+        return suffixes() + "; by readers (larder readers lists those that are installed) " + readers;
     }
 
     /** Returns the kind of a file by its name, for people; null if it is of none. */

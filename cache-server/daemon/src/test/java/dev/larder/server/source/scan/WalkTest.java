@@ -132,7 +132,7 @@ class WalkTest {
                 .hasMessageEndingWith("; it has 1 text file: add --as strings");
         Files.move(text, folder.resolve("t.what"));
         assertThatThrownBy(() -> scan(As.ARRAYS, folder))
-                .hasMessageContaining("HDF5, Parquet, TFRecord, .tar.xz, .tar.zst");
+                .hasMessageContaining("HDF5, .tar.xz, .tar.zst, Apache Parquet, TFRecord");
     }
 
     @Test
