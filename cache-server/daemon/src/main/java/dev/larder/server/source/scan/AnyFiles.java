@@ -20,7 +20,7 @@ import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import java.util.List;
 
-/** Makes the files of a folder, whatever they are, the rows of one column, and their names an index. */
+/** Makes one column of the files of a folder, of any kind: a row for each file, and an index of their names. */
 final class AnyFiles implements Format {
     private static final String FILES = "files";
     private static final String NAMES = FILES + "/names";
@@ -63,7 +63,7 @@ final class AnyFiles implements Format {
                 ColumnPart.BYTES_VALUES);
     }
 
-    /** Returns where the bytes of each file begin, and the end. */
+    /** Returns the offsets of the files in the values, and the end. */
     static List<SourceArray> offsets(String dataset, String column, FileTable files, ColumnMemory memory) {
         RowOffsets offsets = new RowOffsets(memory);
         for (int i = 0; i < files.size(); i++) {

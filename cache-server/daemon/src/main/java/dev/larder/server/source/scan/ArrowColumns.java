@@ -37,7 +37,7 @@ final class ArrowColumns {
     private final FileTable files;
     private final Map<String, SourceIdentity> firstOf = new HashMap<>();
 
-    /** The names of classes: by level, then by column; and the files that say so. */
+    /** The names of classes, by level and column. {@code filesOf} has the files that they come from. */
     private final Map<String, Map<String, List<String>>> labels = new TreeMap<>();
 
     private final Map<String, List<SourceIdentity>> filesOf = new TreeMap<>();
@@ -107,7 +107,7 @@ final class ArrowColumns {
         }
     }
 
-    /** Files that follow each other; {@code rows} is -1 where nobody says how many they have. */
+    /** Files that are one table; {@code rows} is -1 if no metadata has their number. */
     private record Table(String level, List<SourceIdentity> files, Features features, long rows) {}
 
     private void add(Table each, ColumnSearch.Table search) {
@@ -136,7 +136,7 @@ final class ArrowColumns {
         }
     }
 
-    /** Adds the names of classes: once for all splits where they have one labelled column, and the same names; else for each column. */
+    /** Adds the names of classes: one column for all splits if each has one labelled column with the same names; else one for each column. */
     private void addClasses() {
         Set<Map<String, List<String>>> distinct = new HashSet<>(labels.values());
         if (distinct.size() == 1 && distinct.iterator().next().size() == 1) {

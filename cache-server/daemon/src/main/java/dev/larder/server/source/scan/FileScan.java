@@ -19,7 +19,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Finds out what arrays a file has. */
+/** Finds the arrays in a file. */
 record FileScan(DiscoveredFile file) {
     /** Reads and checks everything but the data itself. */
     List<SourceArray> arrays(String dataset, SourceOptions options, SourceProbe probe) {
@@ -70,7 +70,7 @@ record FileScan(DiscoveredFile file) {
         }
     }
 
-    /** A header may be readable by us and yet too long for numpy where the store would put it. */
+    /** Refuses a header that numpy could not read in the store, because it would be too long there. */
     private void requireStorable(NpyHeader header, SourceProbe probe) {
         if (probe.isStorable(header)) {
             return;

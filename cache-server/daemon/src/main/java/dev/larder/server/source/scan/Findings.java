@@ -19,7 +19,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a scan has found so far: arrays and refusals, and which names of {@code --columns} no format has found yet. Closing it releases the
+ * Collects the arrays and refusals of a scan, and the names of {@code --columns} that no format has found yet. Closing it releases the
  * arrays, unless {@link #source} has handed them out. Not thread-safe.
  */
 final class Findings implements AutoCloseable {
@@ -75,7 +75,7 @@ final class Findings implements AutoCloseable {
         return arrays;
     }
 
-    /** Returns the reasons to refuse the source, to which formats add theirs. */
+    /** Returns the reasons to refuse the source. Formats add theirs. */
     List<LarderException> refusals() {
         return refusals;
     }
@@ -145,7 +145,7 @@ final class Findings implements AutoCloseable {
         return objections.isEmpty() ? incomplete : objections.get(0);
     }
 
-    /** Notes how many files of the listing belong to what was found; all others count as skipped. */
+    /** Counts files of the listing that a format has read; all others count as skipped. */
     void read(int files) {
         read += files;
     }
@@ -183,7 +183,7 @@ final class Findings implements AutoCloseable {
         read += part.read;
     }
 
-    /** Returns the failure of a source in which nothing is found. */
+    /** Returns the failure of a source without arrays. */
     LarderException nothing(String remedy) {
         return Failure.of(ErrorCode.BAD_INPUT, "source has nothing to load")
                 .with("path", listing.root())
@@ -192,7 +192,7 @@ final class Findings implements AutoCloseable {
                 .remedy(remedy);
     }
 
-    /** Returns how many files belong to nothing that was found. */
+    /** Returns how many files no format has read. */
     int skipped() {
         return listing.files().size() + listing.unreadable().size() - read;
     }

@@ -16,8 +16,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bounds a walk through folders that follows links: no folder within itself, none again and again through links, no file system
- * whose files are the kernel's own words.
+ * Bounds a walk through folders that follows links. Refuses a folder within itself, a folder that links lead to many times, and file systems
+ * without data, such as {@code /proc}.
  */
 final class FolderGuard {
     private static final Set<String> WITHOUT_DATA = Set.of(
@@ -44,12 +44,12 @@ final class FolderGuard {
     private final Deque<Level> above = new ArrayDeque<>();
     private final Map<Folder, Integer> visitsThroughLinks = new HashMap<>();
 
-    /** What a folder is, whatever it is called. */
+    /** Identifies a folder, by any of its names. */
     private record Folder(@Nullable Object device, @Nullable Object inode) {}
 
     private record Level(Folder folder, boolean isThroughLink) {}
 
-    /** Refuses the root of the file system, by whatever name, which nobody means. */
+    /** Refuses the root of the file system, by any name. */
     static void requireNotEverything(Path source) {
         if (isRoot(source)) {
             throw Failure.of(ErrorCode.BAD_INPUT, "source is the whole file system")
@@ -61,12 +61,12 @@ final class FolderGuard {
     private static boolean isRoot(Path source) {
         try {
             return source.toRealPath().getNameCount() == 0;
-        } catch (IOException unreadable) { // which whoever reads it says
+        } catch (IOException unreadable) { // the walk reports it
             return false;
         }
     }
 
-    /** Enters a folder; {@link #leave} ends that. Fails, without having entered, where a walk must not go. */
+    /** Enters a folder; {@link #leave} ends that. Fails without entering it if a walk must not go there. */
     void enter(Path path) throws IOException {
         Map<String, Object> attributes = Files.readAttributes(path, "unix:dev,ino");
         Folder folder = new Folder(attributes.get("dev"), attributes.get("ino"));

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 public final class Formats {
     private final SourceOptions options;
 
-    /** Whether the arrays that are found become rows. */
+    /** True if the arrays become rows of columns. */
     private final boolean isRagged;
 
     private final ArrayFiles arrays;
@@ -123,7 +123,7 @@ public final class Formats {
         }
     }
 
-    /** Returns the format of a folder whose files become rows: a reader's only if it reads all of them. */
+    /** Returns the format of a folder if files become rows: that of readers only if they read all files. */
     private Format ofFolder(FileTable files) {
         List<Format> allowed = allowed();
         boolean isForReaders = !files.isEmpty() && files(files, readers).size() == files.size();
@@ -284,7 +284,7 @@ public final class Formats {
         }
     }
 
-    /** Refuses a source that {@link #scan} would refuse, as far as names show; {@code inPlace} if files are to be mapped where they are. */
+    /** Refuses a source that {@link #scan} would refuse, as far as names show; {@code inPlace} if its files are to be mapped. */
     void requireLikely(String dataset, Path path, boolean inPlace) {
         Listing listing = Listing.of(path, options.exclusion(), ScanSettings.quick());
         if (!isForArrays() || (!listing.isFolder() && ofFile(listing.root()) != arrays)) {

@@ -137,7 +137,7 @@ final class ImageColumns {
                 .orElseThrow();
     }
 
-    /** Says what a load does not take, and what it takes and the loader may not read. */
+    /** Returns sentences about files that are not taken, and about images that the loader may not be able to decode. */
     private List<String> notes() {
         Map<String, Integer> others = new TreeMap<>();
         FileTable files = found.listing().files();
@@ -178,7 +178,7 @@ final class ImageColumns {
         return (int) folder.chars().filter(c -> c == '/').count();
     }
 
-    /** Returns the path of a folder of images without the class, with a slash at its end; empty where that is all. */
+    /** Returns the path of a folder of images without the class, with a slash at its end; empty if there is no more. */
     private static String split(String folder) {
         return folder.substring(0, folder.lastIndexOf('/', folder.length() - 2) + 1);
     }

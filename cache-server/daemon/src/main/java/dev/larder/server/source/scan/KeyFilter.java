@@ -15,7 +15,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** Keeps the files {@code SCENE_KEY} of the keys asked for, and knows which scenes lack one. */
+/** Chooses arrays that are called {@code SCENE_KEY} by their keys, and finds the scenes that lack a key. */
 final class KeyFilter {
     private static final int LISTED = 10;
 
@@ -29,7 +29,7 @@ final class KeyFilter {
                 .toList();
     }
 
-    /** Tells whether an array is of one of the keys; all are if there are no keys. */
+    /** Returns whether an array has one of the keys; all have if there are no keys. */
     boolean isWanted(String arrayName) {
         return longestFirst.isEmpty() || suffixOf(arrayName) != null;
     }
@@ -41,7 +41,7 @@ final class KeyFilter {
         return missing.stream().map(suffix -> suffix.substring(1)).toList();
     }
 
-    /** Returns one that does not ask for some keys. */
+    /** Returns a filter without some of the keys. */
     KeyFilter without(Collection<String> keys) {
         return new KeyFilter(longestFirst.stream()
                 .map(suffix -> suffix.substring(1))
@@ -65,7 +65,7 @@ final class KeyFilter {
         return null;
     }
 
-    /** Returns the failure that lists what is missing; null if every scene has every key. */
+    /** Returns the failure that lists the missing files; null if every scene has every key. */
     @Nullable
     LarderException incomplete(Path path, Collection<String> arrayNames) {
         Map<String, Set<String>> scenes = new TreeMap<>();

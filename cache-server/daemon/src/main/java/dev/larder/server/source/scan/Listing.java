@@ -22,12 +22,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The files of a source: of a folder and those below it, through links, or a single file. Makes one walk and opens no file. Leaves out what
- * the options exclude and, unless they are wanted, names that begin with a dot. Folders that cannot be read are refusals, and the walk goes
+ * The files of a source: of a folder and those below it, through links, or a single file. Makes one walk and opens no file. Leaves out excluded
+ * names and, unless they are wanted, names that begin with a dot. Folders that cannot be read are refusals, and the walk goes
  * on. Files that cannot be read are refusals only if their format is wanted.
  */
 final class Listing {
-    /** From so many entries on it pays to ask with several threads. */
+    /** With more entries than this, several threads are faster. */
     private static final int MANY = 256;
 
     private final Path root;
@@ -62,7 +62,7 @@ final class Listing {
             }
         }
 
-        /** The table of files keeps names as text, from which the path of such a file cannot be made again. */
+        /** Refuses a name that is no text: the table of files keeps names as text, and would lose the path. */
         private static @Nullable LarderException textRefusal(Path path, String name) {
             return name.indexOf(DiscoveredFile.REPLACEMENT) < 0 || isNamed(path, name)
                     ? null
@@ -96,7 +96,7 @@ final class Listing {
         this.files = new FileTable(root, !isFolder);
     }
 
-    /** Lists a folder, or a file alone; fails with a refusal if it is neither, or the whole file system. */
+    /** Lists a folder or a single file; fails with a refusal if it is neither, or the whole file system. */
     static Listing of(Path root, Exclusion exclusion, ScanSettings settings) {
         SourceIdentity.Status status = SourceIdentity.Status.of(root);
         Listing listing = new Listing(root, status.isFolder(), exclusion, settings);

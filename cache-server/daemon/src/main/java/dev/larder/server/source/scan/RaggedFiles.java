@@ -25,8 +25,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes files of arrays the rows of columns: each key one column, the scenes an index. Without keys all files are one column.
- * The files are found and checked as plain arrays first; their data is copied from where it lies.
+ * Makes columns of plain arrays that are found already: one column for each key, and an index of the scenes. Without keys all arrays are rows of one
+ * column.
  */
 final class RaggedFiles {
     private static final String INDEX = "scene";
@@ -43,7 +43,7 @@ final class RaggedFiles {
         }
     }
 
-    /** Replaces plain arrays with columns of which they are the rows, or adds refusals. */
+    /** Replaces plain arrays with columns that have them as rows, or adds refusals. */
     static void join(Findings found) {
         List<String> keys = found.options().keys();
         Map<String, Map<String, SourceArray>> columns = columns(found.arrays(), keys);
@@ -72,7 +72,7 @@ final class RaggedFiles {
             @Nullable String key = keys.keyOf(name);
             String last = name.substring(name.lastIndexOf('/') + 1);
             if (key == null && named.contains(last) && last.length() < name.length()) {
-                key = last; // of an archive, whose name is the scene
+                key = last; // an archive is a scene
             }
             String column = key == null ? ONLY_COLUMN : key;
             String scene = key == null ? name : name.substring(0, name.length() - key.length() - 1);

@@ -23,8 +23,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Has readers look at files of formats that the daemon does not read itself. Where a format's files are tables, those of one folder follow
- * each other, and each folder below has a level of names; else each file of a folder has a level of its own.
+ * Files that readers read, each in a process of its own. If a format's files are tables, those of a folder are one table, and each folder below has a
+ * level of names; else each file of a folder has a level of its own.
  */
 final class ReaderFiles implements Format {
     private final List<Readers.Known> readers = Readers.all();
@@ -109,7 +109,7 @@ final class ReaderFiles implements Format {
         }
     }
 
-    /** Refuses what the store cannot have. */
+    /** Refuses an array that the store cannot have. */
     private static void refuse(SourceArray array, List<LarderException> refusals) {
         String unlistable = ArrayRow.objection(array.name().toString(), array.dtype());
         if (unlistable != null) {

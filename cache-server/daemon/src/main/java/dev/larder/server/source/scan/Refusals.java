@@ -5,7 +5,7 @@ import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Keeps the first refusals and counts the others: of a million bad files nobody reads more. What it gives for those is any of the first. */
+/** Keeps the first refusals and counts all: a million would fill the heap. For each of the others it returns the last that it keeps. */
 final class Refusals extends AbstractList<LarderException> {
     private static final int MOST_KEPT = 1_000;
 

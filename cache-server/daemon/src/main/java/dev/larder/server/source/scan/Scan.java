@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** Checks the files of a source, with several threads where there are many. What it gives is in the order of the files. */
+/** Checks the files of a source, many of them with several threads. Its results are in the order of the files. */
 final class Scan {
     private static final int BATCH = 64;
     private static final int MOST_KEPT = 1_000;
@@ -68,7 +68,7 @@ final class Scan {
                 .toList();
     }
 
-    /** Returns the columns that somebody named and arrays within files are called like. */
+    /** Returns the wanted columns that are names of arrays within files. */
     Set<String> columns() {
         return probe.columns();
     }
@@ -137,7 +137,7 @@ final class Scan {
         settings.onChecked().accept(to - from);
     }
 
-    /** Keeps the refusals of the first files, whichever thread is quicker: of a million, nobody reads more. */
+    /** Keeps the refusals of the first files, whichever thread is quicker; for each later one, the very first: a million would fill the heap. */
     private synchronized void refuse(int file, LarderException refusal) {
         refusals[file] = refusal;
         kept.add(file);

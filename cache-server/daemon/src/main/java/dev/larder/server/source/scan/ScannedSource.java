@@ -19,15 +19,15 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * What one {@code NAME=PATH} stands for: the arrays of a folder or of a single file, all checked, none read.
+ * The arrays of one {@code NAME=PATH}, a folder or a file: all checked, their data not yet read.
  *
  * @param name the dataset
- * @param path where its files lie
+ * @param path the folder or file
  * @param arrays sorted by name; never empty
  * @param skippedFiles how many files of the folder no array is made of
  * @param hiddenFiles how many files and folders have names that begin with a dot, and were left out for that
  * @param passedOver how many of the skipped files are of known kinds, by kind
- * @param notes sentences about what was skipped within files
+ * @param notes sentences about parts of files that were skipped
  */
 public record ScannedSource(
         String name,
@@ -81,7 +81,7 @@ public record ScannedSource(
     }
 
     /**
-     * Finds and checks what a load will read. Fails with {@link ErrorCode#BAD_INPUT}, naming every bad file at once: what
+     * Finds and checks the arrays of a source. Fails with {@link ErrorCode#BAD_INPUT}, naming every bad file at once: what
      * cannot be read, is malformed, truncated or too long, two files of one name, missing keys, or nothing at all.
      */
     public static ScannedSource scan(String name, Path path, SourceOptions options, ScanSettings settings) {
@@ -89,7 +89,7 @@ public record ScannedSource(
         return Formats.of(options).scan(name, path, settings);
     }
 
-    /** Scans with the calling thread alone. */
+    /** Scans with the calling thread. */
     static ScannedSource scan(String name, Path path, SourceOptions options) {
         return scan(name, path, options, ScanSettings.quick());
     }
@@ -136,7 +136,7 @@ public record ScannedSource(
         return ByteSums.sum(arrays.stream().mapToLong(SourceArray::byteSize));
     }
 
-    /** Refuses arrays whose names, or files in the store, are those of others. */
+    /** Refuses arrays with the same name, or with names that cannot be files of one store. */
     static void refuseClashes(List<SourceArray> arrays, List<LarderException> refusals) {
         Map<String, SourceArray> taken = new HashMap<>();
         for (SourceArray array : arrays) {

@@ -13,8 +13,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes columns of tar archives as WebDataset writes them: files with one name up to the first dot are a sample, and what follows
- * that dot names its column. Archives of one folder follow each other; each folder below has a level of names.
+ * Makes columns of tar archives as WebDataset writes them: files with one name up to the first dot are a sample, and the rest of
+ * the name is the column. Archives of one folder follow each other; each folder below has a level of names.
  */
 final class TarArchives implements Format {
     @Override

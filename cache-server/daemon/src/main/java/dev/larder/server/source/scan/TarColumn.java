@@ -28,7 +28,7 @@ import java.util.Set;
 
 /** The members of one suffix, which become a column or an array. Closing it gives its memory back. */
 abstract class TarColumn implements AutoCloseable {
-    /** What WebDataset decodes as whole numbers, and as texts. */
+    /** The suffixes that WebDataset decodes as whole numbers, and as texts. */
     private static final Set<String> NUMBERS = Set.of("cls", "cls2", "class", "count", "index", "inx", "id");
 
     private static final Set<String> TEXTS = Set.of("txt", "text", "transcript", "json", "jsn");
@@ -66,7 +66,7 @@ abstract class TarColumn implements AutoCloseable {
     @Override
     public void close() {}
 
-    /** Data that is copied from where it lies in the archives. */
+    /** Data that is copied from the archives. */
     private static final class Regions extends TarColumn {
         private final RegionTable regions = new RegionTable();
         private final RowOffsets offsets;

@@ -62,7 +62,7 @@ final class TarSamples implements AutoCloseable {
     private int links;
     private @Nullable UnpackedFiles byReader;
 
-    /** What is read of the archive: the archive, or what it was unpacked to. */
+    /** The file to read: the archive, or the unpacked copy of it. */
     private SourceIdentity data;
 
     private boolean isTaken;
@@ -85,10 +85,10 @@ final class TarSamples implements AutoCloseable {
         this.longKeys = new Keys(settings);
     }
 
-    /** Where a sample is. */
+    /** The archive of a sample. */
     private record Sample(String key, SourceIdentity archive) {}
 
-    /** The keys of all samples, and what leads from each to its row. */
+    /** The keys of all samples, and an index of them. */
     private static final class Keys {
         private final StringsBuilder texts;
         private final TextIndexBuilder index;
@@ -157,7 +157,7 @@ final class TarSamples implements AutoCloseable {
         return skippedSamples;
     }
 
-    /** Says what is wrong with what all archives have together; null if nothing is. */
+    /** Returns the refusal of all archives together; null if there is none. */
     private @Nullable LarderException refusalOfAll() {
         SourceIdentity first = archives.get(0);
         Set<String> suffixes = new TreeSet<>(columns.keySet());
@@ -293,7 +293,7 @@ final class TarSamples implements AutoCloseable {
         }
     }
 
-    /** Where archives have the same keys, the archive's name comes before each. */
+    /** Adds the keys; if several archives have the same, with the archive's name before each. */
     private void addKeys(List<SourceArray> arrays) {
         Keys unique = keys;
         List<SourceArray> index;
@@ -312,7 +312,7 @@ final class TarSamples implements AutoCloseable {
         isTaken = true;
     }
 
-    /** Indexes the long keys. Of a single archive they are the same twice where the short ones are. */
+    /** Indexes the long keys. A key that one archive has twice is refused. */
     private List<SourceArray> longIndex() {
         try {
             return ColumnArrays.of(dataset, level + KEY, longKeys.index, archives);

@@ -1,6 +1,6 @@
 /**
- * Goes through a source: {@link dev.larder.server.source.scan.ScannedSource} is the entry point. Columns are made here,
- * arrays of single files by their formats.
+ * Finds the arrays of a source. {@link dev.larder.server.source.scan.ScannedSource} is the entry point: a {@code Listing} of the files goes to the
+ * table of {@code Formats}, which collect their arrays in {@code Findings}.
  */
 @NullMarked
 package dev.larder.server.source.scan;
