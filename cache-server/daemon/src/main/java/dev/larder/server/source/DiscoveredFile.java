@@ -5,34 +5,36 @@ import java.nio.file.Path;
 import java.util.Locale;
 
 /**
- * A source file of a known kind, found but not yet opened.
+ * A file of arrays that is listed but not yet opened.
  *
- * @param path where it lies
- * @param kind what its name says it is
- * @param arrayName what its array is called within the dataset, or what the names of its members begin with
+ * @param path its path, as the source was named
+ * @param identity the file as it was when it was listed
+ * @param kind its kind, by its name
+ * @param arrayName the name of its array within the dataset, or the level of the names of its members
  * @param hasMembers whether it has arrays with names of their own
  */
-public record DiscoveredFile(Path path, SourceKind kind, String arrayName, boolean hasMembers) {
+public record DiscoveredFile(
+        Path path, SourceIdentity identity, SourceKind kind, String arrayName, boolean hasMembers) {
     /** Deflate cannot pack tighter; so a small file cannot make us reserve terabytes. */
     private static final long TIGHTEST_PACKING = 1032;
 
-    /** Replaces bytes of a name that are no text. */
-    public static final char REPLACEMENT = '\uFFFD';
-
-    /** Describes a file in a folder. */
-    public static DiscoveredFile below(String folder, Path path, SourceKind kind, SourceOptions options) {
-        return new DiscoveredFile(path, kind, stored(folder + kind.stem(fileName(path))), kind.hasMembers(options));
+    /** Describes a file of a folder. */
+    public static DiscoveredFile below(FileTable files, int index, SourceKind kind, SourceOptions options) {
+        String name = nameOf(files.name(index), kind);
+        return new DiscoveredFile(files.path(index), files.get(index), kind, name, kind.hasMembers(options));
     }
 
-    /** Describes a file that is a source by itself: the names of its members stand alone. */
-    public static DiscoveredFile alone(Path path, SourceKind kind, SourceOptions options) {
+    /** Describes a file that is the source itself: the names of its members stand alone. */
+    public static DiscoveredFile alone(FileTable file, SourceKind kind, SourceOptions options) {
         boolean hasMembers = kind.hasMembers(options);
-        return new DiscoveredFile(path, kind, hasMembers ? "" : stored(kind.stem(fileName(path))), hasMembers);
+        String name = hasMembers ? "" : nameOf(file.name(0), kind);
+        return new DiscoveredFile(file.path(0), file.get(0), kind, name, hasMembers);
     }
 
-    /** Returns the name in the store. A name that is no text is kept, and refused later: other bytes may have the same name. */
-    private static String stored(String name) {
-        return name.indexOf(REPLACEMENT) < 0 ? WantedColumns.storedName(name) : name;
+    /** Returns the name in the store of the array of a file. */
+    public static String nameOf(String path, SourceKind kind) {
+        int end = path.lastIndexOf('/') + 1;
+        return WantedColumns.storedName(path.substring(0, end) + kind.stem(path.substring(end)));
     }
 
     /** Returns whether the file is a gzip of what the rest of its name says. */

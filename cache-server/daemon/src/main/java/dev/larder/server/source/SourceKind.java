@@ -37,7 +37,7 @@ public enum SourceKind {
     }
 
     /** Returns whether a file of this kind has arrays with names of their own. */
-    boolean hasMembers(SourceOptions options) {
+    public boolean hasMembers(SourceOptions options) {
         return this == NPZ
                 || this == SAFETENSORS
                 || (this == TABLE && options.dtype().isEmpty());

@@ -2,7 +2,6 @@ package dev.larder.server.source;
 
 import dev.larder.error.LarderException;
 import dev.larder.internal.posix.BulkIo;
-import dev.larder.internal.posix.FileStatus;
 import dev.larder.internal.posix.Posix;
 import dev.larder.npy.NpyHeader;
 import java.io.ByteArrayInputStream;
@@ -19,7 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at thousands of files with as few system calls as it takes: open, status, one read, close. No pipe, device or socket can
+ * Looks at thousands of files with as few system calls as it takes: open, one read, close. No pipe, device or socket can
  * hang it. Headers that occur again are parsed once. Thread-safe.
  */
 public final class SourceProbe {
@@ -54,24 +53,22 @@ public final class SourceProbe {
     /**
      * What one look at a file gave.
      *
-     * @param identity the file as it was then
+     * @param identity the file as it was when it was listed
      * @param beginning its first bytes, all of them if there are few
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     public record Look(SourceIdentity identity, byte[] beginning) {}
 
-    /** Looks at a file, through links. Fails with a refusal where it cannot be read or is no regular file. */
-    public Look look(Path file) {
+    /** Looks at a file that was listed, through links. Fails with a refusal if it cannot be read. */
+    public Look look(Path file, SourceIdentity identity) {
         int descriptor;
         try {
             descriptor = IO.openWithoutWaiting(file);
         } catch (LarderException e) {
             throw refusal(file, e);
         }
-        try {
-            FileStatus status = POSIX.status(descriptor);
-            SourceIdentity identity = SourceIdentity.of(file, status);
-            return new Look(identity, read(file, descriptor, status.byteSize()));
+        try { // no second status: whoever copies the file proves that it is the one that was listed
+            return new Look(identity, read(file, descriptor, identity.byteSize()));
         } finally {
             POSIX.close(descriptor);
         }

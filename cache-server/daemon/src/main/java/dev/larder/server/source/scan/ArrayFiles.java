@@ -34,17 +34,16 @@ final class ArrayFiles implements Format {
 
     @Override
     public boolean reads(String path) {
-        Path file = Path.of(path);
-        SourceKind kind = SourceKind.of(String.valueOf(file.getFileName()), options);
-        return kind != null && isWanted(DiscoveredFile.below(level(path), file, kind, options));
+        SourceKind kind = SourceKind.of(fileName(path), options);
+        return kind != null && (kind.hasMembers(options) || filter.isWanted(DiscoveredFile.nameOf(path, kind)));
+    }
+
+    private static String fileName(String path) {
+        return path.substring(path.lastIndexOf('/') + 1);
     }
 
     private boolean isWanted(DiscoveredFile file) {
         return file.hasMembers() || filter.isWanted(file.arrayName());
-    }
-
-    private static String level(String path) {
-        return path.substring(0, path.lastIndexOf('/') + 1);
     }
 
     /** Returns whether each key belongs to one of some files, as far as names show. */
@@ -58,22 +57,22 @@ final class ArrayFiles implements Format {
     }
 
     private DiscoveredFile below(FileTable files, int index) {
-        String path = files.name(index);
-        SourceKind kind = Objects.requireNonNull(SourceKind.of(path.substring(path.lastIndexOf('/') + 1), options));
-        return DiscoveredFile.below(level(path), files.path(index), kind, options);
+        SourceKind kind = Objects.requireNonNull(SourceKind.of(fileName(files.name(index)), options));
+        return DiscoveredFile.below(files, index, kind, options);
     }
 
     /** Returns those of some files of this format that are wanted; fails with a refusal for a file alone that is not of it. */
     List<DiscoveredFile> wanted(FileTable files, boolean isFolder) {
         return IntStream.range(0, files.size())
-                .mapToObj(i -> isFolder ? below(files, i) : alone(files.path(i)))
+                .mapToObj(i -> isFolder ? below(files, i) : alone(files))
                 .filter(this::isWanted)
                 .sorted(Comparator.comparing(DiscoveredFile::arrayName).thenComparing(DiscoveredFile::path))
                 .toList();
     }
 
-    private DiscoveredFile alone(Path file) {
-        String fileName = String.valueOf(file.getFileName());
+    private DiscoveredFile alone(FileTable files) {
+        Path file = files.path(0);
+        String fileName = files.name(0);
         SourceKind kind = SourceKind.of(fileName, options);
         boolean isTyped = !options.dtype().isEmpty();
         if (kind == null && !isTyped) {
@@ -81,7 +80,7 @@ final class ArrayFiles implements Format {
         } else if (isTyped && (kind == null ? Formats.isTyped(fileName) : !kind.takesDtype())) {
             throw Refusal.unfit(file, "its format already says its dtype", "load it without --dtype");
         }
-        return DiscoveredFile.alone(file, kind == null ? SourceKind.RAW : kind, options);
+        return DiscoveredFile.alone(files, kind == null ? SourceKind.RAW : kind, options);
     }
 
     private static LarderException unknown(Path file, String fileName) {

@@ -26,7 +26,7 @@ record FileScan(DiscoveredFile file) {
         if (!file.hasMembers()) {
             requireName(file.arrayName());
         }
-        SourceProbe.Look look = probe.look(file.path());
+        SourceProbe.Look look = probe.look(file.path(), file.identity());
         List<SourceIdentity> files = List.of(look.identity());
         List<SourceArray> arrays = new ArrayList<>();
         for (Member member : members(probe, look, options)) {
@@ -58,15 +58,11 @@ record FileScan(DiscoveredFile file) {
     private void requireName(String name) {
         String objection = Names.arrayObjection(name);
         if (objection != null) {
-            boolean isText = name.indexOf(DiscoveredFile.REPLACEMENT) < 0;
             throw Refusal.unfit(
                     file.path(),
                     "its array cannot be called " + Names.printable(name) + ": " + objection,
-                    "rename the file, "
-                            + (isText
-                                    ? "leave it out with --exclude, or load the folder --as bytes, where a file may have any"
-                                            + " name"
-                                    : "or leave it out with --exclude"));
+                    "rename the file, leave it out with --exclude, or load the folder --as bytes, where a file may have"
+                            + " any name");
         }
     }
 

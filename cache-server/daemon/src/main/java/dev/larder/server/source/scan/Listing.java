@@ -1,7 +1,6 @@
 package dev.larder.server.source.scan;
 
 import dev.larder.error.LarderException;
-import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.Exclusion;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.Refusal;
@@ -29,6 +28,9 @@ import org.jspecify.annotations.Nullable;
 final class Listing {
     /** With more entries than this, several threads are faster. */
     private static final int MANY = 256;
+
+    /** Stands for bytes of a name that are no text. */
+    private static final char REPLACEMENT = '\uFFFD';
 
     private final Path root;
     private final boolean isFolder;
@@ -64,7 +66,7 @@ final class Listing {
 
         /** Refuses a name that is no text: the table of files keeps names as text, and would lose the path. */
         private static @Nullable LarderException textRefusal(Path path, String name) {
-            return name.indexOf(DiscoveredFile.REPLACEMENT) < 0 || isNamed(path, name)
+            return name.indexOf(REPLACEMENT) < 0 || isNamed(path, name)
                     ? null
                     : Refusal.unfit(
                             path, "its name is not text in this locale", "rename it, or leave it out with --exclude");
