@@ -209,7 +209,7 @@ def tensors():
     refuse("transposed.arrow", pa.table({"ok": np.arange(4), "turned": tensor([2, 3], [1, 0])}),
            "turned (arrow.fixed_shape_tensor with permutation [1,0])]; load the others with --columns ok")
     refuse("several.arrow", pa.table({"holes": pa.array([[1], [2, None]]), "ok": [1, 2], "price": pa.array([Decimal("1.5"), None]), "last": [1, 2]}),
-           "[price (decimal128), holes (rows have nulls in them)]; load the others with --columns ok,last, or convert")
+           "[price (decimal(2, 1)), holes (rows have nulls in them)]; load the others with --columns ok,last, or convert")
 
 
 def nulls():
@@ -257,7 +257,7 @@ def dictionaries():
 
 def bad():
     one = pa.table({"ok": [1], "price": pa.array([Decimal("1.5")])})
-    refuse("decimal.arrow", one, "price (decimal128)]; load the others with --columns ok")
+    refuse("decimal.arrow", one, "price (decimal(2, 1))]; load the others with --columns ok")
     refuse("nothing.arrow", pa.table({"x": pa.nulls(3)}), "x (null)")
     refuse("union.arrow", pa.table({"u": pa.UnionArray.from_sparse(pa.array([0, 1], pa.int8()), [pa.array([1, 2]), pa.array(["a", "b"])])}), "u (union)")
     refuse("interval.arrow", pa.table({"i": pa.array([pa.MonthDayNano([1, 2, 3])])}), "i (interval of MONTH_DAY_NANO)")
@@ -301,7 +301,7 @@ def viewed():
         "list": lists, "ok": [1], "fixed": pa.array([[1, None]], pa.list_(pa.int8(), 2)),
         "words": pa.DictionaryArray.from_arrays(pa.array([0]), pa.array([None], pa.string())), "crooked": pa.array([[[1], [2, 3]]]),
         "struct": pa.StructArray.from_arrays([lists], ["part"]), "price": pa.array([Decimal("1.5")]), "last": ["x"]}),
-        "[price (decimal128), words (words.classes: rows have nulls in them), list (rows have nulls in them), fixed (rows have nulls in them), "
+        "[price (decimal(2, 1)), words (words.classes: rows have nulls in them), list (rows have nulls in them), fixed (rows have nulls in them), "
         "crooked (row 0 of a batch has lists of different lengths within each other), struct (struct/part: rows have nulls in them)]; "
         "load the others with --columns ok,last, or convert them with pyarrow")
 

@@ -1,6 +1,7 @@
 package dev.larder.server.source.arrow;
 
 import dev.larder.error.LarderException;
+import dev.larder.reader.arrow.ArrowField;
 import dev.larder.server.source.Refusal;
 import java.nio.file.Path;
 

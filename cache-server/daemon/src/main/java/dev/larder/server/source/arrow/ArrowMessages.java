@@ -1,6 +1,7 @@
 package dev.larder.server.source.arrow;
 
 import dev.larder.error.LarderException;
+import dev.larder.reader.arrow.ArrowSchema;
 import dev.larder.server.source.Refusal;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -16,7 +17,6 @@ import org.apache.arrow.flatbuf.Message;
 import org.apache.arrow.flatbuf.MessageHeader;
 import org.apache.arrow.flatbuf.MetadataVersion;
 import org.apache.arrow.flatbuf.RecordBatch;
-import org.apache.arrow.flatbuf.Schema;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,7 +64,7 @@ final class ArrowMessages {
     }
 
     /** A message, and where what belongs to it lies. */
-    private record Found(Message message, int metadataBytes, long bodyOffset, long bodyBytes) {}
+    private record Found(Message message, ByteBuffer metadata, long bodyOffset, long bodyBytes) {}
 
     /** Reads all messages of a file or stream, in order. */
     static void read(ArrowFile file, Visitor visitor, BooleanSupplier isCancelled) {
@@ -158,7 +158,7 @@ final class ArrowMessages {
         if (bodyBytes < 0 || bodyBytes > end - at - length) {
             throw file.refusal("it ends within a message: " + (end - at - length) + " of " + bodyBytes + " bytes");
         }
-        return new Found(message, length, at + length, bodyBytes);
+        return new Found(message, metadata, at + length, bodyBytes);
     }
 
     private void requireRead(short version) {
@@ -177,9 +177,7 @@ final class ArrowMessages {
         }
         switch (kind) {
             case MessageHeader.Schema -> {
-                Schema schema = new Schema();
-                require(found.message.header(schema));
-                visitor.schema(ArrowSchema.of(schema, found.metadataBytes, file));
+                takeSchema(() -> ArrowSchema.ofMessage(found.metadata));
             }
             case MessageHeader.DictionaryBatch -> {
                 DictionaryBatch dictionary = new DictionaryBatch();
@@ -192,6 +190,22 @@ final class ArrowMessages {
                 visitor.batch(cursor(found, batch));
             }
             default -> throw file.refusal("it has a message of kind " + kind + ", such as a tensor, not only tables");
+        }
+    }
+
+    private interface Schemas {
+        ArrowSchema read() throws ArrowSchema.Malformed;
+    }
+
+    private void takeSchema(Schemas schemas) {
+        try {
+            ArrowSchema schema = schemas.read();
+            if (schema.isBigEndian()) {
+                throw file.unread("its numbers are big-endian", "write it again with pyarrow, which swaps their bytes");
+            }
+            visitor.schema(schema);
+        } catch (ArrowSchema.Malformed e) {
+            throw file.refusal(Refusal.words(e));
         }
     }
 
@@ -240,9 +254,7 @@ final class ArrowMessages {
         file.read(end, copy);
         Footer footer = Footer.getRootAsFooter(copy);
         requireRead(footer.version() == MetadataVersion.V1 ? firstVersion(end) : footer.version());
-        Schema schema = footer.schema();
-        require(schema);
-        visitor.schema(ArrowSchema.of(schema, length, file));
+        takeSchema(() -> ArrowSchema.ofFooter(copy));
         int dictionaries = footer.dictionariesLength();
         int batches = footer.recordBatchesLength();
         requireApart(footer, dictionaries, batches, length);

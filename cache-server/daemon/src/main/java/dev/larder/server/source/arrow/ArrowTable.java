@@ -1,6 +1,8 @@
 package dev.larder.server.source.arrow;
 
 import dev.larder.internal.layout.Names;
+import dev.larder.reader.arrow.ArrowField;
+import dev.larder.reader.arrow.ArrowSchema;
 import dev.larder.server.reader.UnpackedFiles;
 import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.ColumnSearch;

@@ -1,7 +1,9 @@
 package dev.larder.server.source.arrow;
 
 import dev.larder.column.ColumnMemory;
-import dev.larder.server.source.arrow.ArrowField.Kind;
+import dev.larder.reader.arrow.ArrowField;
+import dev.larder.reader.arrow.ArrowField.Kind;
+import dev.larder.reader.arrow.TensorType;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -106,12 +108,12 @@ final class ColumnFactory {
         List<ArrowField> levels = new ArrayList<>();
         ArrowField inner = field;
         Features its = features;
-        while (inner.encoding() == null && (inner.kind() == Kind.LISTS || inner.kind() == Kind.FIXED_LISTS)) {
+        while (inner.isPlainList()) {
             levels.add(inner);
             its = its.ofElements();
             inner = inner.children().get(0);
         }
-        if (!FieldChoice.isOfNumbers(field)) {
+        if (!field.isListOfNumbers()) {
             ArrowColumn items =
                     column(name + ItemsColumn.ITEMS, field.children().get(0), features.ofElements(), null);
             return items == null ? null : new ItemsColumn(name, new Nulls(above), field, items);

@@ -1,6 +1,7 @@
 package dev.larder.server.source.arrow;
 
 import dev.larder.npy.Dtype;
+import dev.larder.reader.arrow.ArrowField;
 import dev.larder.server.source.ArrayData;
 import dev.larder.server.source.JoinedData;
 import dev.larder.server.source.RegionTable;

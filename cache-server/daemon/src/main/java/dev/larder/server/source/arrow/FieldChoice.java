@@ -1,8 +1,9 @@
 package dev.larder.server.source.arrow;
 
+import dev.larder.reader.arrow.ArrowField;
+import dev.larder.reader.arrow.ArrowField.Kind;
 import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.ColumnSearch;
-import dev.larder.server.source.arrow.ArrowField.Kind;
 import java.util.List;
 import java.util.regex.Pattern;
 
@@ -54,18 +55,9 @@ final class FieldChoice {
         }
         return switch (field.kind()) {
             case STRUCTS -> FilesColumn.isSuch(field) ? List.of() : field.children();
-            case LISTS, FIXED_LISTS -> isOfNumbers(field) ? List.of() : field.children();
+            case LISTS, FIXED_LISTS -> field.isListOfNumbers() ? List.of() : field.children();
             default -> List.of();
         };
-    }
-
-    /** Tells whether what lists hold, in any depth, is numbers. */
-    static boolean isOfNumbers(ArrowField list) {
-        ArrowField inner = list;
-        while (inner.encoding() == null && (inner.kind() == Kind.LISTS || inner.kind() == Kind.FIXED_LISTS)) {
-            inner = inner.children().get(0);
-        }
-        return inner.encoding() == null && inner.kind().isScalar();
     }
 
     /** Returns what a part of a field is called. */

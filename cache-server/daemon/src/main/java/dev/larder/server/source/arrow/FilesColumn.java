@@ -1,7 +1,8 @@
 package dev.larder.server.source.arrow;
 
 import dev.larder.column.BytesBuilder;
-import dev.larder.server.source.arrow.ArrowField.Kind;
+import dev.larder.reader.arrow.ArrowField;
+import dev.larder.reader.arrow.ArrowField.Kind;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,6 +1,7 @@
 package dev.larder.server.source.arrow;
 
 import dev.larder.internal.layout.ColumnPart;
+import dev.larder.reader.arrow.ArrowField;
 
 /** Lists of numbers, of any length each: a ragged column of one dimension. */
 final class ListColumn extends ArrowColumn {

@@ -4,6 +4,7 @@ import dev.larder.column.ColumnMemory;
 import dev.larder.column.RowShapes;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.ColumnPart;
+import dev.larder.reader.arrow.ArrowField;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,7 @@
 package dev.larder.server.source.arrow;
 
+import dev.larder.reader.arrow.ArrowField;
+
 /** A part of a struct that is not wanted: passed over, and not even checked. */
 final class SkippedColumn extends ArrowColumn {
     private ArrowField field;

@@ -1,5 +1,6 @@
 package dev.larder.server.source.arrow;
 
+import dev.larder.reader.arrow.ArrowField;
 import java.util.List;
 
 /** Structs: each of their fields is a column of its own. */

@@ -1,5 +1,7 @@
 package dev.larder.server.source.arrow;
 
+import dev.larder.reader.arrow.ArrowField;
+import dev.larder.reader.arrow.ArrowSchema;
 import dev.larder.server.reader.UnpackedFiles;
 import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.FileRegion;

@@ -4,6 +4,7 @@ import dev.larder.column.BytesBuilder;
 import dev.larder.column.ColumnBuilder;
 import dev.larder.column.ColumnMemory;
 import dev.larder.column.StringsBuilder;
+import dev.larder.reader.arrow.ArrowField;
 import java.nio.ByteBuffer;
 
 /** Texts or bytes that lie anywhere in some buffers of their batch: they are put together while the file is checked. */

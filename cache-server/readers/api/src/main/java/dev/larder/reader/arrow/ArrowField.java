@@ -1,4 +1,4 @@
-package dev.larder.server.source.arrow;
+package dev.larder.reader.arrow;
 
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param encoding how the elements are numbered; null where they stand for themselves
  * @param extension the name of its extension type, and what describes that; empty where it has none
  */
-record ArrowField(
+public record ArrowField(
         String name,
         Kind kind,
         String type,
@@ -21,12 +21,13 @@ record ArrowField(
         List<ArrowField> children,
         @Nullable Encoding encoding,
         Extension extension) {
-    ArrowField {
+    /** Keeps its own copy. */
+    public ArrowField {
         children = List.copyOf(children);
     }
 
     /** How elements lie in a file. */
-    enum Kind {
+    public enum Kind {
         /** Without anything. */
         NULLS(0),
         /** As in numpy's array. */
@@ -57,35 +58,36 @@ record ArrowField(
         }
 
         /** Returns how many buffers a field has besides those of its children. */
-        int buffers() {
+        public int buffers() {
             return buffers;
         }
 
         /** Tells whether there are as many more buffers as a message says. */
-        boolean hasMoreBuffers() {
+        public boolean hasMoreBuffers() {
             return this == TEXT_VIEWS || this == BYTES_VIEWS;
         }
 
-        boolean isUnion() {
+        public boolean isUnion() {
             return this == SPARSE_UNIONS || this == DENSE_UNIONS;
         }
 
         /** Tells whether an element is a scalar of an array. */
-        boolean isScalar() {
+        public boolean isScalar() {
             return this == FIXED || this == NARROW || this == BITS;
         }
     }
 
     /** Numbers that stand for the elements of a dictionary. */
-    record Encoding(long id, String type, int size) {}
+    public record Encoding(long id, String type, int size) {}
 
     /** An extension type. */
-    record Extension(String name, String parameters) {
-        static final Extension NONE = new Extension("", "");
+    public record Extension(String name, String parameters) {
+        /** Stands for no extension. */
+        public static final Extension NONE = new Extension("", "");
     }
 
     /** Tells whether columns of both fields can follow each other; which dictionary they use does not matter. */
-    boolean fits(ArrowField other) {
+    public boolean fits(ArrowField other) {
         if (kind != other.kind
                 || size != other.size
                 || !type.equals(other.type)
@@ -104,12 +106,26 @@ record ArrowField(
         return true;
     }
 
+    /** Tells whether this is a list, in any depth, of numbers. */
+    public boolean isListOfNumbers() {
+        ArrowField inner = this;
+        while (inner.isPlainList()) {
+            inner = inner.children.get(0);
+        }
+        return inner.encoding == null && inner.kind.isScalar();
+    }
+
+    /** Tells whether its elements are lists that stand for themselves. */
+    public boolean isPlainList() {
+        return encoding == null && (kind == Kind.LISTS || kind == Kind.FIXED_LISTS);
+    }
+
     private String codeType() {
         return encoding == null ? "" : encoding.type;
     }
 
     /** Returns the type in words. */
-    String words() {
+    public String words() {
         return encoding == null ? type : "dictionary of " + type;
     }
 }
