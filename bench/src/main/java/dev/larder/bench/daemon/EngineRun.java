@@ -2,12 +2,14 @@ package dev.larder.bench.daemon;
 
 import dev.larder.internal.posix.BulkIo;
 import dev.larder.internal.posix.Posix;
+import dev.larder.internal.posix.ScatterList;
 import dev.larder.server.store.IncomingSegment;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.SegmentWriter;
 import dev.larder.server.store.Store;
 import dev.larder.server.store.version.Provenance;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -57,18 +59,19 @@ final class EngineRun implements AutoCloseable {
 
     private void copyBatches(Supplier<Checksum> checksums) throws IOException {
         BulkIo io = BulkIo.system();
+        ScatterList memory = new ScatterList(1, 0);
         for (long start = next.getAndAdd(BATCH_BYTES); start < byteSize; start = next.getAndAdd(BATCH_BYTES)) {
             long end = Math.min(byteSize, start + BATCH_BYTES);
             SegmentWriter writer = segment.writer(start, end);
             Checksum checksum = checksums.get();
             for (long at = start; at < end; ) {
-                SegmentWriter.Room room = writer.take(Math.min(STEP_BYTES, end - at));
-                int wanted = room.bytes().remaining();
-                if (io.read(descriptor, at, room.address(), wanted) < wanted) {
+                memory.clear();
+                ByteBuffer bytes = writer.take(Math.min(STEP_BYTES, end - at), memory);
+                if (io.read(descriptor, at, memory) < memory.byteSize()) {
                     throw new IOException("the file became shorter");
                 }
-                checksum.update(room.bytes());
-                at += wanted;
+                checksum.update(bytes);
+                at += memory.byteSize();
             }
             writer.finish();
         }

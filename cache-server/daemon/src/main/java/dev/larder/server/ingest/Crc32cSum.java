@@ -23,8 +23,11 @@ public final class Crc32cSum {
         return followedBy(first, secondBytes) ^ both;
     }
 
-    /** Returns what a CRC becomes by so many bytes of zeros behind its stretch. */
-    private static int followedBy(int first, long secondBytes) {
+    /** Returns the CRC32C of a stretch with this many zero bytes after it, without the constants at both ends of a CRC. */
+    static int followedBy(int first, long secondBytes) {
+        if (secondBytes == 0) {
+            return first;
+        }
         int[] operator = squareOf(squareOf(oneZeroBit())); // four bits
         int crc = first;
         for (long left = secondBytes; left != 0; left >>>= 1) {

@@ -370,21 +370,21 @@ public final class LoadJob extends Ingest {
             for (int i = 0; i < plans.size(); i++) {
                 deliveries.add(Delivery.of(changed.get(i).arrays(), plans.get(i), packs, reservation, progress));
             }
-            try (Copying copying = new Copying(workers, progress);
-                    Copying late = new Copying(workers, progress)) {
+            try (Copier copier = new Copier(workers, progress);
+                    Copier late = new Copier(workers, progress)) {
                 for (int i = 0; i < plans.size(); i++) {
                     versions.add(open(changed.get(i)));
                     reservation.writesTo(versions.get(i).version.folder());
-                    copying.add(versions.get(i).version, deliveries.get(i).copied());
+                    copier.add(versions.get(i).version, deliveries.get(i).copied());
                 }
-                copying.start();
+                copier.start();
                 for (int i = 0; i < plans.size(); i++) {
                     IncomingVersion version = versions.get(i).version;
                     LoadPlan stillWritten = LoadPlan.of(deliveries.get(i).moveTo(version, progress), packs);
                     reservation.grow(stillWritten.storedBytes());
                     late.add(version, stillWritten);
                 }
-                copying.await();
+                copier.await();
                 late.start();
                 late.await();
             }

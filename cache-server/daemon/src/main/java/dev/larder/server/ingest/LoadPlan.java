@@ -4,12 +4,10 @@ import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.store.Store;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Says where in which segment of a new version every array goes. Everything is known before the first byte is written.
@@ -26,31 +24,10 @@ record LoadPlan(List<Segment> segments) {
         return ByteSums.sum(segments.stream().mapToLong(segment -> Store.storedBytes(segment.byteSize())));
     }
 
-    /** One file and what goes into it. */
-    record Segment(String file, long byteSize, List<Placement> placements) {
+    /** One file and the arrays in it, in their order. */
+    record Segment(String file, long byteSize, List<SegmentArray> arrays) {
         Segment {
-            placements = List.copyOf(placements);
-        }
-    }
-
-    /**
-     * One array in a segment.
-     *
-     * @param headOffset where its {@code .npy} header goes
-     * @param dataOffset where its data goes, right after the header
-     * @param sharedHead the bytes of the header where other arrays have the same; null where they are made when asked for
-     */
-    record Placement(
-            SourceArray array,
-            long headOffset,
-            long dataOffset,
-            @Nullable ByteBuffer sharedHead) {
-        /** Returns the bytes of the header. */
-        ByteBuffer head() {
-            if (sharedHead != null) {
-                return sharedHead.duplicate();
-            }
-            return array.header().encode((int) (dataOffset - headOffset));
+            arrays = List.copyOf(arrays);
         }
     }
 
@@ -71,6 +48,8 @@ record LoadPlan(List<Segment> segments) {
         long dataOffset = StoreLayout.header(array.header()).remaining();
         String file = StoreLayout.arrayFile(array.name().array());
         return new Segment(
-                file, ByteSums.add(dataOffset, array.byteSize()), List.of(new Placement(array, 0, dataOffset, null)));
+                file,
+                ByteSums.add(dataOffset, array.byteSize()),
+                List.of(new SegmentArray(array, 0, dataOffset, null)));
     }
 }

@@ -3,7 +3,6 @@ package dev.larder.server.ingest;
 import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.npy.NpyHeader;
-import dev.larder.server.ingest.LoadPlan.Placement;
 import dev.larder.server.ingest.LoadPlan.Segment;
 import dev.larder.server.source.SourceArray;
 import java.nio.ByteBuffer;
@@ -23,7 +22,7 @@ final class Packing {
     private final IdentityHashMap<NpyHeader, ByteBuffer> heads = new IdentityHashMap<>();
 
     private final List<Segment> packs = new ArrayList<>();
-    private List<Placement> placements = new ArrayList<>();
+    private List<SegmentArray> arrays = new ArrayList<>();
     private long end;
 
     private Packing() {}
@@ -45,14 +44,14 @@ final class Packing {
     private void add(SourceArray array) {
         long head = aligned(end);
         long data = head + head(array.header()).remaining();
-        placements.add(new Placement(array, head, data, heads.get(array.header())));
+        arrays.add(new SegmentArray(array, head, data, heads.get(array.header())));
         end = data + array.byteSize();
     }
 
     private void endPack() {
-        if (!placements.isEmpty()) {
-            packs.add(new Segment(StoreLayout.packFile(packs.size()), end, placements));
-            placements = new ArrayList<>();
+        if (!arrays.isEmpty()) {
+            packs.add(new Segment(StoreLayout.packFile(packs.size()), end, arrays));
+            arrays = new ArrayList<>();
             end = 0;
         }
     }

@@ -387,11 +387,11 @@ public final class Upload extends Ingest {
     }
 
     private void copy(IncomingVersion version, LoadPlan plan, Runnable meanwhile) {
-        try (Copying copying = new Copying(workers, progress)) {
-            copying.add(version, plan);
-            copying.start();
+        try (Copier copier = new Copier(workers, progress)) {
+            copier.add(version, plan);
+            copier.start();
             meanwhile.run();
-            copying.await();
+            copier.await();
         }
     }
 

@@ -8,6 +8,7 @@ import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.posix.BulkIo;
 import dev.larder.internal.posix.PageSize;
 import dev.larder.internal.posix.Posix;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
 /**
@@ -55,7 +56,7 @@ public final class IncomingSegment implements AutoCloseable {
         try {
             return new IncomingSegment(posix, version, path, byteSize, strategy);
         } catch (LarderException e) {
-            throw e.code() == ErrorCode.NO_SPACE ? full(version, path, byteSize, 0, e) : e;
+            throw explained(version, path, byteSize, 0, e);
         }
     }
 
@@ -83,8 +84,12 @@ public final class IncomingSegment implements AutoCloseable {
         return start;
     }
 
-    Posix posix() {
-        return posix;
+    ByteBuffer bufferOver(long memory, int length) {
+        return posix.bufferOver(memory, length);
+    }
+
+    void requireNotCancelled() {
+        version.requireNotCancelled();
     }
 
     /** Returns how long the file is. */
@@ -92,16 +97,16 @@ public final class IncomingSegment implements AutoCloseable {
         return byteSize;
     }
 
-    /** Starts to fill a stretch. */
+    /** Returns a writer for the bytes from {@code start} to {@code end}. */
     public SegmentWriter writer(long start, long end) {
         return writer(start, end, 0, 1);
     }
 
     /**
-     * Starts to fill a stretch beside others, of which one thread fills several at once.
+     * Returns one of several writers that a thread uses together.
      *
-     * @param number which of those this is, from 0 on
-     * @param count how many they are
+     * @param number its number, from 0
+     * @param count how many there are
      */
     public SegmentWriter writer(long start, long end, int number, int count) {
         if (start < 0 || end < start || end > byteSize) {
@@ -109,21 +114,19 @@ public final class IncomingSegment implements AutoCloseable {
         }
         boolean isMapped = strategy == WriteStrategy.MAPPED
                 || (strategy == WriteStrategy.COLLAPSED && version.mayAskForHugePages());
-        Window window =
-                isMapped ? new MappedWindow(this, start, end) : new BufferedWindow(this, io, start, end, number, count);
-        return new SegmentWriter(version, window, start, end);
+        return isMapped ? new MappedWriter(this, start, end) : new BufferedWriter(this, start, end, number, count);
     }
 
     /** Gives pages of the mapping their memory, and returns their address. */
     long populate(long offset, long length) {
-        version.requireNotCancelled();
+        requireNotCancelled();
         try {
             if (strategy != WriteStrategy.COLLAPSED || !populateHuge(offset, length)) {
                 io.populate(address + offset, length);
             }
             return address + offset;
         } catch (LarderException e) {
-            throw e.code() == ErrorCode.NO_SPACE ? full(version, path, byteSize, offset, e) : e;
+            throw explained(version, path, byteSize, offset, e);
         }
     }
 
@@ -144,11 +147,11 @@ public final class IncomingSegment implements AutoCloseable {
     }
 
     void reserve(long offset, long length) {
-        version.requireNotCancelled();
+        requireNotCancelled();
         try {
             posix.reserve(descriptor, offset, length);
         } catch (LarderException e) {
-            throw e.code() == ErrorCode.NO_SPACE ? full(version, path, byteSize, offset, e) : e;
+            throw explained(version, path, byteSize, offset, e);
         }
     }
 
@@ -156,12 +159,15 @@ public final class IncomingSegment implements AutoCloseable {
         try {
             io.write(descriptor, offset, from, length);
         } catch (LarderException e) {
-            throw e.code() == ErrorCode.NO_SPACE ? full(version, path, byteSize, offset, e) : e;
+            throw explained(version, path, byteSize, offset, e);
         }
     }
 
-    private static LarderException full(
+    private static LarderException explained(
             IncomingVersion version, Path path, long byteSize, long offset, LarderException cause) {
+        if (cause.code() != ErrorCode.NO_SPACE) {
+            return cause;
+        }
         return Failure.of(ErrorCode.NO_SPACE, "the store's file system is full")
                 .with("dataset", version.dataset())
                 .with("file", path.getFileName())

@@ -1,5 +1,6 @@
 package dev.larder.server.store;
 
+import dev.larder.internal.posix.ScatterList;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
@@ -7,120 +8,142 @@ import java.util.function.LongConsumer;
 import java.util.zip.Checksum;
 
 /**
- * Fills a stretch of a segment from its beginning to its end. Belongs to one thread; others may fill other stretches meanwhile.
- * What is written is in the segment once {@link #finish} has returned.
+ * Fills consecutive bytes of a segment from the first to the last. Shows some of them at a time as memory, and never goes back. Belongs
+ * to one thread; others may fill other bytes meanwhile. The bytes are in the segment once {@link #finish} has returned.
  */
-public final class SegmentWriter {
-    /** Small enough that the checksum finds in the cache what was just read. */
+public abstract sealed class SegmentWriter permits MappedWriter, BufferedWriter {
+    /** Small enough that the checksum finds the bytes of the last read in the cache. */
     private static final long STEP_BYTES = 256 << 10;
 
-    private final IncomingVersion version;
-    private final Window window;
+    private final IncomingSegment segment;
     private final long end;
     private long position;
+    private ByteBuffer shown = ByteBuffer.allocate(0);
+    private long shownAddress;
+    private long shownStart;
 
-    SegmentWriter(IncomingVersion version, Window window, long start, long end) {
-        this.version = version;
-        this.window = window;
+    SegmentWriter(IncomingSegment segment, long start, long end) {
+        this.segment = segment;
         this.position = start;
         this.end = end;
     }
 
-    /** Moves on; what lies between is zeros. */
-    public void skipTo(long offset) {
+    final IncomingSegment segment() {
+        return segment;
+    }
+
+    final long position() {
+        return position;
+    }
+
+    final long end() {
+        return end;
+    }
+
+    final long shownStart() {
+        return shownStart;
+    }
+
+    /** Shows all of a buffer, which is at this address, for the bytes from {@code start}. */
+    final void show(ByteBuffer memory, long address, long start) {
+        shown = memory;
+        shownAddress = address;
+        shownStart = start;
+    }
+
+    /** Shows the byte at {@code offset}. Gives up the memory shown before, filled up to the position. */
+    abstract void showNext(long offset);
+
+    /** Writes the bytes that are not yet in the segment. */
+    public abstract void finish();
+
+    /** Returns whether the byte at an offset can be filled without giving up the memory of the bytes before. */
+    public final boolean shows(long offset) {
+        return offset >= shownStart && offset < shownStart + shown.capacity();
+    }
+
+    /** Moves forward. The bytes between are zeros. */
+    public final void skipTo(long offset) {
         if (offset < position || offset > end) {
             throw new IllegalArgumentException("offset=" + offset + " position=" + position + " end=" + end);
         }
-        if (offset >= window.end()) {
-            window.moveTo(position, offset);
-        } else {
-            ByteBuffer gap = window.at(position, offset - position);
+        if (offset == position) {
+            return;
+        }
+        if (shows(offset)) {
+            ByteBuffer gap = next(offset - position);
             while (gap.hasRemaining()) {
                 gap.put((byte) 0);
             }
+        } else {
+            showNext(offset);
         }
         position = offset;
     }
 
-    /** Writes all that remains of a buffer. */
-    public void put(ByteBuffer bytes) {
+    /** Writes the remaining bytes of a buffer. */
+    public final void put(ByteBuffer bytes) {
         int last = bytes.limit();
         while (bytes.hasRemaining()) {
-            ByteBuffer room = room(bytes.remaining());
-            int step = room.remaining();
-            room.put(bytes.limit(bytes.position() + step));
+            ByteBuffer memory = next(bytes.remaining());
+            int step = memory.remaining();
+            memory.put(bytes.limit(bytes.position() + step));
             bytes.limit(last);
             position += step;
         }
     }
 
     /**
-     * Copies exactly so many bytes, and computes a checksum over them in the same pass.
+     * Copies exactly {@code byteSize} bytes, and updates a checksum in the same pass.
      *
-     * @param onBytes told of every step
+     * @param onBytes accepts the number of bytes of every step
      */
-    public void copy(ReadableByteChannel data, long byteSize, Checksum checksum, LongConsumer onBytes)
+    public final void copy(ReadableByteChannel data, long byteSize, Checksum checksum, LongConsumer onBytes)
             throws IOException {
         for (long left = byteSize; left > 0; ) {
-            version.requireNotCancelled();
-            ByteBuffer room = room(Math.min(left, STEP_BYTES));
-            int start = room.position();
-            int read = read(data, room);
+            segment.requireNotCancelled();
+            ByteBuffer memory = next(Math.min(left, STEP_BYTES));
+            int start = memory.position();
+            int read = read(data, memory);
             if (read < 1) {
                 throw new IOException("it ends " + left + " bytes too early");
             }
-            checksum.update(room.limit(start + read).position(start));
+            checksum.update(memory.limit(start + read).position(start));
             position += read;
             left -= read;
             onBytes.accept(read);
         }
     }
 
-    private static int read(ReadableByteChannel data, ByteBuffer room) throws IOException {
+    private static int read(ReadableByteChannel data, ByteBuffer memory) throws IOException {
         int read;
         do {
-            read = data.read(room);
+            read = data.read(memory);
         } while (read == 0);
         return read;
     }
 
     /**
-     * Memory of the segment's next bytes.
-     *
-     * @param bytes from the first to the last of them
-     * @param address where the first one is
+     * Returns the memory of the next bytes, at most {@code most}, and adds it to what a read fills. It is valid until more is taken
+     * that the writer does not show, or until {@link #finish}.
      */
-    public record Room(ByteBuffer bytes, long address) {}
-
-    /**
-     * Takes the next bytes, at most so many, for the caller to fill. Their memory is good until {@link #isRoomUsedUp} and more is taken, or
-     * the writer finishes.
-     */
-    public Room take(long most) {
-        version.requireNotCancelled();
-        ByteBuffer bytes = room(most).slice();
-        long address = window.addressOf(position);
-        position += bytes.remaining();
-        return new Room(bytes, address);
+    public final ByteBuffer take(long most, ScatterList read) {
+        segment.requireNotCancelled();
+        ByteBuffer memory = next(most).slice();
+        read.add(shownAddress + (position - shownStart), memory.remaining());
+        position += memory.remaining();
+        return memory;
     }
 
-    /** Tells whether the next step gives up the memory of those before: what was taken has to be filled by then. */
-    public boolean isRoomUsedUp() {
-        return position >= window.end();
-    }
-
-    private ByteBuffer room(long wanted) {
-        if (wanted > end - position) {
-            throw new IllegalArgumentException("wanted=" + wanted + " position=" + position + " end=" + end);
+    /** Returns the shown buffer, from the position to at most {@code most} bytes after it. */
+    private ByteBuffer next(long most) {
+        if (most > end - position) {
+            throw new IllegalArgumentException("most=" + most + " position=" + position + " end=" + end);
         }
-        if (isRoomUsedUp()) {
-            window.moveTo(position, position);
+        if (!shows(position)) {
+            showNext(position);
         }
-        return window.at(position, wanted);
-    }
-
-    /** Sees to it that everything is in the segment. */
-    public void finish() {
-        window.finish(position);
+        int start = (int) (position - shownStart);
+        return shown.limit((int) Math.min(shown.capacity(), start + most)).position(start);
     }
 }

@@ -10,7 +10,6 @@ import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
-import dev.larder.server.ingest.LoadPlan.Placement;
 import dev.larder.server.ingest.LoadPlan.Segment;
 import dev.larder.server.source.ArrayData;
 import dev.larder.server.source.FileRegion;
@@ -73,7 +72,7 @@ class LoadPlanTest {
         LoadPlan plan = LoadPlan.of(arrays, USUAL);
 
         assertThat(plan.segments()).extracting(Segment::file).containsExactly("large.npy", "pack-0000");
-        assertThat(plan.segments().get(0).placements().get(0).dataOffset()).isEqualTo(StoreLayout.DATA_START);
+        assertThat(plan.segments().get(0).arrays().get(0).dataOffset()).isEqualTo(StoreLayout.DATA_START);
     }
 
     @ParameterizedTest
@@ -89,23 +88,23 @@ class LoadPlanTest {
                 .toList();
         for (Segment pack : packs) {
             long end = 0;
-            for (Placement placement : pack.placements()) {
-                requireImage(placement, end, seed);
-                end = placement.dataOffset() + placement.array().byteSize();
-                names.add(placement.array().name().array());
+            for (SegmentArray array : pack.arrays()) {
+                requireImage(array, end, seed);
+                end = array.dataOffset() + array.source().byteSize();
+                names.add(array.source().name().array());
             }
             assertThat(pack.byteSize()).as("seed %d", seed).isEqualTo(end);
         }
         assertThat(names).as("seed %d", seed).isSorted().hasSize(arrays.size());
     }
 
-    private static void requireImage(Placement placement, long previousEnd, long seed) {
-        NpyHeader wanted = placement.array().header();
-        ByteBuffer head = placement.head();
-        assertThat(placement.headOffset()).as("seed %d", seed).isBetween(previousEnd, previousEnd + 63);
-        assertThat(placement.headOffset() % 64).isZero();
-        assertThat(placement.dataOffset() % 64).isZero();
-        assertThat(placement.headOffset() + head.remaining()).isEqualTo(placement.dataOffset());
+    private static void requireImage(SegmentArray array, long previousEnd, long seed) {
+        NpyHeader wanted = array.source().header();
+        ByteBuffer head = array.head();
+        assertThat(array.headOffset()).as("seed %d", seed).isBetween(previousEnd, previousEnd + 63);
+        assertThat(array.headOffset() % 64).isZero();
+        assertThat(array.dataOffset() % 64).isZero();
+        assertThat(array.headOffset() + head.remaining()).isEqualTo(array.dataOffset());
         byte[] bytes = new byte[head.remaining()];
         head.get(bytes);
         ReadableByteChannel image = Channels.newChannel(new ByteArrayInputStream(bytes));

@@ -7,8 +7,6 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.PageSize;
-import dev.larder.server.ingest.Portions.Portion;
-import dev.larder.server.ingest.SegmentCopy.Batch;
 import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.store.IncomingVersion;
@@ -126,24 +124,25 @@ class SegmentGroupTest {
     }
 
     private final Map<String, Integer> sums = new HashMap<>();
+    private List<SegmentCopy> segments = List.of();
 
     private List<SegmentGroup> groups(List<SourceArray> arrays, int workers) {
-        List<SegmentCopy> segments = LoadPlan.of(arrays, ScriptedData.NOT_PACKED).segments().stream()
+        segments = LoadPlan.of(arrays, ScriptedData.NOT_PACKED).segments().stream()
                 .map(segment -> new SegmentCopy(version, segment, progress))
                 .toList();
-        return SegmentGroup.of(segments, workers, progress);
+        return SegmentGroup.of(segments, workers);
     }
 
     /** Copies what a group has, its batches from the last to the first. */
     private void copy(SegmentGroup group) {
-        List<List<Batch>> all = new ArrayList<>();
-        for (List<Batch> batches = group.next(); !batches.isEmpty(); batches = group.next()) {
+        List<List<SegmentBatch>> all = new ArrayList<>();
+        for (List<SegmentBatch> batches = group.next(); !batches.isEmpty(); batches = group.next()) {
             all.add(0, batches);
         }
-        all.forEach(group::copy);
+        all.forEach(batches -> ExtentReader.copy(batches, progress));
         all.stream().flatMap(List::stream).forEach(batch -> {
-            ArrayCopy copy = batch.portions().get(0).copy();
-            sums.put(copy.array().name().array(), copy.entry("").crc32c());
+            SegmentArray array = batch.stretches().get(0).array();
+            sums.put(array.source().name().array(), array.entry("").crc32c());
         });
     }
 
@@ -210,12 +209,12 @@ class SegmentGroupTest {
         long handedOut = 0;
         int most = 0;
 
-        for (List<Batch> batches = group.next(); !batches.isEmpty(); batches = group.next()) {
-            for (Batch batch : batches) {
-                Portion portion = batch.portions().get(0);
-                assertThat(portion.isFirst() || portion.segmentOffset() % PageSize.HUGE_BYTES == 0)
+        for (List<SegmentBatch> batches = group.next(); !batches.isEmpty(); batches = group.next()) {
+            for (SegmentBatch batch : batches) {
+                Stretch stretch = batch.stretches().get(0);
+                assertThat(stretch.isAtHead() || stretch.segmentPosition() % PageSize.HUGE_BYTES == 0)
                         .isTrue();
-                handedOut += portion.byteSize();
+                handedOut += stretch.byteSize();
             }
             most = Math.max(most, batches.size());
         }
@@ -250,14 +249,14 @@ class SegmentGroupTest {
     void aTableThatChangesWhileItIsCopiedIsRefused() throws IOException {
         Table table = ragged();
         SegmentGroup group = groups(table.arrays(), 1).get(0);
-        group.copy(group.next());
+        ExtentReader.copy(group.next(), progress);
         Files.setLastModifiedTime(table.files.get(1), FileTime.fromMillis(1));
 
         assertThatThrownBy(() -> copy(group))
                 .isInstanceOfSatisfying(
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
                 .hasMessageContaining("table1 reason=it changed while it was read");
-        group.close();
+        segments.forEach(SegmentCopy::close);
     }
 
     @Test
@@ -271,6 +270,6 @@ class SegmentGroupTest {
         assertThatThrownBy(() -> copy(group))
                 .hasMessageContaining("cannot copy array: array=d/c5")
                 .hasMessageContaining("bytes too early");
-        group.close();
+        segments.forEach(SegmentCopy::close);
     }
 }

@@ -47,7 +47,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Copies of data that does as it likes. */
 @Timeout(300)
-class CopyingTest {
+class CopierTest {
     private static final int SEED = 20_260_101;
 
     @TempDir
@@ -192,10 +192,10 @@ class CopyingTest {
     }
 
     private void copy(int workers, SourceArray... arrays) {
-        try (Copying copying = new Copying(workers, new LoadProgress("d"))) {
-            copying.add(version, LoadPlan.of(List.of(arrays), ScriptedData.NOT_PACKED));
-            copying.start();
-            copying.await();
+        try (Copier copier = new Copier(workers, new LoadProgress("d"))) {
+            copier.add(version, LoadPlan.of(List.of(arrays), ScriptedData.NOT_PACKED));
+            copier.start();
+            copier.await();
         }
     }
 

@@ -4,25 +4,30 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.internal.layout.StoreLayout;
-import dev.larder.server.ingest.Portions.Portion;
+import dev.larder.server.residency.PublishedStore;
 import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.SourceArray;
+import dev.larder.server.store.IncomingVersion;
+import dev.larder.server.store.version.Provenance;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class PortionsTest {
+class SegmentCopyTest {
     private static final long MIB = 1 << 20;
 
     @TempDir
     Path sources;
 
+    private final PublishedStore made = PublishedStore.withRoomFor(1);
+    private final IncomingVersion version = made.store().newIncoming("d", Provenance.computed(0));
     private Path file;
 
     @BeforeEach
@@ -30,26 +35,32 @@ class PortionsTest {
         file = Files.write(sources.resolve("file"), new byte[1]);
     }
 
+    @AfterEach
+    void close() {
+        version.close();
+        made.close();
+    }
+
     @Test
     void aLargeArrayIsCutWhereHugePagesBegin() {
-        List<List<Portion>> batches = batches(regions("large", 100 * MIB));
+        List<List<Stretch>> batches = batches(regions("large", 100 * MIB));
 
         assertThat(batches).hasSize(13);
         assertThat(batches.subList(1, 13))
                 .allSatisfy(batch ->
-                        assertThat(batch.get(0).segmentOffset() % (8 * MIB)).isZero());
+                        assertThat(batch.get(0).segmentPosition() % (8 * MIB)).isZero());
         assertThat(batches.stream().mapToLong(batch -> batch.get(0).byteSize()).sum())
                 .isEqualTo(100 * MIB);
     }
 
     @Test
     void manySmallFilesAreReadInBatchesThatEndWhereHugePagesDo() throws IOException {
-        List<List<Portion>> batches = batches(files("many", 3000, 10_000));
+        List<List<Stretch>> batches = batches(files("many", 3000, 10_000));
 
         assertThat(batches).hasSize(8); // 256 of them have 2.4 MiB
         assertThat(batches.subList(1, 8))
                 .allSatisfy(batch ->
-                        assertThat(batch.get(0).segmentOffset() % (2 * MIB)).isZero());
+                        assertThat(batch.get(0).segmentPosition() % (2 * MIB)).isZero());
         assertThat(batches(files("tiny", 10_000, 10))).hasSize(3);
     }
 
@@ -81,7 +92,7 @@ class PortionsTest {
         assertThat(batches(regions("empty", 0, 0, 0)))
                 .hasSize(1)
                 .allSatisfy(batch -> assertThat(batch).hasSize(1));
-        List<List<Portion>> batches = batches(regions("ends", 0, 8 * MIB - StoreLayout.DATA_START, 0, 0));
+        List<List<Stretch>> batches = batches(regions("ends", 0, 8 * MIB - StoreLayout.DATA_START, 0, 0));
         assertThat(batches).hasSize(1);
         assertThat(batches.get(0)).hasSize(1);
     }
@@ -103,14 +114,15 @@ class PortionsTest {
         return ScriptedData.regions(name, regions);
     }
 
-    private static List<List<Portion>> batches(SourceArray array) {
-        Portions portions = new Portions(LoadPlan.of(List.of(array), ScriptedData.NOT_PACKED)
-                .segments()
-                .get(0)
-                .placements());
-        List<List<Portion>> batches = new ArrayList<>();
-        while (portions.hasNext()) {
-            batches.add(portions.next());
+    private List<List<Stretch>> batches(SourceArray array) {
+        SegmentCopy segment = new SegmentCopy(
+                version,
+                LoadPlan.of(List.of(array), ScriptedData.NOT_PACKED).segments().get(0),
+                new LoadProgress("d"));
+        SegmentGroup group = SegmentGroup.of(List.of(segment), 1).get(0);
+        List<List<Stretch>> batches = new ArrayList<>();
+        for (List<SegmentBatch> next = group.next(); !next.isEmpty(); next = group.next()) {
+            batches.add(next.get(0).stretches());
         }
         return batches;
     }

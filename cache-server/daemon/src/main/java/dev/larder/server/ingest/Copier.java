@@ -11,52 +11,56 @@ import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fills the segments of plans with several threads, over files and within large ones. The first failure ends all of it. Whoever
- * made it closes it; then no thread writes any more.
+ * Copies the arrays of plans from extents of files to segments of new versions. Several threads share small segments and large ones.
+ * The first failure ends the copy. After {@link #close}, no thread writes any more.
  */
-final class Copying implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(Copying.class);
+final class Copier implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Copier.class);
     private static final int COPY_END_SECONDS = 5;
     private static final int MOST_NAMED = 10;
 
     private final LoadProgress progress;
     private final List<IncomingVersion> versions = new ArrayList<>();
-    private final List<SegmentGroup> groups = new ArrayList<>();
-    private final Deque<SegmentGroup> waiting = new ArrayDeque<>();
+    private final List<SegmentCopy> segments = new ArrayList<>();
+    private final Deque<SegmentGroup> groups = new ArrayDeque<>();
     private final List<Thread> threads = new ArrayList<>();
-    private final List<Throwable> failures = new ArrayList<>();
+    private final List<Throwable> failures = new CopyOnWriteArrayList<>();
     private final CountDownLatch ended = new CountDownLatch(1);
+    private final AtomicInteger alive = new AtomicInteger();
     private final int workers;
     private volatile CountDownLatch quiet = new CountDownLatch(0);
-    private int alive;
 
-    Copying(int workers, LoadProgress progress) {
+    Copier(int workers, LoadProgress progress) {
         this.workers = Math.max(1, workers);
         this.progress = progress;
     }
 
-    /** Adds the segments of a version to what is to be written. */
+    /** Adds the segments of a version. */
     void add(IncomingVersion version, LoadPlan plan) {
         versions.add(version);
-        List<SegmentCopy> segments = plan.segments().stream()
+        List<SegmentCopy> added = plan.segments().stream()
                 .map(segment -> new SegmentCopy(version, segment, progress))
                 .toList();
-        groups.addAll(SegmentGroup.of(segments, workers, progress));
+        segments.addAll(added);
+        groups.addAll(SegmentGroup.of(added, workers));
     }
 
     /** Starts to write everything that was added. */
     void start() {
-        waiting.addAll(groups);
-        alive = threadCount();
-        quiet = new CountDownLatch(alive);
-        for (int i = alive; i > 0; i--) {
+        long rounds = groups.stream().mapToLong(SegmentGroup::roundCount).sum();
+        int count = (int) Math.max(1, Math.min(workers, rounds));
+        alive.set(count);
+        quiet = new CountDownLatch(count);
+        for (int i = 0; i < count; i++) {
             Thread thread = new Thread(this::work, "larder-ingest");
             thread.setDaemon(true);
             threads.add(thread);
@@ -71,7 +75,7 @@ final class Copying implements AutoCloseable {
         }
     }
 
-    /** Waits until everything is written; the first failure ends it all, and is thrown with those that came beside it. */
+    /** Waits until everything is written. Throws the first failure, with those of the other threads. */
     void await() {
         try {
             ended.await();
@@ -85,71 +89,47 @@ final class Copying implements AutoCloseable {
         }
     }
 
-    private int threadCount() {
-        long batches = 0;
-        for (SegmentGroup group : groups) {
-            batches += group.batchesAtMost();
-        }
-        return (int) Math.max(1, Math.min(workers, batches));
-    }
-
     private void work() {
         try {
             MemoryNodes.interleaveThisThread();
-            while (copyNext()) {
-                // until there is nothing left
+            for (List<SegmentBatch> next = next(); !next.isEmpty(); next = next()) {
+                ExtentReader.copy(next, progress);
             }
-        } catch (Throwable e) { // whatever a thread dies of, its load must end
+        } catch (Throwable e) { // the load must end, however a thread dies
             fail(e);
         } finally {
             endWorker();
         }
     }
 
-    private boolean copyNext() {
-        SegmentGroup group;
-        List<SegmentCopy.Batch> batches = List.of();
-        synchronized (waiting) {
-            group = waiting.peek();
-            while (group != null && !hasFailed()) {
-                batches = group.next();
+    private List<SegmentBatch> next() {
+        synchronized (groups) {
+            while (!groups.isEmpty() && !hasFailed()) {
+                List<SegmentBatch> batches = groups.element().next();
                 if (!batches.isEmpty()) {
-                    break;
+                    return batches;
                 }
-                waiting.remove();
-                group = waiting.peek();
+                groups.remove();
             }
+            return List.of();
         }
-        if (group == null || batches.isEmpty()) {
-            return false;
-        }
-        group.copy(batches);
-        return true;
     }
 
     private void fail(Throwable failure) {
-        synchronized (failures) {
-            failures.add(failure);
-        }
+        failures.add(failure);
         ended.countDown();
     }
 
     private boolean hasFailed() {
-        synchronized (failures) {
-            return !failures.isEmpty();
-        }
+        return !failures.isEmpty();
     }
 
-    /** The last thread to end gives up what the segments hold, even where nobody waits for it any more. */
+    /** The last thread to end closes the segments, even if no caller waits for it any more. */
     private void endWorker() {
-        boolean isLast;
-        synchronized (waiting) {
-            alive--;
-            isLast = alive == 0;
-        }
+        boolean isLast = alive.decrementAndGet() == 0;
         try {
             if (isLast) {
-                groups.forEach(SegmentGroup::close);
+                segments.forEach(SegmentCopy::close);
             }
         } catch (RuntimeException | Error e) {
             fail(e);
@@ -161,12 +141,9 @@ final class Copying implements AutoCloseable {
         }
     }
 
-    /** Makes one failure of all that are known; being cancelled is no failure beside another. */
+    /** Returns one failure for all. A cancellation counts only if there is no other failure. */
     private RuntimeException failure() {
-        List<Throwable> known;
-        synchronized (failures) {
-            known = new ArrayList<>(failures);
-        }
+        List<Throwable> known = List.copyOf(failures);
         Throwable first = known.stream()
                 .filter(failure -> !(failure instanceof CancellationException))
                 .findFirst()
@@ -178,7 +155,7 @@ final class Copying implements AutoCloseable {
                         LarderException::getMessage, one -> one, (one, same) -> one, LinkedHashMap::new))
                 .values()
                 .stream()
-                .toList(); // threads that read one file say the same of it
+                .toList(); // threads that read the same file fail alike
         if (bad.size() > 1 && bad.get(0) == first) {
             return all(bad);
         }
@@ -215,7 +192,7 @@ final class Copying implements AutoCloseable {
         }
     }
 
-    /** Waits until no thread writes any more, so that what is removed next stays removed. */
+    /** Waits until no thread writes any more, so that files that the caller removes next stay removed. */
     @Override
     public void close() {
         if (ended.getCount() > 0 || hasFailed()) {
