@@ -29,7 +29,7 @@ public record Checksums(LongConsumer onBytes, BooleanSupplier isWanted) {
      */
     public int of(SourceArray array) {
         CRC32C crc = new CRC32C();
-        List<FileRegion> regions = array.data().regions();
+        List<FileRegion> regions = array.extents();
         if (regions.isEmpty()) {
             try (ReadableByteChannel data = array.open()) {
                 read(data, array.byteSize(), crc, array.file());

@@ -2,6 +2,7 @@ package dev.larder.server.ingest;
 
 import dev.larder.error.LarderException;
 import dev.larder.internal.posix.ScatterList;
+import dev.larder.server.source.Extents;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.source.SourceReader;
@@ -157,7 +158,9 @@ final class ExtentReader implements AutoCloseable {
 
     private static void requireBeginning(SourceReader source, SourceArray array, int extent, ByteBuffer first) {
         try {
-            array.data().requireBeginning(extent, first);
+            if (array.data() instanceof Extents extents) {
+                extents.requireBeginning(extent, first);
+            }
         } catch (LarderException e) {
             source.requireUnchanged(); // a file that changed since the scan is another failure
             throw e;

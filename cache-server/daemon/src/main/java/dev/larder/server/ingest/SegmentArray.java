@@ -2,6 +2,7 @@ package dev.larder.server.ingest;
 
 import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.npy.NpyHeader;
+import dev.larder.server.source.Extents;
 import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
@@ -55,7 +56,7 @@ final class SegmentArray {
 
     /** Returns the file of an extent as the scan saw it. */
     SourceIdentity identityOf(int number, FileRegion extent) {
-        SourceIdentity known = source.data().identityOf(number);
+        SourceIdentity known = source.data() instanceof Extents extents ? extents.file(number) : null;
         if (known != null) {
             return known;
         }

@@ -41,7 +41,7 @@ final class SegmentCopy {
     List<FileRegion> extents() {
         return arrayCount() > 1
                 ? List.of()
-                : plan.arrays().get(0).source().data().regions();
+                : plan.arrays().get(0).source().extents();
     }
 
     /** Returns where the data of the next batch starts; the length of the segment if there is no next batch. */

@@ -24,7 +24,7 @@ final class StoredAsIs {
      * What a link leads to belongs to somebody.
      */
     static boolean fits(SourceArray array, Path folder) {
-        List<FileRegion> regions = array.data().regions();
+        List<FileRegion> regions = array.extents();
         return array.byteSize() >= SMALLEST_BYTES
                 && regions.size() == 1
                 && StoreLayout.isDataStart(regions.get(0).offset())
@@ -47,7 +47,7 @@ final class StoredAsIs {
         NpyHeader header = array.header();
         String name = array.name().array();
         String file = StoreLayout.arrayFile(name);
-        long offset = array.data().regions().get(0).offset();
+        long offset = array.extents().get(0).offset();
         OptionalInt crc32c = version.moveIn(array.file(), file, offset, header.byteSize(), progress::addBytes);
         if (crc32c.isEmpty()) {
             return false;

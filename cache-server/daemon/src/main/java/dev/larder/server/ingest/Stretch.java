@@ -36,7 +36,7 @@ final class Stretch {
     /** Starts with all bytes of an array. */
     Stretch(SegmentArray array) {
         this.array = array;
-        this.extents = array.source().data().regions();
+        this.extents = array.source().extents();
         this.end = array.source().byteSize();
         if (!isStream()) {
             enterNextExtent();

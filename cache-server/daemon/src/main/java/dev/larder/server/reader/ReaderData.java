@@ -3,12 +3,11 @@ package dev.larder.server.reader;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.npy.NpyHeader;
 import dev.larder.server.source.DeliveredData;
-import dev.larder.server.source.FileData;
+import dev.larder.server.source.Extents;
 import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.SourceIdentity;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.function.LongConsumer;
 
 /**
@@ -19,11 +18,6 @@ import java.util.function.LongConsumer;
  */
 record ReaderData(ReaderSource source, int index) implements DeliveredData {
     @Override
-    public List<FileRegion> regions() {
-        return List.of();
-    }
-
-    @Override
     public SourceIdentity deliver(LongConsumer beforeWriting, LongConsumer onBytes) {
         return SourceIdentity.of(source.deliver(index, beforeWriting, onBytes));
     }
@@ -33,7 +27,7 @@ record ReaderData(ReaderSource source, int index) implements DeliveredData {
         Path file = source.deliver(index, source.settings().scratch()::setAside, bytes -> {});
         NpyHeader header = source.header(index);
         long offset = StoreLayout.header(header).remaining();
-        return new FileData(new FileRegion(file, offset, header.byteSize()), false).open();
+        return Extents.of(new FileRegion(file, offset, header.byteSize())).open();
     }
 
     @Override

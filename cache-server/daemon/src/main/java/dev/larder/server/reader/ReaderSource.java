@@ -16,7 +16,7 @@ import dev.larder.reader.Target;
 import dev.larder.reader.WantedColumns;
 import dev.larder.reader.Wire;
 import dev.larder.server.source.ArrayData;
-import dev.larder.server.source.FileData;
+import dev.larder.server.source.Extents;
 import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
@@ -212,16 +212,12 @@ public final class ReaderSource implements AutoCloseable {
 
     private ArrayData data(int index) {
         Offer offer = offers.get(index);
-        return offer.file() == Offer.WRITTEN
-                ? new ReaderData(this, index)
-                : new RegionData(
-                        this,
-                        new FileData(
-                                new FileRegion(
-                                        files.get(offer.file()).file(),
-                                        offer.offset(),
-                                        offers.header(index).byteSize()),
-                                false));
+        if (offer.file() == Offer.WRITTEN) {
+            return new ReaderData(this, index);
+        }
+        Path file = files.get(offer.file()).file();
+        long byteSize = offers.header(index).byteSize();
+        return Extents.of(new FileRegion(file, offer.offset(), byteSize)).releasing(this::close);
     }
 
     /** Fails unless there is an array of bytes for each of so many files. */

@@ -8,6 +8,7 @@ import dev.larder.npy.NpyHeader;
 import dev.larder.reader.InputFile;
 import dev.larder.reader.ReadRequest;
 import dev.larder.server.source.ArrayData;
+import dev.larder.server.source.Extents;
 import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
@@ -18,7 +19,6 @@ import java.nio.channels.ReadableByteChannel;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What a reader has unpacked of some files, in a file of the store for each, which this daemon then reads like the file itself. Owns the room;
@@ -92,9 +92,9 @@ public final class UnpackedFiles implements AutoCloseable {
         return new FileRegion(unpacked.get(index).file(), offset, header.byteSize());
     }
 
-    /** Returns data that is read of these files, and gives them up when it is released; what is wrong with it is said of the packed file. */
+    /** Returns data of these files that closes them when it is released, and whose failures name the packed file. */
     public ArrayData owning(ArrayData data, SourceIdentity from) {
-        return new Unpacked(data, from.file());
+        return data instanceof Extents extents ? extents.releasing(this::close) : new Unpacked(data, from.file());
     }
 
     /** Says of a packed file what was said of what it unpacks to. */
@@ -121,16 +121,6 @@ public final class UnpackedFiles implements AutoCloseable {
         Unpacked(ArrayData data, Path told) {
             this.data = data;
             this.told = told;
-        }
-
-        @Override
-        public List<FileRegion> regions() {
-            return data.regions();
-        }
-
-        @Override
-        public @Nullable SourceIdentity identityOf(int region) {
-            return data.identityOf(region);
         }
 
         @Override

@@ -16,7 +16,7 @@ import dev.larder.reader.PlaceRequest;
 import dev.larder.reader.Target;
 import dev.larder.server.reader.PlaceSource;
 import dev.larder.server.reader.Readers;
-import dev.larder.server.source.FileData;
+import dev.larder.server.source.Extents;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
@@ -313,19 +313,18 @@ public final class StagedSources implements AutoCloseable {
 
     /** Returns the same array, as one whose file is moved into the store where it was fetched so that it can be. */
     public SourceArray movable(SourceArray array) {
-        boolean isMovable = array.data() instanceof FileData data
-                && !data.isGzip()
-                && StoreLayout.isDataStart(data.region().offset())
+        boolean isMovable = array.extents().size() == 1
+                && StoreLayout.isDataStart(array.extents().get(0).offset())
                 && array.byteSize() >= SMALLEST_MOVED_BYTES
                 && placeOf(array.file())
                         .filter(place -> place.shifted().contains(array.file()))
                         .isPresent();
-        if (!isMovable || !(array.data() instanceof FileData data)) {
+        if (!isMovable || !(array.data() instanceof Extents data)) {
             return array;
         }
         settings.scratch().setAside(-array.byteSize()); // it takes its room as an array, not twice
         return new SourceArray(
-                array.name(), array.header(), new StagedData(data, array.files().get(0)), array.files(), array.part());
+                array.name(), array.header(), new StagedData(data, array.byteSize(), array.files().get(0)), array.files(), array.part());
     }
 
     /** Returns what is noted of a file: of one that was fetched, where it came from and what it was there. */

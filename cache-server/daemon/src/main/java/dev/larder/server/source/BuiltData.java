@@ -2,7 +2,6 @@ package dev.larder.server.source;
 
 import dev.larder.column.ColumnArray;
 import java.nio.channels.ReadableByteChannel;
-import java.util.List;
 
 /**
  * Data that was computed while the source was scanned; outside of the heap until it is released.
@@ -10,11 +9,6 @@ import java.util.List;
  * @param array what was computed
  */
 public record BuiltData(ColumnArray array) implements ArrayData {
-    @Override
-    public List<FileRegion> regions() {
-        return List.of();
-    }
-
     @Override
     public ReadableByteChannel open() {
         return array.open();

@@ -15,11 +15,19 @@ import java.nio.file.StandardOpenOption;
 public record FileRegion(Path file, long offset, long byteSize) {
     /** Opens the file, positioned at the data. The caller closes the channel. */
     public FileChannel open() {
+        FileChannel channel = openFile();
         try {
-            FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
             return channel.position(offset);
         } catch (IOException e) {
             throw Refusal.unreadable(file, offset, e);
+        }
+    }
+
+    FileChannel openFile() {
+        try {
+            return FileChannel.open(file, StandardOpenOption.READ);
+        } catch (IOException e) {
+            throw Refusal.unreadable(file, 0, e);
         }
     }
 }

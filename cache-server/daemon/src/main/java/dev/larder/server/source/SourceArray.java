@@ -100,6 +100,11 @@ public record SourceArray(
         return header.byteSize();
     }
 
+    /** Returns the extents of files that its bytes are; none if a format writes them, or if it has no bytes. */
+    public List<FileRegion> extents() {
+        return data instanceof Extents extents ? extents.list() : List.of();
+    }
+
     /** Gives up what has been kept for reading; see {@link ArrayData#release}. */
     public void release() {
         data.release();

@@ -13,9 +13,9 @@ import dev.larder.internal.layout.StoreLayout;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
+import dev.larder.server.source.Extents;
 import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.FileTable;
-import dev.larder.server.source.JoinedData;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.store.IncomingVersion;
@@ -181,7 +181,7 @@ class CopierTest {
         SourceArray array = new SourceArray(
                 new ArrayName("d", "joined"),
                 NpyHeader.of(Dtype.parse("|u1"), Order.C, 300),
-                JoinedData.of(files),
+                Extents.of(files),
                 files,
                 ColumnPart.NONE);
 

@@ -6,7 +6,9 @@ import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
 import dev.larder.server.source.ArrayData;
+import dev.larder.server.source.Extents;
 import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.JoinedData;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import java.io.IOException;
@@ -27,11 +29,6 @@ interface ScriptedData {
     static SourceArray stream(String name, long byteSize, Path file, ScriptedData data) {
         return array(name, byteSize, List.of(SourceIdentity.of(file)), new ArrayData() {
             @Override
-            public List<FileRegion> regions() {
-                return List.of();
-            }
-
-            @Override
             public ReadableByteChannel open() {
                 return new Channel(data);
             }
@@ -46,17 +43,7 @@ interface ScriptedData {
                 .distinct()
                 .map(SourceIdentity::of)
                 .toList();
-        return array(name, byteSize, files, new ArrayData() {
-            @Override
-            public List<FileRegion> regions() {
-                return regions;
-            }
-
-            @Override
-            public ReadableByteChannel open() {
-                throw new AssertionError("regions are to be read");
-            }
-        });
+        return array(name, byteSize, files, JoinedData.of(regions.stream().<ArrayData>map(Extents::of).toList()));
     }
 
     private static SourceArray array(String name, long byteSize, List<SourceIdentity> files, ArrayData data) {

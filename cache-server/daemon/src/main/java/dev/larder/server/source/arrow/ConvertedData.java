@@ -1,7 +1,6 @@
 package dev.larder.server.source.arrow;
 
 import dev.larder.server.source.ArrayData;
-import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.SourceIdentity;
 import java.io.IOException;
@@ -10,7 +9,6 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.file.StandardOpenOption;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Data that lies in files in another form, and is converted while it is read. */
@@ -34,11 +32,6 @@ abstract class ConvertedData implements ArrayData {
 
     final Pieces pieces() {
         return pieces;
-    }
-
-    @Override
-    public final List<FileRegion> regions() {
-        return List.of();
     }
 
     @Override

@@ -3,7 +3,7 @@ package dev.larder.server.source.arrow;
 import dev.larder.npy.Dtype;
 import dev.larder.reader.arrow.ArrowField;
 import dev.larder.server.source.ArrayData;
-import dev.larder.server.source.JoinedData;
+import dev.larder.server.source.Extents;
 import dev.larder.server.source.RegionTable;
 
 /** Elements of fixed length, batch after batch: copied from where they lie, or converted where numpy has them in another form. */
@@ -57,7 +57,7 @@ final class Elements {
         return switch (kind) {
             case BITS -> new ConvertedData.OfBits(pieces);
             case NARROW -> new ConvertedData.OfNarrow(pieces);
-            default -> JoinedData.of(regions);
+            default -> Extents.of(regions);
         };
     }
 }

@@ -2,7 +2,7 @@ package dev.larder.server.source.arrow;
 
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.reader.arrow.ArrowField;
-import dev.larder.server.source.JoinedData;
+import dev.larder.server.source.Extents;
 import dev.larder.server.source.RegionTable;
 
 /** Texts or bytes: a column of ours, whose bytes are copied from where they lie. */
@@ -49,7 +49,7 @@ final class TextColumn extends ArrowColumn {
     /** Adds the column without its mask. */
     void addParts(FoundArrays arrays) {
         ColumnPart bytes = isText ? ColumnPart.STRINGS_BYTES : ColumnPart.BYTES_VALUES;
-        arrays.addBytes(name, bytes, JoinedData.of(regions), bounds.elements());
+        arrays.addBytes(name, bytes, Extents.of(regions), bounds.elements());
         arrays.addOffsets(name, isText ? ColumnPart.STRINGS_OFFSETS : ColumnPart.BYTES_OFFSETS, bounds);
     }
 }

@@ -2,7 +2,6 @@ package dev.larder.server.source.arrow;
 
 import dev.larder.npy.Dtype;
 import dev.larder.server.source.ArrayData;
-import dev.larder.server.source.FileRegion;
 import java.io.ByteArrayInputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
@@ -53,11 +52,6 @@ final class Vocabulary {
 
     /** Few bytes on the heap. */
     private record Kept(ByteBuffer bytes) implements ArrayData {
-        @Override
-        public List<FileRegion> regions() {
-            return List.of();
-        }
-
         @Override
         public ReadableByteChannel open() {
             byte[] copy = new byte[bytes.remaining()];

@@ -7,7 +7,6 @@ import dev.larder.server.source.Refusal;
 import java.io.IOException;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.file.Path;
-import java.util.List;
 
 /**
  * Data that lies packed in an archive.
@@ -18,11 +17,6 @@ import java.util.List;
  */
 record DeflatedData(Path file, ZipMember member, long dataOffset) implements ArrayData {
     private static final int UNPACK_BYTES = 64 << 10;
-
-    @Override
-    public List<FileRegion> regions() {
-        return List.of();
-    }
 
     @Override
     public ReadableByteChannel open() {

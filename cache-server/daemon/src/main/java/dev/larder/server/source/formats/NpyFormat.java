@@ -2,8 +2,9 @@ package dev.larder.server.source.formats;
 
 import dev.larder.npy.NpyHeader;
 import dev.larder.server.source.DiscoveredFile;
-import dev.larder.server.source.FileData;
+import dev.larder.server.source.Extents;
 import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.GzipData;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.SourceProbe;
 import java.io.IOException;
@@ -28,7 +29,7 @@ final class NpyFormat implements SourceFormat {
             file.requireExact(header.dataOffset(), header.byteSize(), fileBytes);
         }
         FileRegion region = new FileRegion(file.path(), header.dataOffset(), header.byteSize());
-        return List.of(new Member("", header, new FileData(region, file.isGzip())));
+        return List.of(new Member("", header, file.isGzip() ? new GzipData(region) : Extents.of(region)));
     }
 
     private static NpyHeader packedHeader(DiscoveredFile file) throws IOException {

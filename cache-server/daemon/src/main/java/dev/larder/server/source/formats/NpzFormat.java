@@ -6,7 +6,7 @@ import dev.larder.npy.NpyHeader;
 import dev.larder.reader.WantedColumns;
 import dev.larder.server.source.ArrayData;
 import dev.larder.server.source.DiscoveredFile;
-import dev.larder.server.source.FileData;
+import dev.larder.server.source.Extents;
 import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.RegionStream;
@@ -78,7 +78,7 @@ final class NpzFormat implements SourceFormat {
         long dataOffset = header.dataOffset();
         return member.isDeflated()
                 ? new DeflatedData(file, member, dataOffset)
-                : new FileData(new FileRegion(file, member.offset() + dataOffset, header.byteSize()), false);
+                : Extents.of(new FileRegion(file, member.offset() + dataOffset, header.byteSize()));
     }
 
     private static NpyHeader header(Path file, FileChannel channel, ZipMember member) throws IOException {

@@ -5,7 +5,7 @@ import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
 import dev.larder.server.source.DiscoveredFile;
-import dev.larder.server.source.FileData;
+import dev.larder.server.source.Extents;
 import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.SourceOptions;
@@ -27,7 +27,7 @@ final class RawFormat implements SourceFormat {
         NpyHeader header = header(file, dtype, shape);
         file.requireExact(0, header.byteSize(), fileBytes);
         FileRegion region = new FileRegion(file.path(), 0, fileBytes);
-        return List.of(new Member("", header, new FileData(region, false)));
+        return List.of(new Member("", header, Extents.of(region)));
     }
 
     /** Puts the number in place of -1 that the length of the file leaves for it. */

@@ -4,7 +4,7 @@ import com.google.gson.JsonParseException;
 import dev.larder.internal.layout.Names;
 import dev.larder.npy.NpyHeader;
 import dev.larder.server.source.DiscoveredFile;
-import dev.larder.server.source.FileData;
+import dev.larder.server.source.Extents;
 import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.SourceOptions;
@@ -61,7 +61,7 @@ final class SafetensorsFormat implements SourceFormat {
                 throw tensors.size() > 1 ? MemberChoice.refusal(tensor.refusal()) : tensor.refusal();
             }
             FileRegion region = new FileRegion(file.path(), dataOffset + tensor.begin(), tensor.end() - tensor.begin());
-            members.add(new Member(tensor.arrayName(), tensor.header(), new FileData(region, false)));
+            members.add(new Member(tensor.arrayName(), tensor.header(), Extents.of(region)));
         }
         return members;
     }

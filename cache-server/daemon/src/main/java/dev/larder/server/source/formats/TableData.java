@@ -1,9 +1,7 @@
 package dev.larder.server.source.formats;
 
 import dev.larder.server.source.ArrayData;
-import dev.larder.server.source.FileRegion;
 import java.nio.channels.ReadableByteChannel;
-import java.util.List;
 
 /**
  * Some columns of a table.
@@ -13,11 +11,6 @@ import java.util.List;
  * @param format what they become
  */
 record TableData(TableContent content, ColumnGroups.Group group, NumberFormat format) implements ArrayData {
-    @Override
-    public List<FileRegion> regions() {
-        return List.of();
-    }
-
     @Override
     public ReadableByteChannel open() {
         return new TableChannel(content.path(), content.table(), group, format);

@@ -14,8 +14,8 @@ import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
 import dev.larder.server.source.ArrayData;
 import dev.larder.server.source.ColumnArrays;
+import dev.larder.server.source.Extents;
 import dev.larder.server.source.FileTable;
-import dev.larder.server.source.JoinedData;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import java.util.List;
@@ -44,7 +44,7 @@ final class AnyFiles implements Format {
             throw found.nothing("name a folder with files");
         }
         found.read(files.size());
-        found.add(values(found.dataset(), FILES, files, JoinedData.of(files)));
+        found.add(values(found.dataset(), FILES, files, Extents.of(files)));
         found.addAll(offsets(found.dataset(), FILES, files, found.memory()));
         addNames(files, found);
     }

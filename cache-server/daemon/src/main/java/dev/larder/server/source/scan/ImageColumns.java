@@ -11,8 +11,8 @@ import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
 import dev.larder.reader.WantedColumns;
 import dev.larder.server.source.ColumnArrays;
+import dev.larder.server.source.Extents;
 import dev.larder.server.source.FileTable;
-import dev.larder.server.source.JoinedData;
 import dev.larder.server.source.Partitioning;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
@@ -232,8 +232,8 @@ final class ImageColumns {
     private void addSplit(String split, FileTable files, Map<String, Integer> classes, boolean isChecked) {
         String dataset = found.dataset();
         String level = WantedColumns.storedName(split);
-        JoinedData data =
-                isChecked ? JoinedData.of(files) : JoinedData.of(files, ImageFormat::isBeginning, ImageFormat::require);
+        Extents data =
+                isChecked ? Extents.of(files) : Extents.of(files, ImageFormat::isBeginning, ImageFormat::require);
         found.add(AnyFiles.values(dataset, level + IMAGE, files, data));
         found.addAll(AnyFiles.offsets(dataset, level + IMAGE, files, found.memory()));
         found.addAll(texts(level + PATH, () -> names(files)));

@@ -1,11 +1,9 @@
 package dev.larder.server.source.scan;
 
 import dev.larder.server.source.ArrayData;
-import dev.larder.server.source.FileRegion;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.ReadableByteChannel;
-import java.util.List;
 import java.util.function.IntToLongFunction;
 
 /**
@@ -16,11 +14,6 @@ import java.util.function.IntToLongFunction;
  */
 record LabelData(int rows, IntToLongFunction number) implements ArrayData {
     private static final int ROWS_AT_ONCE = 1024;
-
-    @Override
-    public List<FileRegion> regions() {
-        return List.of();
-    }
 
     @Override
     public ReadableByteChannel open() {

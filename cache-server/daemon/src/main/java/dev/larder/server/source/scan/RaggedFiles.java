@@ -121,7 +121,7 @@ final class RaggedFiles {
         arrays.add(new SourceArray(
                 new ArrayName(dataset, ColumnPart.RAGGED_VALUES.arrayName(column)),
                 NpyHeader.of(rows.get(0).dtype(), Order.C, shapes.elements()),
-                new JoinedData(data),
+                JoinedData.of(data),
                 files,
                 ColumnPart.RAGGED_VALUES));
         arrays.addAll(ColumnArrays.of(dataset, column, shapes, files.subList(0, 1)));

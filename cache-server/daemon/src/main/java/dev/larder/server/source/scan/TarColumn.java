@@ -12,7 +12,7 @@ import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
 import dev.larder.server.source.ColumnArrays;
-import dev.larder.server.source.JoinedData;
+import dev.larder.server.source.Extents;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.RegionTable;
 import dev.larder.server.source.SourceArray;
@@ -86,7 +86,7 @@ abstract class TarColumn implements AutoCloseable {
             ArrayName values = new ArrayName(dataset, ColumnPart.BYTES_VALUES.arrayName(name));
             NpyHeader header = NpyHeader.of(Dtype.parse("|u1"), Order.C, offsets.elements());
             List<SourceArray> arrays = new ArrayList<>();
-            arrays.add(new SourceArray(values, header, JoinedData.of(regions), archives, ColumnPart.BYTES_VALUES));
+            arrays.add(new SourceArray(values, header, Extents.of(regions), archives, ColumnPart.BYTES_VALUES));
             arrays.addAll(ColumnArrays.of(dataset, name, offsets, archives));
             return arrays;
         }

@@ -1,12 +1,10 @@
 package dev.larder.server.source.shard;
 
 import dev.larder.server.source.ArrayData;
-import dev.larder.server.source.FileRegion;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.ReadableByteChannel;
-import java.util.List;
 
 /**
  * Offsets of some rows of a column, counted from the first of these.
@@ -16,11 +14,6 @@ import java.util.List;
  */
 record RebasedOffsets(ArrayData offsets, long base) implements ArrayData {
     private static final int STEP_BYTES = 64 << 10;
-
-    @Override
-    public List<FileRegion> regions() {
-        return List.of();
-    }
 
     @Override
     public ReadableByteChannel open() {

@@ -9,7 +9,6 @@ import dev.larder.internal.layout.KeyTableDescriptor;
 import dev.larder.internal.layout.ShardRows;
 import dev.larder.server.source.ArrayData;
 import dev.larder.server.source.ColumnArrays;
-import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.SourceArray;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.charset.StandardCharsets;
@@ -97,11 +96,6 @@ final class ShardIndex {
 
     /** Data that was made of others, which end with it. */
     private record Owning(ArrayData made, ArrayData whole) implements ArrayData {
-        @Override
-        public List<FileRegion> regions() {
-            return made.regions();
-        }
-
         @Override
         public ReadableByteChannel open() {
             return made.open();

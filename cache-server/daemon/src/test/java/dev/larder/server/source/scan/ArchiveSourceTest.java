@@ -59,7 +59,7 @@ class ArchiveSourceTest {
                 .containsExactlyElementsOf(expected.lines().sorted().toList());
         assertThat(arrays).anySatisfy(array -> assertThat(array.order()).isEqualTo(Order.F));
         assertThat(arrays)
-                .allSatisfy(array -> assertThat(array.data().regions()).hasSize(how.equals("savez") ? 1 : 0));
+                .allSatisfy(array -> assertThat(array.extents()).hasSize(how.equals("savez") ? 1 : 0));
     }
 
     private static String line(SourceArray array) throws Exception {
@@ -155,7 +155,7 @@ class ArchiveSourceTest {
         assertThat(array.name()).hasToString("set/x");
         assertThat(array.dtype()).hasToString(">f8");
         assertThat(SourceFiles.data(array)).isEqualTo(SourceFiles.counting(1200));
-        assertThat(array.data().regions()).isEmpty();
+        assertThat(array.extents()).isEmpty();
     }
 
     @Test
@@ -175,7 +175,7 @@ class ArchiveSourceTest {
                 .containsExactly("b <u2 4", "none <i8 0", "q |u1 1", "w.0.weight <f4 24");
         assertThat(SourceFiles.data(arrays.get(3)))
                 .isEqualTo(java.util.Arrays.copyOfRange(SourceFiles.counting(29), 4, 28));
-        assertThat(arrays.get(3).data().regions())
+        assertThat(arrays.get(3).extents())
                 .containsExactly(new FileRegion(file, 8 + header.getBytes(StandardCharsets.UTF_8).length + 4, 24));
     }
 }

@@ -124,11 +124,11 @@ class ArrowScanTest {
     void numbersOfABatchAreOneRegionOfTheFileAndCanStayWhereTheyAre() {
         ScannedSource source = scan(golden("numbers-stream.arrow"));
 
-        assertThat(SourceFiles.array(source, "f8").data().regions())
+        assertThat(SourceFiles.array(source, "f8").extents())
                 .hasSize(4)
                 .extracting(FileRegion::byteSize)
                 .containsExactly(56L, 56L, 56L, 16L);
-        assertThat(SourceFiles.array(source, "bool").data().regions()).isEmpty();
+        assertThat(SourceFiles.array(source, "bool").extents()).isEmpty();
         SourceFiles.release(source);
     }
 

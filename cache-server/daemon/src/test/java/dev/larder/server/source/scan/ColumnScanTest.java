@@ -70,7 +70,7 @@ class ColumnScanTest {
 
         SourceArray values = array(source, "data/values");
         assertThat(values.part()).isEqualTo(ColumnPart.RAGGED_VALUES);
-        assertThat(values.data().regions()).extracting(FileRegion::byteSize).containsExactly(3L, 2L);
+        assertThat(values.extents()).extracting(FileRegion::byteSize).containsExactly(3L, 2L);
         assertThat(values.files()).hasSize(3);
         assertThat(SourceFiles.data(values)).containsExactly(0, 1, 2, 0, 1);
         release(source);

@@ -69,7 +69,7 @@ class ScannedSourceTest {
         Path file = SourceFiles.npy(folder.resolve("x.npy"), ">f8", 2, 3);
         SourceArray array = only(file);
 
-        FileRegion region = array.data().regions().get(0);
+        FileRegion region = array.extents().get(0);
 
         assertThat(region).isEqualTo(new FileRegion(file, 128, 48));
         try (FileChannel channel = region.open()) {
@@ -93,8 +93,8 @@ class ScannedSourceTest {
             assertThat(array.order()).isEqualTo(Order.C);
             assertThat(SourceFiles.data(array)).isEqualTo(SourceFiles.counting(6 * itemSize));
         }
-        assertThat(plain.data().regions()).containsExactly(new FileRegion(plain.file(), 12, 6L * itemSize));
-        assertThat(packed.data().regions()).isEmpty();
+        assertThat(plain.extents()).containsExactly(new FileRegion(plain.file(), 12, 6L * itemSize));
+        assertThat(packed.extents()).isEmpty();
     }
 
     @Test

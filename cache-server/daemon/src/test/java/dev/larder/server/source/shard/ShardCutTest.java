@@ -11,7 +11,6 @@ import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
 import dev.larder.server.source.ArrayData;
-import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.Partitioning;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
@@ -38,11 +37,6 @@ class ShardCutTest {
 
         Bytes(byte[] bytes) {
             this.bytes = bytes;
-        }
-
-        @Override
-        public List<FileRegion> regions() {
-            return List.of();
         }
 
         @Override

@@ -1,0 +1,209 @@
+package dev.larder.server.source;
+
+import java.nio.ByteBuffer;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.file.Path;
+import java.util.AbstractList;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.RandomAccess;
+import java.util.function.Consumer;
+import java.util.function.IntFunction;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The bytes of an array that are extents of files, one after the other: the copier copies them, or a version maps them. Keeps no more than the
+ * table of them. Thread-safe.
+ */
+public final class Extents implements ArrayData {
+    private final List<FileRegion> list;
+    private final @Nullable IntFunction<SourceIdentity> files;
+    private final @Nullable Beginning beginning;
+    private final Runnable onRelease;
+
+    /**
+     * How files have to begin.
+     *
+     * @param fits whether the first bytes, which may be few, are those of a good file
+     * @param require looks at a file itself, and fails with a refusal
+     */
+    private record Beginning(Predicate<ByteBuffer> fits, Consumer<Path> require) {}
+
+    private Extents(
+            List<FileRegion> list,
+            @Nullable IntFunction<SourceIdentity> files,
+            @Nullable Beginning beginning,
+            Runnable onRelease) {
+        this.list = list;
+        this.files = files;
+        this.beginning = beginning;
+        this.onRelease = onRelease;
+    }
+
+    /** Returns a single extent. */
+    public static Extents of(FileRegion only) {
+        return new Extents(List.of(only), null, null, () -> {});
+    }
+
+    /** Returns the extents of a table, which has no empty ones. */
+    public static Extents of(RegionTable table) {
+        return new Extents(table, table::file, null, () -> {});
+    }
+
+    /** Returns whole files. */
+    public static Extents of(FileTable files) {
+        return of(files, null);
+    }
+
+    /**
+     * Returns whole files whose beginning is checked when they are copied.
+     *
+     * @param fits whether the first bytes of a file, which may be few, are those of a good file
+     * @param require looks at a file itself, and fails with a refusal
+     */
+    public static Extents of(FileTable files, Predicate<ByteBuffer> fits, Consumer<Path> require) {
+        return of(files, new Beginning(fits, require));
+    }
+
+    private static Extents of(FileTable files, @Nullable Beginning beginning) {
+        WholeFiles whole = new WholeFiles(files);
+        return new Extents(whole, number -> files.get(whole.index(number)), beginning, () -> {});
+    }
+
+    /** Returns the extents of several arrays, one after the other; null if one of the arrays has none. */
+    static @Nullable Extents joined(List<ArrayData> parts) {
+        List<FileRegion> list = new ArrayList<>(parts.size());
+        for (ArrayData part : parts) {
+            if (!(part instanceof Extents extents)) {
+                return null;
+            }
+            extents.list.stream().filter(extent -> extent.byteSize() > 0).forEach(list::add);
+        }
+        return new Extents(Collections.unmodifiableList(list), null, null, () -> parts.forEach(ArrayData::release));
+    }
+
+    /** Returns the same, with an action that releases what it depends on. */
+    public Extents releasing(Runnable action) {
+        return new Extents(list, files, beginning, () -> {
+            onRelease.run();
+            action.run();
+        });
+    }
+
+    /** Returns some of the bytes: {@code byteSize} from {@code first} on. */
+    public Extents cut(long first, long byteSize) {
+        int from = 0;
+        long before = 0;
+        while (from < list.size() && before + list.get(from).byteSize() <= first) {
+            before += list.get(from).byteSize();
+            from++;
+        }
+        int to = from;
+        long end = before;
+        while (to < list.size() && end < first + byteSize) {
+            end += list.get(to).byteSize();
+            to++;
+        }
+        int start = from;
+        IntFunction<SourceIdentity> all = files;
+        return new Extents(
+                new Cut(list.subList(from, to), first - before, end - first - byteSize),
+                all == null ? null : number -> all.apply(start + number),
+                beginning,
+                onRelease);
+    }
+
+    /** Extents without the bytes before and behind some. */
+    private static final class Cut extends AbstractList<FileRegion> implements RandomAccess {
+        private final List<FileRegion> touched;
+        private final long skipped;
+        private final long surplus;
+
+        Cut(List<FileRegion> touched, long skipped, long surplus) {
+            this.touched = touched;
+            this.skipped = skipped;
+            this.surplus = surplus;
+        }
+
+        @Override
+        public FileRegion get(int index) {
+            FileRegion extent = touched.get(index);
+            long before = index == 0 ? skipped : 0;
+            long behind = index == touched.size() - 1 ? surplus : 0;
+            return before == 0 && behind == 0
+                    ? extent
+                    : new FileRegion(extent.file(), extent.offset() + before, extent.byteSize() - before - behind);
+        }
+
+        @Override
+        public int size() {
+            return touched.size();
+        }
+    }
+
+    /** The bytes of those files that have any. */
+    private static final class WholeFiles extends AbstractList<FileRegion> implements RandomAccess {
+        private final FileTable table;
+        private final int @Nullable [] filled;
+
+        WholeFiles(FileTable table) {
+            this.table = table;
+            int[] indexes = IntStream.range(0, table.size())
+                    .filter(i -> table.byteSize(i) > 0)
+                    .toArray();
+            this.filled = indexes.length == table.size() ? null : indexes;
+        }
+
+        int index(int number) {
+            return filled == null ? number : filled[number];
+        }
+
+        @Override
+        public FileRegion get(int number) {
+            return table.region(index(number));
+        }
+
+        @Override
+        public int size() {
+            return filled == null ? table.size() : filled.length;
+        }
+    }
+
+    /** Returns all extents, in the order of their bytes; there may be millions. */
+    public List<FileRegion> list() {
+        return list;
+    }
+
+    /** Returns the file of an extent as it was when it was scanned; null if only the array has it. */
+    public @Nullable SourceIdentity file(int number) {
+        return files == null || number >= list.size() ? null : files.apply(number);
+    }
+
+    /**
+     * Fails with a refusal if the file of an extent does not begin as it has to: a scan may leave that to the copier.
+     *
+     * @param first the first bytes of the extent, at least one
+     */
+    public void requireBeginning(int number, ByteBuffer first) {
+        if (beginning != null && !beginning.fits.test(first)) {
+            beginning.require.accept(list.get(number).file());
+        }
+    }
+
+    @Override
+    public ReadableByteChannel open() {
+        return new JoinedChannel(IntStream.range(0, list.size()).mapToObj(number -> {
+            FileRegion extent = list.get(number);
+            return () -> new DataChannel(
+                    extent, "", new RegionStream(extent.openFile(), extent.offset(), extent.byteSize()));
+        }));
+    }
+
+    @Override
+    public void release() {
+        onRelease.run();
+    }
+}

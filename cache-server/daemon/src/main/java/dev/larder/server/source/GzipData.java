@@ -1,0 +1,40 @@
+package dev.larder.server.source;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.channels.FileChannel;
+import java.nio.channels.ReadableByteChannel;
+import java.util.zip.GZIPInputStream;
+
+/**
+ * Data of a gzipped file.
+ *
+ * @param region its place in the unpacked file
+ */
+public record GzipData(FileRegion region) implements ArrayData {
+    private static final int UNPACK_BYTES = 64 << 10;
+
+    @Override
+    public ReadableByteChannel open() {
+        FileChannel channel = region.openFile();
+        try {
+            InputStream packed = new RegionStream(channel, 0, channel.size());
+            InputStream unpacked = new GZIPInputStream(packed, UNPACK_BYTES);
+            unpacked.skipNBytes(region.offset());
+            return new DataChannel(region, "", unpacked);
+        } catch (IOException e) {
+            throw closing(channel, Refusal.unreadable(region.file(), 0, e));
+        } catch (RuntimeException e) {
+            throw closing(channel, e);
+        }
+    }
+
+    private static RuntimeException closing(FileChannel channel, RuntimeException failure) {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            failure.addSuppressed(e);
+        }
+        return failure;
+    }
+}
