@@ -125,6 +125,11 @@ def expect(name, array, above):
         return lists(name, array, above) if is_scalar(inner) else items(name, array, above)
     if pa.types.is_map(kind):
         return items(name, array, above)
+    if pa.types.is_struct(kind) and [field.name for field in kind] == ["bytes", "path"]:
+        paths = array.field("path")
+        is_named = any(not null and path is not None for null, path in zip(nulls, paths.to_pylist(), strict=True))
+        names = texts(f"{name}/names", paths.to_pylist(), "bytes") if is_named else {}
+        return {**expect(name, array.field("bytes"), nulls), **names}
     if pa.types.is_struct(kind):
         parts = {}
         for i, field in enumerate(kind):
@@ -191,6 +196,9 @@ def columns():
     table["list_of_structs"] = pa.array([points[:i % 4] for i in range(ROWS)], pa.list_(point))
     table["struct"] = pa.array([{"a": i, "b": {"c": str(i), "d": [i, i]}} for i in range(ROWS)],
                                pa.struct([("a", pa.int64()), ("b", pa.struct([("c", pa.string()), ("d", pa.list_(pa.int8(), 2))]))]))
+    file = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+    table["image"] = pa.array([{"bytes": b"x" * i, "path": f"{i}.png" if i % 2 else None} for i in range(ROWS)], file)
+    table["sound"] = pa.array([{"bytes": b"x" * i, "path": None} for i in range(ROWS)], file)
     table["map"] = pa.array([[(str(k), k / 2) for k in range(i % 3)] for i in range(ROWS)], pa.map_(pa.string(), pa.float64()))
     table["map_of_lists"] = pa.array([[(k, [k] * k) for k in range(i % 3)] for i in range(ROWS)], pa.map_(pa.int32(), pa.list_(pa.int32())))
     return table

@@ -107,6 +107,16 @@ final class Batch {
         return !nulls.get(depth).isEmpty();
     }
 
+    /** Returns whether each row of the column itself is null. */
+    boolean isAllNull() {
+        for (int row = 0; row < rows[deepest]; row++) {
+            if (!isNull(deepest, row)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     private boolean isNull(int depth, int row) {
         for (Validity validity : nulls.get(depth)) {
             if (validity.isNull(row)) {

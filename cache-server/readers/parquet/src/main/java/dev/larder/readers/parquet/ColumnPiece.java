@@ -38,6 +38,7 @@ final class ColumnPiece {
     /** How many nulls and empty lists the metadata tells of, {@link #UNKNOWN} if it does not. */
     private final long nulls;
 
+    private boolean hasValues;
     private long elements;
     private long firstElement;
 
@@ -76,6 +77,11 @@ final class ColumnPiece {
 
     long elements() {
         return elements;
+    }
+
+    /** Tells whether any row was found that is not null, if it was measured by its values. */
+    boolean hasValues() {
+        return hasValues;
     }
 
     /** Places it behind the rows and elements of the pieces before it; returns the elements with its own. */
@@ -176,6 +182,7 @@ final class ColumnPiece {
                     hasNulls[depth] |= batch.hasNulls(depth);
                     rows[depth] += depth == 0 ? 0 : batch.rows(depth);
                 }
+                hasValues |= !batch.isAllNull();
                 elements += hasElements ? batch.elements() : 0;
                 if (words != null) {
                     batch.takeCodes(words, code -> {});

@@ -26,6 +26,9 @@ final class FileFields {
     /** What is appended to the name of a list for its items, and for where those of each row begin. */
     static final String ITEMS = ".items";
 
+    private static final String BYTES = "bytes";
+    private static final String PATH = "path";
+    private static final String NAMES = "/names";
     private static final String ARROW = "ARROW:schema";
 
     private final FileSchema schema;
@@ -38,13 +41,14 @@ final class FileFields {
      * @param lists the names of these lists, from the outer one on
      * @param kind what it becomes; null where that is nothing
      * @param objection why it becomes nothing, where the column itself does not show it; else empty
+     * @param areNames whether its texts are the names of a column of bytes: where all are null there are none, and they have no mask
      */
     record Leaf(
             ColumnSchema schema,
             String name,
             List<String> lists,
             @Nullable ColumnKind kind,
-            String objection) {}
+            String objection, boolean areNames) {}
 
     private FileFields(FileSchema schema) {
         this.schema = schema;
@@ -81,11 +85,38 @@ final class FileFields {
             byName.put(field.name(), field);
             times.merge(field.name(), 1, Integer::sum);
         }
+        boolean isOfFiles = !name.isEmpty() && isOfFiles(group);
         for (SchemaNode child : group.children()) {
+            if (isOfFiles) {
+                boolean areNames = child.name().equals(PATH);
+                ColumnSchema column = schema.getColumn(((SchemaNode.PrimitiveNode) child).columnIndex());
+                String its = areNames ? name + NAMES : name;
+                leaves.add(new Leaf(column, its, lists, ColumnKind.of(column, null), "", areNames));
+                continue;
+            }
             String its = (name.isEmpty() ? "" : name + "/") + child.name();
             boolean isOne = times.getOrDefault(child.name(), 0) == 1;
             visit(child, its, lists, isOne ? byName.get(child.name()) : null, false);
         }
+    }
+
+    /** Tells whether a struct is of bytes and a path, as Hugging Face has images and sounds: a column of bytes, whose names are the paths. */
+    private boolean isOfFiles(SchemaNode.GroupNode group) {
+        return group.children().size() == 2
+                && isOf(group, BYTES, ColumnKind.Form.BYTES)
+                && isOf(group, PATH, ColumnKind.Form.STRINGS);
+    }
+
+    private boolean isOf(SchemaNode.GroupNode group, String name, ColumnKind.Form form) {
+        for (SchemaNode child : group.children()) {
+            if (child.name().equals(name)
+                    && child.repetitionType() != RepetitionType.REPEATED
+                    && child instanceof SchemaNode.PrimitiveNode leaf) {
+                ColumnKind kind = ColumnKind.of(schema.getColumn(leaf.columnIndex()), null);
+                return kind != null && kind.form() == form;
+            }
+        }
+        return false;
     }
 
     /** Goes through a node; a repeated one is a list, unless it is an element of a list already. */
@@ -189,6 +220,6 @@ final class FileFields {
                 kind = kind.inLists(lengths, tensor == null || levels.size() > 1 ? shape : tensor.shape());
             }
         }
-        leaves.add(new Leaf(column, name, lists, kind, objection));
+        leaves.add(new Leaf(column, name, lists, kind, objection, false));
     }
 }

@@ -18,6 +18,7 @@ import dev.larder.reader.Output;
 import dev.larder.reader.ReadProgress;
 import dev.larder.reader.ReadRequest;
 import dev.larder.reader.RefusedColumns;
+import dev.larder.reader.WantedColumns;
 import dev.larder.reader.WorkerThreads;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -149,7 +150,7 @@ final class ParquetSource implements OpenedSource {
         FileMetaData meta = opened.reader().getFileMetaData();
         FileSchema fields = opened.reader().getFileSchema();
         for (FileFields.Leaf leaf : FileFields.of(file, fields, meta.keyValueMetadata())) {
-            if (!request.wants(file, leaf.name()) && !request.wants(file, withoutItems(leaf.name()))) {
+            if (!request.wants(file, leaf.name()) && !request.wants(file, WantedColumns.nameOfList(leaf.name()))) {
                 refused.unwanted();
                 continue;
             }
@@ -163,11 +164,6 @@ final class ParquetSource implements OpenedSource {
             column.requireKind(file, kind, leaf.lists());
             column.add(new ColumnPiece(file, opened, leaf.schema(), column));
         }
-    }
-
-    /** Returns a name as it is without the words for items of lists, which belong to the list. */
-    private static String withoutItems(String name) {
-        return name.replace(FileFields.ITEMS, "");
     }
 
     private static BadSource unfit(int file, FileFields.Leaf leaf) {
@@ -211,7 +207,7 @@ final class ParquetSource implements OpenedSource {
         ListOffsets lists = new ListOffsets();
         List<WorkerThreads.Part> parts = new ArrayList<>();
         for (TableColumn column : columns.values()) {
-            for (ColumnPiece piece : column.pieces()) {
+            for (ColumnPiece piece : column.isOffered() ? column.pieces() : List.<ColumnPiece>of()) {
                 parts.add(() -> piece.write(output, lists));
             }
         }

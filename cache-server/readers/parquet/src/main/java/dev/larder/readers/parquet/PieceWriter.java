@@ -88,7 +88,8 @@ final class PieceWriter {
         int offer = column.maskOffer(depth);
         if (offer >= 0) {
             batch.putMask(depth, output.at(offer, piece.firstRow(depth) + written[depth], batch.rows(depth)));
-        } else if (batch.hasNulls(depth) && (depth == deepest || column.offsetsOffer(depth) >= 0)) {
+        } else if (batch.hasNulls(depth)
+                && (depth == deepest ? column.mustShowNulls() : column.offsetsOffer(depth) >= 0)) {
             throw untrue();
         }
     }

@@ -26,6 +26,7 @@ final class TableColumn {
     private final String name;
     private final List<String> lists;
     private final boolean[] ownsList;
+    private final boolean areNames;
     private final ColumnKind kind;
     private final @Nullable Words words;
     private final List<ColumnPiece> pieces = new ArrayList<>();
@@ -44,6 +45,7 @@ final class TableColumn {
         this.level = level;
         this.name = leaf.name();
         this.lists = leaf.lists();
+        this.areNames = leaf.areNames();
         this.ownsList = new boolean[lists.size()];
         this.kind = kind;
         this.words = kind.words() == null ? null : new Words(kind.words());
@@ -97,6 +99,16 @@ final class TableColumn {
         return maskOffers[depth];
     }
 
+    /** Tells whether it has arrays: names of which there are none have not. */
+    boolean isOffered() {
+        return !areNames || pieces.stream().anyMatch(ColumnPiece::hasValues);
+    }
+
+    /** Tells whether its rows must not be null if it has no mask. */
+    boolean mustShowNulls() {
+        return !areNames;
+    }
+
     /** Returns how long a number of it is in its array. */
     int itemBytes() {
         return words == null ? kind.itemBytes() : words.codeBytes(kind.dtype(), kind.itemBytes());
@@ -140,6 +152,9 @@ final class TableColumn {
 
     /** Lays the pieces out, once they are measured, and offers the arrays. */
     void offer(List<Offer> offers) {
+        if (!isOffered()) {
+            return;
+        }
         long[] rows = new long[lists.size() + 1];
         boolean[] hasNulls = new boolean[rows.length];
         long elements = 0;
@@ -157,7 +172,7 @@ final class TableColumn {
         }
         firstOffer = offers.size();
         offerRows(offers, rows[lists.size()], elements);
-        maskOffers[lists.size()] = offerMask(offers, whole, rows[lists.size()], hasNulls[lists.size()]);
+        maskOffers[lists.size()] = offerMask(offers, whole, rows[lists.size()], hasNulls[lists.size()] && !areNames);
         if (words != null) {
             classesOffer = offers.size();
             offerClasses(offers, words);
