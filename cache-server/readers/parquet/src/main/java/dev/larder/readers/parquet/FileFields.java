@@ -48,7 +48,8 @@ final class FileFields {
             String name,
             List<String> lists,
             @Nullable ColumnKind kind,
-            String objection, boolean areNames) {}
+            String objection,
+            boolean areNames) {}
 
     private FileFields(FileSchema schema) {
         this.schema = schema;
