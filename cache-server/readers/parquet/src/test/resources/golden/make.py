@@ -1,6 +1,7 @@
 """Makes the golden files of Parquet, and what numpy has of them: make.py (numpy, pyarrow)."""
 
 import base64
+import decimal
 import json
 import pathlib
 import zlib
@@ -87,7 +88,7 @@ def rows():
     expected["outer/z.mask"] = text(np.array([o is None for o in outer]))
     fixed = [bytes([i % 256, 1, 2]) for i in range(ROWS)]
     columns["fixed"] = pa.array(fixed, pa.binary(3))
-    expected["fixed"] = text(np.array(fixed, "V3"))
+    expected["fixed"] = text(np.frombuffer(b"".join(fixed), "u1").reshape(ROWS, 3))
     return columns, expected
 
 
@@ -110,8 +111,12 @@ def nested():
 
     ragged("s/ids", [r["ids"] for r in rows], "<i4")
     ragged("s/box/xs", [r["box"]["xs"] for r in rows], "<f8")
-    ragged("points/x", [[p["x"] for p in r] for r in points], "<i4")
-    ragged("points/y", [[p["y"] for p in r] for r in points], "<i8")
+    for field, dtype in ("x", "<i4"), ("y", "<i8"):
+        expected["points.items/" + field] = text(np.array([p[field] for r in points for p in r], dtype))
+    expected["points.offsets"] = text(offsets([len(r) for r in points]))
+    expected["codes.items/key"] = text(np.full(20, 1, "<i4"))
+    expected["codes.items/value"] = text(np.full(20, 2, "<i4"))
+    expected["codes.offsets"] = text(offsets([1] * 20))
     return table, expected
 
 
@@ -143,6 +148,44 @@ def write_contradictions():
     small = pa.table({"small": pa.array([5, 6, 7], pa.int8())})
     patched("large-byte.parquet", small, np.array([6, 7], "<i4").tobytes(), np.array([300, 7], "<i4").tobytes())
     patched("lost-column.parquet", at, b"\x18\x06schema\x15\x04", b"\x18\x06schema\x15\x02")
+
+
+def write_bare_lists():
+    """Write repeated fields without the mark of a list, as writers of other libraries do."""
+    kind = pa.list_(pa.field("element", pa.int32(), False))
+    lists = [[1, 2], [], [3], []]
+    structs = pa.array([{"x": row} if i != 3 else None for i, row in enumerate(lists)], pa.struct([pa.field("x", kind, False)]))
+    table = pa.table({"x": pa.array(lists, kind), "s": structs}, schema=pa.schema([pa.field("x", kind, False), ("s", structs.type)]))
+    path = HERE / "bare-lists.parquet"
+    pq.write_table(table, path, store_schema=False)
+    data = path.read_bytes()
+    marked = b"\x18\x01x\x15\x02\x15\x06L<\x00\x00\x00"
+    assert data.count(marked) == 2
+    start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    footer = data[start:-8].replace(marked, b"\x18\x01x\x15\x02\x00")
+    path.write_bytes(data[:start] + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+
+
+def write_lying_schemas():
+    """Write data with the Arrow schema of other data."""
+    at = pa.array([1500, 2000], pa.int64())
+    table = {
+        "lengths": (pa.array([[1, 2], [3]], pa.list_(pa.int32())), pa.list_(pa.int32(), 2)),
+        "boxes": (pa.array([[[1, 2]], [[3], [4]]]), pa.list_(pa.list_(pa.int64(), 2))),
+        "parts": (at.cast(pa.timestamp("ms")), pa.timestamp("s")),
+        "number": (pa.array([1, 2], pa.int32()), pa.dictionary(pa.int8(), pa.string())),
+        "stamp": (at.cast(pa.timestamp("us")), pa.duration("s")),
+        "text": (pa.array(["a", "b"]), pa.dictionary(pa.int8(), pa.binary())),
+        "bare": (at, pa.struct([("x", pa.int64())])),
+        "days": (pa.array([1, 2], pa.int32()), pa.date64()),
+        "list": (pa.array([[1], [2]]), pa.int64()),
+        "wide": (pa.array(["a", "b"]), pa.dictionary(pa.int8(), pa.string())),
+    }
+    lie = base64.b64encode(pa.schema([(name, kind) for name, (_, kind) in table.items()]).serialize().to_pybytes())
+    lying = pa.table({name: array for name, (array, _) in table.items()})
+    with pq.ParquetWriter(HERE / "lying-schema.parquet", lying.schema, store_schema=False) as writer:
+        writer.write_table(lying)
+        writer.add_key_value_metadata({"ARROW:schema": lie})
 
 
 def write_geometry():
@@ -219,8 +262,10 @@ def durations():
     columns["plain"] = pa.array(range(20))
     expected["plain"] = text(np.arange(20))
     expected["st/a"] = text(np.arange(20).astype("<m8[ns]"))
-    for name, rows, dtype in (("list", lists, "<m8[ms]"), ("st/b/c", [[i] * (i % 3) for i in range(20)], "<m8[s]"),
-                              ("points/t", [[i] for i in range(20)], "<m8[us]"), ("points/n", [[i] for i in range(20)], "<i8")):
+    expected["points.items/t"] = text(np.arange(20).astype("<m8[us]"))
+    expected["points.items/n"] = text(np.arange(20))
+    expected["points.offsets"] = text(offsets([1] * 20))
+    for name, rows, dtype in (("list", lists, "<m8[ms]"), ("st/b/c", [[i] * (i % 3) for i in range(20)], "<m8[s]")):
         expected[name + "/values"] = text(np.array([v for r in rows for v in r], "<i8").astype(dtype))
         expected[name + "/offsets"] = text(offsets([len(r) for r in rows]))
         expected[name + "/shapes"] = text(np.array([[len(r)] for r in rows], "<i8"))
@@ -314,6 +359,8 @@ def main():
     lines += [f"names.parquet\t{column}\t{value}" for column, value in sorted(expected.items())]
     write_lie()
     write_contradictions()
+    write_bare_lists()
+    write_lying_schemas()
     write_geometry()
     write_encrypted()
     write_tiny()
@@ -321,9 +368,9 @@ def main():
     refused = pa.table({
         "good": pa.array([1, 2]),
         "decimal": pa.array([1, 2], pa.decimal128(10, 2)),
-        "deep": pa.array([[[1]], [[2]]]),
-        "words": pa.array([["a"], ["b"]]),
-        "map": pa.array([[("a", 1)], []], pa.map_(pa.string(), pa.int32())),
+        "deep": pa.array([[[1, 2]], [[2], [3, 4]]]),
+        "words": pa.array([[decimal.Decimal("1.5")], []]),
+        "map": pa.array([[("a", decimal.Decimal("1.5"))], []], pa.map_(pa.string(), pa.decimal128(3, 1))),
         "holes": pa.array([[1, None], []], pa.list_(pa.int32())),
     })
     pq.write_table(refused, HERE / "refused.parquet")

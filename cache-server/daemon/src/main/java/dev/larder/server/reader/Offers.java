@@ -126,7 +126,10 @@ final class Offers {
 
     /** Tells whether there is a column that a name means. */
     boolean has(String name) {
-        return all.stream().anyMatch(offer -> WantedColumns.isNameOf(name, column(offer)));
+        return all.stream()
+                .map(Offers::column)
+                .anyMatch(column -> WantedColumns.isNameOf(name, column)
+                        || WantedColumns.isNameOf(name, WantedColumns.nameOfList(column)));
     }
 
     /** Returns the column that is offered, without what its part is called. */

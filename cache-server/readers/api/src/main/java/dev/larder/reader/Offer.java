@@ -59,10 +59,15 @@ public record Offer(
 
     /** Offers a ragged column whose rows have one dimension: the values, the offsets of its rows, their lengths. */
     public static List<Offer> ragged(String column, String dtype, long rows, long elements) {
+        return ragged(column, dtype, rows, elements, 1);
+    }
+
+    /** Offers a ragged column whose rows have so many dimensions: the values, the offsets of its rows, their shapes. */
+    public static List<Offer> ragged(String column, String dtype, long rows, long elements, int dimensions) {
         return List.of(
                 part(column, "RAGGED_VALUES", dtype, elements),
                 part(column, "RAGGED_OFFSETS", OFFSETS, rows + 1),
-                part(column, "RAGGED_SHAPES", OFFSETS, rows, 1));
+                part(column, "RAGGED_SHAPES", OFFSETS, rows, dimensions));
     }
 
     private static Offer part(String column, String part, String dtype, long... shape) {

@@ -12,6 +12,8 @@ import java.util.regex.Pattern;
 public record WantedColumns(List<String> names) {
     private static final Pattern NOT_ALLOWED = Pattern.compile("[^\\p{L}\\p{Nd}+._=/-]+");
 
+    private static final Pattern OF_LISTS = Pattern.compile("(?:\\.items)+(?=/|$)|\\.offsets$");
+
     /** Keeps its own copy. */
     public WantedColumns {
         names = List.copyOf(names);
@@ -20,6 +22,11 @@ public record WantedColumns(List<String> names) {
     /** Returns what a column is called in the store: its name with _ in place of what no name may have. */
     public static String storedName(String column) {
         return NOT_ALLOWED.matcher(column).replaceAll("_");
+    }
+
+    /** Returns a name without what is appended for the items of lists and for where they begin: these belong to the list. */
+    public static String nameOfList(String column) {
+        return OF_LISTS.matcher(column).replaceAll("");
     }
 
     /** Tells whether a column is wanted, by its whole name, as in a file or as in the store. */

@@ -1,16 +1,14 @@
 package dev.larder.server.source.arrow;
 
+import dev.larder.reader.WantedColumns;
 import dev.larder.reader.arrow.ArrowField;
 import dev.larder.reader.arrow.ArrowField.Kind;
 import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.ColumnSearch;
 import java.util.List;
-import java.util.regex.Pattern;
 
 /** Tells which fields of a schema are wanted; of a struct some parts may be. */
 final class FieldChoice {
-    private static final Pattern OF_ITEMS = Pattern.compile("(?:\\" + ItemsColumn.ITEMS + ")+/");
-
     private final ColumnSearch.Table search;
 
     FieldChoice(ColumnSearch.Table search) {
@@ -45,7 +43,7 @@ final class FieldChoice {
 
     /** The items of a list belong to it, whatever is appended to its name. */
     private boolean isNamed(String name) {
-        return search.wants(name) || search.wants(OF_ITEMS.matcher(name).replaceAll("/"));
+        return search.wants(name) || search.wants(WantedColumns.nameOfList(name));
     }
 
     /** Returns the fields that become columns of their own. */

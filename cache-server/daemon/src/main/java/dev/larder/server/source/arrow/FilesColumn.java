@@ -16,6 +16,7 @@ final class FilesColumn extends ArrowColumn {
     private final TextColumn bytes;
     private final TextColumn paths;
     private final boolean isBytesFirst;
+    private boolean isNamed;
 
     FilesColumn(String name, @Nullable Nulls above, ArrowField field) {
         List<ArrowField> children = field.children();
@@ -45,6 +46,9 @@ final class FilesColumn extends ArrowColumn {
         structs.take(batch, from, to);
         (isBytesFirst ? bytes : paths).take(batch, from, to);
         (isBytesFirst ? paths : bytes).take(batch, from, to);
+        for (long row = from; row < to && !isNamed; row++) {
+            isNamed = !structs.isNull(row) && !paths.nulls().isNull(row);
+        }
         if (!bytes.nulls().anyHere()) {
             return;
         }
@@ -64,7 +68,7 @@ final class FilesColumn extends ArrowColumn {
     @Override
     void addArrays(FoundArrays arrays) {
         bytes.addArrays(arrays);
-        if (!paths.isAllNull()) {
+        if (isNamed) {
             paths.addParts(arrays);
         }
     }

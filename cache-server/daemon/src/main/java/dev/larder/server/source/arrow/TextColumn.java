@@ -13,7 +13,6 @@ final class TextColumn extends ArrowColumn {
     private final int width;
     private final RowBounds bounds = new RowBounds();
     private final RegionTable regions = new RegionTable();
-    private boolean isAllNull = true;
 
     TextColumn(String name, Nulls nulls, ArrowField field) {
         this.name = name;
@@ -25,7 +24,6 @@ final class TextColumn extends ArrowColumn {
     @Override
     void take(BatchCursor batch, long from, long to) {
         nulls.take(batch, from, to);
-        isAllNull &= batch.nulls() == batch.rows();
         bounds.take(batch, width, from, to);
         batch.nextBuffer(bounds.last());
         regions.add(batch.file().identity(), batch.bufferOffset() + bounds.first(), bounds.last() - bounds.first());
@@ -33,11 +31,6 @@ final class TextColumn extends ArrowColumn {
 
     Nulls nulls() {
         return nulls;
-    }
-
-    /** Tells whether it has no row that is not null. */
-    boolean isAllNull() {
-        return isAllNull;
     }
 
     @Override

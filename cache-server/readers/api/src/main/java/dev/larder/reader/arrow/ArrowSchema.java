@@ -130,8 +130,7 @@ public record ArrowSchema(List<ArrowField> fields, String huggingFace, boolean i
                 throw new Malformed("a field of type " + shape.type() + " has " + children.size() + " children");
             }
             String name = text(field, NAME, LONGEST_NAME);
-            return new ArrowField(
-                    name, shape.kind(), shape.type(), shape.size(), children, encoding(field), extension);
+            return new ArrowField(name, shape.kind(), shape.type(), shape.size(), children, encoding(field), extension);
         }
 
         private static @Nullable Encoding encoding(FlatTable field) throws Malformed {

@@ -35,8 +35,7 @@ final class ArrowTypes {
             case 11 -> new Shape(Kind.OPAQUE, "interval of " + INTERVALS[type.shortOf(0, 0)], 0);
             case 12 -> new Shape(Kind.LISTS, "list", Integer.BYTES);
             case 13 -> new Shape(Kind.STRUCTS, "struct", 0);
-            case 14 ->
-                new Shape(type.shortOf(0, 0) == 1 ? Kind.DENSE_UNIONS : Kind.SPARSE_UNIONS, "union", 0);
+            case 14 -> new Shape(type.shortOf(0, 0) == 1 ? Kind.DENSE_UNIONS : Kind.SPARSE_UNIONS, "union", 0);
             case 15 -> new Shape(Kind.FIXED_BYTES, "|u1", size(type));
             case 16 -> new Shape(Kind.FIXED_LISTS, "fixed_size_list", size(type));
             case 17 -> new Shape(Kind.LISTS, "map", Integer.BYTES);
@@ -75,7 +74,9 @@ final class ArrowTypes {
 
     private static Shape date(FlatTable type) {
         boolean isOfDays = type.shortOf(0, MILLISECONDS) == 0;
-        return isOfDays ? new Shape(Kind.NARROW, "<M8[D]", Integer.BYTES) : new Shape(Kind.FIXED, "<M8[ms]", Long.BYTES);
+        return isOfDays
+                ? new Shape(Kind.NARROW, "<M8[D]", Integer.BYTES)
+                : new Shape(Kind.FIXED, "<M8[ms]", Long.BYTES);
     }
 
     /** Times of day are the time since midnight. */

@@ -37,8 +37,7 @@ public record TensorType(List<Long> shape, boolean isTransposed, String words) {
         }
         Matcher order = PERMUTATION.matcher(list.extension().parameters());
         boolean isTransposed = order.find() && !order.group(1).equals("null") && !isIdentity(numbers(order.group(1)));
-        return new TensorType(
-                shape, isTransposed, NAME + (isTransposed ? " with permutation " + order.group(1) : ""));
+        return new TensorType(shape, isTransposed, NAME + (isTransposed ? " with permutation " + order.group(1) : ""));
     }
 
     private static @Nullable List<Long> numbers(String list) {

@@ -6,27 +6,71 @@ import dev.hardwood.reader.Validity;
 import dev.hardwood.schema.ColumnSchema;
 import dev.larder.reader.ByteSequence;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** Some rows of a column, just decoded: good until the reader goes on. */
+/**
+ * Some rows of a column, just decoded: good until the reader goes on. Rows of a column of items are those items: so there are rows at the depth
+ * of each list of items, and at the depth below the last of them the rows of the column itself.
+ */
 final class Batch {
+    /** The reason where no mask could show what is null. */
+    static final String NULLS_WITHIN = "rows have nulls in them";
+
     private final ColumnReader values;
     private final ColumnSchema schema;
     private final ColumnKind kind;
-    private final int rows;
+    private final int deepest;
+    private final int[] rows;
+    private final int[][] ends;
+    private final List<List<Validity>> nulls = new ArrayList<>();
+    private boolean hasNullsWithin;
 
-    Batch(ColumnReader values, ColumnSchema schema, ColumnKind kind) {
+    /** Takes what the reader has decoded; {@code items} is how many lists of items there are. */
+    Batch(ColumnReader values, ColumnSchema schema, ColumnKind kind, int items) {
         this.values = values;
         this.schema = schema;
         this.kind = kind;
-        this.rows = values.getRecordCount();
-        if (kind.form() != ColumnKind.Form.LISTS && values.getValueCount() != rows) {
-            throw new IllegalStateException("values=" + values.getValueCount() + " rows=" + rows);
+        this.deepest = items;
+        this.rows = new int[items + 1];
+        this.ends = new int[items + kind.lists().size()][];
+        rows[0] = values.getRecordCount();
+        for (int depth = 0; depth <= items; depth++) {
+            nulls.add(new ArrayList<>());
+        }
+        int depth = 0;
+        for (int layer = 0; layer < values.getLayerCount(); layer++) {
+            take(values.getLayerValidity(layer), depth);
+            if (values.getLayerKind(layer) == LayerKind.REPEATED) {
+                ends[depth] = values.getLayerOffsets(layer);
+                depth++;
+                if (depth <= items) {
+                    rows[depth] = ends[depth - 1][rows[depth - 1]];
+                }
+            }
+        }
+        take(values.getLeafValidity(), depth);
+        if (depth != ends.length || (kind.lists().isEmpty() && values.getValueCount() != rows[items])) {
+            throw new IllegalStateException("values=" + values.getValueCount() + " rows=" + rows[items]);
         }
     }
 
-    int rows() {
-        return rows;
+    private void take(Validity validity, int depth) {
+        if (!validity.hasNulls()) {
+            return;
+        } else if (depth <= deepest) {
+            nulls.get(depth).add(validity);
+        } else {
+            hasNullsWithin = true;
+        }
+    }
+
+    /** Returns how many rows there are at a depth. */
+    int rows(int depth) {
+        return rows[depth];
     }
 
     /** Returns how many elements of lists, or bytes of texts, there are. */
@@ -35,108 +79,176 @@ final class Batch {
             return values.getValueCount();
         }
         int[] offsets = values.getBinaryOffsets();
-        int bytes = offsets[rows] - offsets[0];
+        int bytes = offsets[rows[deepest]] - offsets[0];
         if (bytes < 0) {
             throw new IllegalStateException("its texts have " + bytes + " bytes");
         }
         return bytes;
     }
 
-    /** Tells whether there are nulls within lists, which no mask could show. */
-    boolean hasNullsInLists() {
-        return kind.form() == ColumnKind.Form.LISTS && values.getLeafValidity().hasNulls();
-    }
-
-    /** Returns how many rows are null. */
-    long nullRows() {
-        long nulls = 0;
-        for (int row = 0; row < rows; row++) {
-            nulls += isNull(row) ? 1 : 0;
+    /** Returns why no array can hold these rows; empty where one can. */
+    String objection() {
+        if (hasNullsWithin) {
+            return NULLS_WITHIN;
+        } else if (kind.lists().size() < 2 || kind.form() != ColumnKind.Form.LISTS) {
+            return "";
         }
-        return nulls;
-    }
-
-    private boolean isNull(int row) {
-        if (kind.form() != ColumnKind.Form.LISTS) {
-            if (values.getLeafValidity().isNull(row)) {
-                return true;
+        long[] shape = new long[kind.lists().size()];
+        for (int row = 0; row < rows[deepest]; row++) {
+            if (!measure(row, shape)) {
+                return "row " + row + " of a batch has lists of different lengths within each other";
             }
         }
-        for (int layer = 0; layer < values.getLayerCount(); layer++) {
-            Validity validity = values.getLayerValidity(layer);
-            if (validity.hasNulls() && validity.isNull(row)) {
-                return true;
-            }
-            if (values.getLayerKind(layer) == LayerKind.REPEATED) {
+        return "";
+    }
+
+    /** Returns whether any row at a depth is null. */
+    boolean hasNulls(int depth) {
+        return !nulls.get(depth).isEmpty();
+    }
+
+    /** Returns whether each row of the column itself is null. */
+    boolean isAllNull() {
+        for (int row = 0; row < rows[deepest]; row++) {
+            if (!isNull(deepest, row)) {
                 return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean isNull(int depth, int row) {
+        for (Validity validity : nulls.get(depth)) {
+            if (validity.isNull(row)) {
+                return true;
             }
         }
         return false;
     }
 
-    /** Puts 1 for each row that is null, 0 for the others. */
-    void putMask(ByteBuffer target) {
-        for (int row = 0; row < rows; row++) {
-            target.put(isNull(row) ? (byte) 1 : 0);
+    /** Puts 1 for each row at a depth that is null, 0 for the others. */
+    void putMask(int depth, ByteBuffer target) {
+        for (int row = 0; row < rows[depth]; row++) {
+            target.put(isNull(depth, row) ? (byte) 1 : 0);
         }
     }
 
-    /** Puts the number of each row; that of a null is zero. */
+    /** Puts the number or numbers of each row; those of a null are zero. */
     void putNumbers(ByteBuffer target) {
-        put(target, rows);
-        Validity validity = values.getLeafValidity();
-        if (schema.maxDefinitionLevel() > 0 && validity.hasNulls()) {
-            for (int row = 0; row < rows; row++) {
-                if (validity.isNull(row)) {
-                    for (int i = 0; i < kind.itemBytes(); i++) {
-                        target.put(row * kind.itemBytes() + i, (byte) 0);
-                    }
-                }
+        int each = kind.valuesOfRow();
+        if (!kind.lists().isEmpty()) {
+            requireLengths();
+        }
+        if (!hasNulls(deepest)) {
+            if (values.getValueCount() != Math.multiplyExact(each, rows[deepest])) {
+                throw new IllegalStateException("values=" + values.getValueCount() + " rows=" + rows[deepest]);
+            }
+            put(target, 0, values.getValueCount());
+            return;
+        }
+        boolean hasLists = !kind.lists().isEmpty();
+        if (!hasLists) {
+            put(target, 0, rows[deepest]);
+        }
+        int rowBytes = Math.multiplyExact(each, kind.itemBytes());
+        int value = 0;
+        for (int row = 0; row < rows[deepest]; row++) {
+            if (isNull(deepest, row)) {
+                target.put(row * rowBytes, new byte[rowBytes]);
+            } else if (hasLists) {
+                put(target.slice(row * rowBytes, rowBytes).order(target.order()), value, each);
+                value += each;
             }
         }
+    }
+
+    /** Fails where lists of rows that are not null have other lengths than the Arrow schema of the file says. */
+    private void requireLengths() {
+        int above = rows[deepest];
+        for (int level = 0; level < kind.lists().size(); level++) {
+            int[] its = ends[deepest + level];
+            int length = kind.lists().get(level);
+            for (int list = 0; list < above; list++) {
+                int found = its[list + 1] - its[list];
+                if (found != length && !(level == 0 && found == 0 && isNull(deepest, list))) {
+                    throw otherLength(length, found);
+                }
+            }
+            above = its[above];
+        }
+    }
+
+    private static IllegalStateException otherLength(int length, int found) {
+        return new IllegalStateException(
+                "its Arrow schema says that lists have " + length + " elements, and one has " + found);
+    }
+
+    /** Finds the shape of a row; returns whether the lists of each level have one length. */
+    private boolean measure(int row, long[] shape) {
+        int first = row;
+        int count = isNull(deepest, row) ? 0 : 1;
+        for (int level = 0; level < shape.length; level++) {
+            int[] its = ends[deepest + level];
+            int said = kind.lists().get(level);
+            int length = count == 0 ? Math.max(0, said) : its[first + 1] - its[first];
+            if (length < 0) {
+                throw new IllegalStateException("a row ends before it begins");
+            } else if (said != ColumnKind.ANY_LENGTH && length != said) {
+                throw otherLength(said, length);
+            }
+            for (int list = first; list < first + count; list++) {
+                if (its[list + 1] - its[list] != length) {
+                    return false;
+                }
+            }
+            shape[level] = length;
+            first = count == 0 ? first : its[first];
+            count = Math.multiplyExact(count, length);
+        }
+        return true;
     }
 
     /** Puts the elements of all lists, or the bytes of all texts. */
     void putElements(ByteBuffer target) {
         if (kind.form() == ColumnKind.Form.LISTS) {
-            put(target, values.getValueCount());
+            put(target, 0, values.getValueCount());
         } else {
             target.put(values.getBinaryValues(), values.getBinaryOffsets()[0], elements());
         }
     }
 
-    private void put(ByteBuffer target, int count) {
+    private void put(ByteBuffer target, int from, int count) {
         switch (schema.type()) {
-            case INT32 -> putIntegers(target, values.getInts(), count);
-            case INT64 -> putLongs(target, values.getLongs(), count);
-            case FLOAT -> target.asFloatBuffer().put(values.getFloats(), 0, count);
-            case DOUBLE -> target.asDoubleBuffer().put(values.getDoubles(), 0, count);
+            case INT32 -> putIntegers(target, values.getInts(), from, count);
+            case INT64 -> putLongs(target, values.getLongs(), from, count);
+            case FLOAT -> target.asFloatBuffer().put(values.getFloats(), from, count);
+            case DOUBLE -> target.asDoubleBuffer().put(values.getDoubles(), from, count);
             case BOOLEAN -> {
                 boolean[] booleans = values.getBooleans();
                 for (int i = 0; i < count; i++) {
-                    target.put(i, booleans[i] ? (byte) 1 : 0);
+                    target.put(i, booleans[from + i] ? (byte) 1 : 0);
                 }
             }
-            default -> putFixed(target, count);
+            default -> putFixed(target, from, count);
         }
     }
 
-    private void putIntegers(ByteBuffer target, int[] integers, int count) {
+    private void putIntegers(ByteBuffer target, int[] integers, int from, int count) {
         switch (kind.itemBytes()) {
             case 1 -> {
                 for (int i = 0; i < count; i++) {
-                    target.put(i, (byte) requireFits(integers[i]));
+                    target.put(i, (byte) requireFits(integers[from + i]));
                 }
             }
             case 2 -> {
                 for (int i = 0; i < count; i++) {
-                    target.putShort(2 * i, (short) requireFits(integers[i]));
+                    target.putShort(2 * i, (short) requireFits(integers[from + i]));
                 }
             }
-            case 4 -> target.asIntBuffer().put(integers, 0, count);
+            case 4 -> target.asIntBuffer().put(integers, from, count);
             default -> {
                 for (int i = 0; i < count; i++) {
-                    target.putLong(8 * i, integers[i]);
+                    target.putLong(8 * i, scaled(integers[from + i]));
                 }
             }
         }
@@ -153,44 +265,117 @@ final class Batch {
         return value;
     }
 
-    private static void putLongs(ByteBuffer target, long[] longs, int count) {
-        target.asLongBuffer().put(longs, 0, count);
+    private void putLongs(ByteBuffer target, long[] longs, int from, int count) {
+        if (kind.scale() == ColumnKind.Scale.SAME) {
+            target.asLongBuffer().put(longs, from, count);
+            return;
+        }
+        for (int i = 0; i < count; i++) {
+            target.putLong(8 * i, scaled(longs[from + i]));
+        }
+    }
+
+    private long scaled(long value) {
+        return switch (kind.scale()) {
+            case SAME -> value;
+            case MILLISECONDS_OF_DAYS -> Math.multiplyExact(value, 24L * 60 * 60 * 1000);
+            case SECONDS_OF_MILLISECONDS -> {
+                if (value % 1000 != 0) {
+                    throw new IllegalStateException(
+                            "its Arrow schema says seconds, and a value has a part of one: milliseconds=" + value);
+                }
+                yield value / 1000;
+            }
+        };
     }
 
     /** Puts values of one length, where nulls have none. */
-    private void putFixed(ByteBuffer target, int count) {
+    private void putFixed(ByteBuffer target, int from, int count) {
         byte[] bytes = values.getBinaryValues();
         int[] offsets = values.getBinaryOffsets();
         for (int i = 0; i < count; i++) {
-            int length = offsets[i + 1] - offsets[i];
+            int length = offsets[from + i + 1] - offsets[from + i];
             if (length == kind.itemBytes()) {
-                target.put(i * length, bytes, offsets[i], length);
+                target.put(i * length, bytes, offsets[from + i], length);
             } else if (length != 0) {
                 throw new IllegalStateException("a value has " + length + " bytes, not " + kind.itemBytes());
             }
         }
     }
 
-    /** Puts where each row ends, and for lists how long it is. */
-    void putEnds(long start, ByteSequence offsets, @Nullable ByteSequence lengths) {
-        int[] ends = lengths == null ? values.getBinaryOffsets() : listOffsets();
-        for (int row = 0; row < rows; row++) {
-            if (ends[row + 1] < ends[row]) {
+    /** Puts where each row at the depth of a list of items ends; returns a number that other offsets are unlikely to have. */
+    long putItemEnds(int depth, long start, long before, @Nullable ByteSequence offsets) {
+        long hash = before;
+        int[] its = ends[depth];
+        for (int row = 0; row < rows[depth]; row++) {
+            if (its[row + 1] < its[row]) {
                 throw new IllegalStateException("a row ends before it begins");
             }
-            offsets.putLong(start + ends[row + 1] - ends[0]);
-            if (lengths != null) {
-                lengths.putLong(ends[row + 1] - ends[row]);
+            long end = start + its[row + 1];
+            hash = 31 * hash + end;
+            if (offsets != null) {
+                offsets.putLong(end);
+            }
+        }
+        return hash;
+    }
+
+    /** Puts where each row ends, and for lists its shape. */
+    void putEnds(long start, ByteSequence offsets, @Nullable ByteSequence shapes) {
+        if (shapes != null && kind.lists().size() > 1) {
+            putBoxes(start, offsets, shapes);
+            return;
+        }
+        int[] its = shapes == null ? values.getBinaryOffsets() : ends[deepest];
+        for (int row = 0; row < rows[deepest]; row++) {
+            if (its[row + 1] < its[row]) {
+                throw new IllegalStateException("a row ends before it begins");
+            }
+            offsets.putLong(start + its[row + 1] - its[0]);
+            if (shapes != null) {
+                shapes.putLong(its[row + 1] - its[row]);
             }
         }
     }
 
-    private int[] listOffsets() {
-        for (int layer = 0; layer < values.getLayerCount(); layer++) {
-            if (values.getLayerKind(layer) == LayerKind.REPEATED) {
-                return values.getLayerOffsets(layer);
+    private void putBoxes(long start, ByteSequence offsets, ByteSequence shapes) {
+        long[] shape = new long[kind.lists().size()];
+        long end = start;
+        for (int row = 0; row < rows[deepest]; row++) {
+            if (!measure(row, shape)) {
+                throw new IllegalStateException("lists of a row have other lengths than before");
             }
+            long elements = 1;
+            for (long dimension : shape) {
+                shapes.putLong(dimension);
+                elements *= dimension;
+            }
+            end += elements;
+            offsets.putLong(end);
         }
-        throw new IllegalStateException("no list among the layers");
+        if (end != start + values.getValueCount()) {
+            throw new IllegalStateException("values=" + values.getValueCount() + " of rows=" + (end - start));
+        }
+    }
+
+    /** Looks up the number of each row's word, that of a null is 0. */
+    void takeCodes(Words words, IntConsumer codes) {
+        ColumnKind its = words.kind();
+        boolean isOfNumbers = its.form() == ColumnKind.Form.NUMBERS;
+        ByteBuffer numbers = ByteBuffer.allocate(isOfNumbers ? rows[deepest] * its.itemBytes() : 0)
+                .order(ByteOrder.LITTLE_ENDIAN);
+        int[] offsets = new int[0];
+        byte[] bytes = numbers.array();
+        if (isOfNumbers) {
+            new Batch(values, schema, its, deepest).put(numbers, 0, rows[deepest]);
+        } else {
+            offsets = values.getBinaryOffsets();
+            bytes = values.getBinaryValues();
+        }
+        for (int row = 0; row < rows[deepest]; row++) {
+            int from = isOfNumbers ? row * its.itemBytes() : offsets[row];
+            int length = isOfNumbers ? its.itemBytes() : offsets[row + 1] - from;
+            codes.accept(isNull(deepest, row) ? 0 : words.number(bytes, from, length));
+        }
     }
 }

@@ -3,6 +3,8 @@ package dev.larder.readers.parquet;
 import dev.hardwood.metadata.LogicalType;
 import dev.hardwood.metadata.PhysicalType;
 import dev.hardwood.schema.ColumnSchema;
+import dev.larder.reader.arrow.ArrowField;
+import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -11,25 +13,113 @@ import org.jspecify.annotations.Nullable;
  *
  * @param form how its rows are stored
  * @param dtype the type of its elements, as numpy describes it
- * @param itemBytes how long an element is
+ * @param itemBytes how long a value is; that of bytes of one length has several elements
+ * @param lists the lists that a row consists of, from the outer one on: how many elements each has, {@link #ANY_LENGTH} where they differ
+ * @param cell the dimensions of a row of an array
+ * @param scale how the file's numbers become those of the dtype
+ * @param words what numbers stand for; null where they stand for themselves
  */
-record ColumnKind(Form form, String dtype, int itemBytes) {
+record ColumnKind(
+        Form form,
+        String dtype,
+        int itemBytes,
+        List<Integer> lists,
+        List<Long> cell,
+        Scale scale,
+        @Nullable ColumnKind words) {
+    /** Stands for lists that are not all as long. */
+    static final int ANY_LENGTH = -1;
+
+    /** Keeps its own copies. */
+    ColumnKind {
+        lists = List.copyOf(lists);
+        cell = List.copyOf(cell);
+    }
+
     enum Form {
         NUMBERS,
         STRINGS,
         BYTES,
-        LISTS
+        LISTS,
+        CODES
     }
 
-    /** Returns the kind of a column, null if numpy has no such type; {@code duration} is the unit of bare integers that are durations. */
-    static @Nullable ColumnKind of(ColumnSchema column, @Nullable String duration) {
-        boolean isDuration = duration != null && column.type() == PhysicalType.INT64 && column.logicalType() == null;
-        ColumnKind kind = isDuration ? number("<m8[" + duration + "]", Long.BYTES) : ofValue(column);
-        if (kind == null || column.maxRepetitionLevel() == 0) {
+    /** How numbers change: Parquet has no seconds, and no dates in milliseconds, so writers convert them. */
+    enum Scale {
+        SAME,
+        SECONDS_OF_MILLISECONDS,
+        MILLISECONDS_OF_DAYS
+    }
+
+    private static ColumnKind of(Form form, String dtype, int itemBytes) {
+        return new ColumnKind(form, dtype, itemBytes, List.of(), List.of(), Scale.SAME, null);
+    }
+
+    /**
+     * Returns the kind of a value; null if numpy has no such type.
+     *
+     * @param field the same column in the Arrow schema of the file; null where there is none. What it says is taken where writers store such a
+     *     type just so
+     */
+    static @Nullable ColumnKind of(ColumnSchema column, @Nullable ArrowField field) {
+        ColumnKind kind = ofValue(column);
+        if (kind == null || field == null) {
             return kind;
+        } else if (field.encoding() != null) {
+            return coded(kind, field, field.encoding());
         }
-        boolean isListOfNumbers = column.maxRepetitionLevel() == 1 && kind.form == Form.NUMBERS;
-        return isListOfNumbers ? new ColumnKind(Form.LISTS, kind.dtype, kind.itemBytes) : null;
+        boolean isBare = column.type() == PhysicalType.INT64 && column.logicalType() == null;
+        String said = field.type();
+        if (isBare && said.startsWith("<m8[") && field.kind() == ArrowField.Kind.FIXED) {
+            return number(said, Long.BYTES); // a duration
+        } else if (said.equals("<M8[s]") && kind.dtype.equals("<M8[ms]")) {
+            return number(said, Long.BYTES).scaled(Scale.SECONDS_OF_MILLISECONDS);
+        } else if (said.equals("<m8[s]") && kind.dtype.equals("<m8[ms]")) {
+            return number(said, Long.BYTES).scaled(Scale.SECONDS_OF_MILLISECONDS);
+        } else if (said.equals("<M8[ms]") && kind.dtype.equals("<M8[D]")) {
+            return number(said, Long.BYTES).scaled(Scale.MILLISECONDS_OF_DAYS);
+        }
+        return kind;
+    }
+
+    private ColumnKind scaled(Scale how) {
+        return new ColumnKind(form, dtype, itemBytes, lists, cell, how, null);
+    }
+
+    /** Returns the kind of numbers that stand for texts, bytes or numbers, as a dictionary of Arrow has them; else the kind itself. */
+    private static ColumnKind coded(ColumnKind kind, ArrowField field, ArrowField.Encoding encoding) {
+        boolean isSame = switch (field.kind()) {
+            case TEXTS, TEXT_VIEWS -> kind.form == Form.STRINGS;
+            case BYTES, BYTES_VIEWS -> kind.form == Form.BYTES;
+            case FIXED -> kind.form == Form.NUMBERS && kind.dtype.equals(field.type());
+            default -> false;
+        };
+        return isSame
+                ? new ColumnKind(Form.CODES, encoding.type(), encoding.size(), List.of(), List.of(), Scale.SAME, kind)
+                : kind;
+    }
+
+    /** Tells whether a value is a number, of which rows may have lists. */
+    boolean isScalar() {
+        return form == Form.NUMBERS && cell.isEmpty();
+    }
+
+    /** Returns the kind of rows that are lists of these numbers; {@code shape} is that of a row if all lists have their lengths. */
+    ColumnKind inLists(List<Integer> lengths, List<Long> shape) {
+        boolean isArray = !lengths.contains(ANY_LENGTH);
+        return new ColumnKind(
+                isArray ? Form.NUMBERS : Form.LISTS,
+                dtype,
+                itemBytes,
+                lengths,
+                isArray ? shape : List.of(),
+                scale,
+                null);
+    }
+
+    /** Returns how many values a row of an array has. */
+    int valuesOfRow() {
+        return lists.stream().reduce(1, Math::multiplyExact);
     }
 
     private static @Nullable ColumnKind ofValue(ColumnSchema column) {
@@ -66,7 +156,7 @@ record ColumnKind(Form form, String dtype, int itemBytes) {
     }
 
     private static ColumnKind number(String dtype, int itemBytes) {
-        return new ColumnKind(Form.NUMBERS, dtype, itemBytes);
+        return of(Form.NUMBERS, dtype, itemBytes);
     }
 
     private static @Nullable ColumnKind integer(PhysicalType type, @Nullable LogicalType logical) {
@@ -97,12 +187,12 @@ record ColumnKind(Form form, String dtype, int itemBytes) {
 
     private static @Nullable ColumnKind bytes(@Nullable LogicalType logical) {
         if (logical == null || logical instanceof LogicalType.BsonType) {
-            return new ColumnKind(Form.BYTES, "|u1", 1);
+            return of(Form.BYTES, "|u1", 1);
         }
         boolean isText = logical instanceof LogicalType.StringType
                 || logical instanceof LogicalType.EnumType
                 || logical instanceof LogicalType.JsonType;
-        return isText ? new ColumnKind(Form.STRINGS, "|u1", 1) : null;
+        return isText ? of(Form.STRINGS, "|u1", 1) : null;
     }
 
     private static @Nullable ColumnKind fixed(@Nullable LogicalType logical, @Nullable Integer length) {
@@ -111,6 +201,13 @@ record ColumnKind(Form form, String dtype, int itemBytes) {
         } else if (logical instanceof LogicalType.Float16Type) {
             return number("<f2", 2);
         }
-        return logical == null || logical instanceof LogicalType.UuidType ? number("|V" + length, length) : null;
+        boolean isBytes = logical == null || logical instanceof LogicalType.UuidType;
+        List<Long> cell = List.of((long) length);
+        return isBytes ? new ColumnKind(Form.NUMBERS, "|u1", length, List.of(), cell, Scale.SAME, null) : null;
+    }
+
+    /** Returns the kind in words, for people who compare two. */
+    String description() {
+        return dtype + " " + form + (cell.isEmpty() ? "" : " " + cell);
     }
 }

@@ -6,6 +6,7 @@ import dev.hardwood.internal.reader.HardwoodContextImpl;
 import dev.hardwood.metadata.ConvertedType;
 import dev.hardwood.metadata.FileMetaData;
 import dev.hardwood.metadata.LogicalType;
+import dev.hardwood.metadata.RepetitionType;
 import dev.hardwood.metadata.RowGroup;
 import dev.hardwood.metadata.SchemaElement;
 import dev.hardwood.reader.ParquetFileReader;
@@ -69,7 +70,14 @@ record OpenedFile(
         FileMetaData whole = reader.getFileMetaData();
         List<SchemaElement> schema = new ArrayList<>();
         schema.add(alone(whole.schema().get(0)));
-        paths.get(column).forEach(element -> schema.add(alone(element)));
+        SchemaElement above = whole.schema().get(0);
+        for (SchemaElement element : paths.get(column)) {
+            if (element.repetitionType() == RepetitionType.REPEATED && !isListOrMap(above)) {
+                schema.add(list(above));
+            }
+            schema.add(alone(element));
+            above = element;
+        }
         List<RowGroup> groups = whole.rowGroups().stream()
                 .map(group ->
                         new RowGroup(List.of(group.columns().get(column)), group.totalByteSize(), group.numRows()))
@@ -98,21 +106,46 @@ record OpenedFile(
         }
     }
 
-    /** Returns an element for a schema of one column: a group has one child; a name has no dot; annotations of groups go, except lists. */
+    private static boolean isListOrMap(SchemaElement group) {
+        ConvertedType converted = group.convertedType();
+        return group.logicalType() instanceof LogicalType.ListType
+                || group.logicalType() instanceof LogicalType.MapType
+                || converted == ConvertedType.LIST
+                || converted == ConvertedType.MAP
+                || converted == ConvertedType.MAP_KEY_VALUE;
+    }
+
+    /** Returns a group that is always there and marks what follows as a list: the library takes the empty ones of others for nulls. */
+    private static SchemaElement list(SchemaElement like) {
+        return new SchemaElement(
+                "list",
+                null,
+                null,
+                RepetitionType.REQUIRED,
+                1,
+                ConvertedType.LIST,
+                null,
+                null,
+                like.fieldId(),
+                new LogicalType.ListType());
+    }
+
+    /** Returns an element for a schema of one column: a group has one child, and is a struct or list; a name has no dot. */
     private static SchemaElement alone(SchemaElement element) {
         boolean isGroup = element.isGroup();
-        LogicalType logical = element.logicalType();
-        ConvertedType converted = element.convertedType();
+        boolean isList = isGroup && isListOrMap(element);
+        LogicalType ofGroup = isList ? new LogicalType.ListType() : null;
+        ConvertedType convertedOfGroup = isList ? ConvertedType.LIST : null;
         return new SchemaElement(
                 element.name().isEmpty() ? "_" : element.name().replace('.', '_'),
                 element.type(),
                 element.typeLength(),
                 element.repetitionType(),
                 isGroup ? Integer.valueOf(1) : element.numChildren(),
-                isGroup && converted != ConvertedType.LIST ? null : converted,
+                isGroup ? convertedOfGroup : element.convertedType(),
                 element.scale(),
                 element.precision(),
                 element.fieldId(),
-                isGroup && !(logical instanceof LogicalType.ListType) ? null : logical);
+                isGroup ? ofGroup : element.logicalType());
     }
 }

@@ -2,13 +2,11 @@ package dev.larder.readers.parquet;
 
 import dev.hardwood.HardwoodContext;
 import dev.hardwood.internal.EncryptedParquetException;
-import dev.hardwood.metadata.ColumnMetaData;
 import dev.hardwood.metadata.FileMetaData;
 import dev.hardwood.metadata.LogicalType;
 import dev.hardwood.metadata.PhysicalType;
 import dev.hardwood.metadata.RowGroup;
 import dev.hardwood.metadata.SchemaElement;
-import dev.hardwood.metadata.Statistics;
 import dev.hardwood.reader.ParquetFileReader;
 import dev.hardwood.schema.ColumnSchema;
 import dev.hardwood.schema.FileSchema;
@@ -20,9 +18,11 @@ import dev.larder.reader.Output;
 import dev.larder.reader.ReadProgress;
 import dev.larder.reader.ReadRequest;
 import dev.larder.reader.RefusedColumns;
+import dev.larder.reader.WantedColumns;
 import dev.larder.reader.WorkerThreads;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -41,6 +41,7 @@ final class ParquetSource implements OpenedSource {
     private final HardwoodContext context;
     private final List<ParquetFileReader> readers = new ArrayList<>();
     private final Map<String, TableColumn> columns = new LinkedHashMap<>();
+    private final Map<String, String> listOwners = new HashMap<>();
     private final List<Offer> offers = new ArrayList<>();
     private final RefusedColumns refused = new RefusedColumns();
 
@@ -51,7 +52,6 @@ final class ParquetSource implements OpenedSource {
     }
 
     void look() throws IOException {
-        Map<String, Long> rows = new LinkedHashMap<>();
         long[] rowsOfFiles = new long[request.files().size()];
         for (int number = 0; number < rowsOfFiles.length; number++) {
             InputFile input = request.files().get(number);
@@ -60,10 +60,8 @@ final class ParquetSource implements OpenedSource {
                 readers.add(opened.reader());
                 requireRows(number, opened.reader().getFileMetaData());
                 requireColumns(number, opened);
-                long first = rows.getOrDefault(input.level(), 0L);
-                addColumns(number, input.level(), opened, first);
+                addColumns(number, input.level(), opened);
                 rowsOfFiles[number] = opened.reader().getFileMetaData().numRows();
-                rows.put(input.level(), first + rowsOfFiles[number]);
             } catch (BadSource e) {
                 throw e;
             } catch (EncryptedParquetException e) {
@@ -82,17 +80,31 @@ final class ParquetSource implements OpenedSource {
         boolean isRefused = refused.hasAny(); // then only columns that may be refused as well are read
         List<WorkerThreads.Part> parts = new ArrayList<>();
         for (TableColumn column : columns.values()) {
-            for (TableColumn.Piece piece : column.pieces()) {
-                if (!isRefused || piece.mayBeRefused(column)) {
-                    parts.add(() -> piece.measure(column, progress, refused));
-                }
-            }
+            addMeasuring(column, isRefused, parts);
         }
         WorkerThreads.runAll(request.workers(), parts);
         refused.requireNone(names());
         for (TableColumn column : columns.values()) {
             column.offer(offers);
         }
+    }
+
+    private void addMeasuring(TableColumn column, boolean isRefused, List<WorkerThreads.Part> parts) {
+        Words words = column.words();
+        List<ColumnPiece> pieces = column.pieces().stream()
+                .filter(piece -> !isRefused || piece.mayBeRefused())
+                .toList();
+        if (words == null) {
+            pieces.forEach(piece -> parts.add(() -> piece.measure(progress, refused)));
+            return;
+        }
+        parts.add(
+                () -> { // in their order, which is that of the words
+                    for (ColumnPiece piece : pieces) {
+                        piece.measure(progress, refused);
+                    }
+                    words.complete();
+                });
     }
 
     private static void requireRows(int file, FileMetaData meta) throws BadSource {
@@ -134,68 +146,55 @@ final class ParquetSource implements OpenedSource {
         return columns.values().stream().map(TableColumn::name).toList();
     }
 
-    private void addColumns(int file, String level, OpenedFile opened, long firstRow) throws BadSource {
+    private void addColumns(int file, String level, OpenedFile opened) throws BadSource {
         FileMetaData meta = opened.reader().getFileMetaData();
         FileSchema fields = opened.reader().getFileSchema();
-        ColumnNames names = new ColumnNames(fields);
-        Map<String, String> durations = ArrowDurations.of(file, meta.keyValueMetadata());
-        for (ColumnSchema schema : fields.getColumns()) {
-            String name = names.of(schema);
-            if (!request.wants(file, name)) {
+        for (FileFields.Leaf leaf : FileFields.of(file, fields, meta.keyValueMetadata())) {
+            if (!request.wants(file, leaf.name()) && !request.wants(file, WantedColumns.nameOfList(leaf.name()))) {
                 refused.unwanted();
                 continue;
             }
-            ColumnKind kind = names.isOfMap(schema) ? null : ColumnKind.of(schema, durations.get(name));
+            ColumnKind kind = leaf.kind();
             if (kind == null) {
-                refused.add(unfit(file, name, schema, names.isOfMap(schema)));
+                refused.add(unfit(file, leaf));
                 continue;
             }
-            TableColumn column =
-                    columns.computeIfAbsent(level + name, whole -> new TableColumn(whole, level, name, kind));
-            column.requireKind(file, kind);
-            column.add(new TableColumn.Piece(file, opened, schema, firstRow, nulls(meta, schema)));
+            TableColumn column = columns.computeIfAbsent(
+                    level + leaf.name(), whole -> new TableColumn(level, leaf, kind, listOwners));
+            column.requireKind(file, kind, leaf.lists());
+            column.add(new ColumnPiece(file, opened, leaf.schema(), column));
         }
     }
 
-    private static BadSource unfit(int file, String name, ColumnSchema schema, boolean isOfMap) {
-        String logical = schema.logicalType() == null ? "" : " " + schema.logicalType();
-        if (logical.length() > MOST_TYPE_CHARS) { // a geometry has its whole reference system there
-            logical = logical.substring(0, MOST_TYPE_CHARS) + "…";
-        }
+    private static BadSource unfit(int file, FileFields.Leaf leaf) {
+        ColumnSchema schema = leaf.schema();
+        LogicalType type = schema.logicalType();
         if (ColumnKind.contradictsItself(schema)) {
             return BadSource.damaged(
                     file,
                     BadSource.NOWHERE,
-                    name,
-                    "its types contradict each other: " + schema.type() + " cannot be" + logical);
+                    leaf.name(),
+                    "its types contradict each other: " + schema.type() + " cannot be " + type);
         }
-        String within = isOfMap ? " in maps" : schema.maxRepetitionLevel() > 0 ? " in lists" : "";
-        String remedy = schema.type() == PhysicalType.INT96
-                ? INT96_REMEDY
-                : schema.logicalType() instanceof LogicalType.DecimalType ? DECIMAL_REMEDY : "";
-        return new BadSource(
-                file,
-                BadSource.NOWHERE,
-                name,
-                "its type is not one that numpy or a column has: " + schema.type() + logical + within,
-                remedy);
+        String words = leaf.objection();
+        String remedy = "";
+        if (!words.isEmpty()) {
+            return unfit(file, leaf.name(), words, remedy);
+        } else if (type instanceof LogicalType.DecimalType decimal) {
+            words = "decimal(" + decimal.precision() + ", " + decimal.scale() + ")";
+            remedy = DECIMAL_REMEDY;
+        } else if (type instanceof LogicalType.NullType) {
+            words = "null";
+        } else {
+            words = schema.type() + (type == null ? "" : " " + type);
+            remedy = schema.type() == PhysicalType.INT96 ? INT96_REMEDY : "";
+        }
+        boolean isLong = words.length() > MOST_TYPE_CHARS; // a geometry has its whole reference system there
+        return unfit(file, leaf.name(), isLong ? words.substring(0, MOST_TYPE_CHARS) + "…" : words, remedy);
     }
 
-    /** Returns how many nulls the metadata tells of; -1 where they do not. */
-    private static long nulls(FileMetaData meta, ColumnSchema schema) {
-        if (schema.maxDefinitionLevel() == 0) {
-            return 0;
-        }
-        long sum = 0;
-        for (RowGroup group : meta.rowGroups()) {
-            ColumnMetaData column = group.columns().get(schema.columnIndex()).metaData();
-            Statistics statistics = column.statistics();
-            if (statistics == null || statistics.nullCount() == null) {
-                return -1;
-            }
-            sum += statistics.nullCount();
-        }
-        return sum;
+    private static BadSource unfit(int file, String name, String type, String remedy) {
+        return new BadSource(file, BadSource.NOWHERE, name, "no array can hold its type: " + type, remedy);
     }
 
     @Override
@@ -205,10 +204,11 @@ final class ParquetSource implements OpenedSource {
 
     @Override
     public void read(Output output) throws IOException {
+        ListOffsets lists = new ListOffsets();
         List<WorkerThreads.Part> parts = new ArrayList<>();
         for (TableColumn column : columns.values()) {
-            for (TableColumn.Piece piece : column.pieces()) {
-                parts.add(() -> piece.write(column, output));
+            for (ColumnPiece piece : column.isOffered() ? column.pieces() : List.<ColumnPiece>of()) {
+                parts.add(() -> piece.write(output, lists));
             }
         }
         WorkerThreads.runAll(request.workers(), parts);

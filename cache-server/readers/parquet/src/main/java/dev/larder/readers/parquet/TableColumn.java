@@ -1,44 +1,60 @@
 package dev.larder.readers.parquet;
 
-import dev.hardwood.metadata.RowGroup;
-import dev.hardwood.reader.ColumnReader;
-import dev.hardwood.reader.ParquetFileReader;
-import dev.hardwood.schema.ColumnSchema;
 import dev.larder.reader.BadSource;
-import dev.larder.reader.ByteSequence;
 import dev.larder.reader.InputFile;
 import dev.larder.reader.Offer;
-import dev.larder.reader.Output;
-import dev.larder.reader.ReadProgress;
 import dev.larder.reader.RefusedColumns;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** One column of a table: its pieces, one from each file, and where in its arrays each of them goes. */
+/**
+ * One column of a table: its pieces, one from each file, and where in its arrays each of them goes. Of the columns below a list of items, the first
+ * one also has the arrays of that list.
+ */
 final class TableColumn {
+    static final String CLASSES = ".classes";
+    private static final String OFFSETS = ".offsets";
     private static final String MASK = ".mask";
-
-    /** How many elements of lists are decoded at a time: the library counts rows, and would decode lists of any length a row group at once. */
-    private static final int BATCH_ELEMENTS = 1 << 18;
-
-    /** The library takes memory for as many rows as this, or more, however few there are. */
-    private static final int LEAST_BATCH_ROWS = 16_384;
+    private static final String INTEGERS = "<i4";
+    private static final int NONE = -1;
 
     private final String whole;
     private final String level;
     private final String name;
+    private final List<String> lists;
+    private final boolean[] ownsList;
+    private final boolean areNames;
     private final ColumnKind kind;
-    private final List<Piece> pieces = new ArrayList<>();
+    private final @Nullable Words words;
+    private final List<ColumnPiece> pieces = new ArrayList<>();
+    private final int[] offsetsOffers;
+    private final int[] maskOffers;
     private int firstOffer;
-    private boolean hasMask;
+    private int classesOffer;
 
-    TableColumn(String whole, String level, String name, ColumnKind kind) {
-        this.whole = whole;
+    /**
+     * Starts without pieces.
+     *
+     * @param owners which column has the arrays of a list, by the whole name of the list; the first one that asks
+     */
+    TableColumn(String level, FileFields.Leaf leaf, ColumnKind kind, Map<String, String> owners) {
+        this.whole = level + leaf.name();
         this.level = level;
-        this.name = name;
+        this.name = leaf.name();
+        this.lists = leaf.lists();
+        this.areNames = leaf.areNames();
+        this.ownsList = new boolean[lists.size()];
         this.kind = kind;
+        this.words = kind.words() == null ? null : new Words(kind.words());
+        this.offsetsOffers = new int[lists.size()];
+        this.maskOffers = new int[lists.size() + 1];
+        for (int depth = 0; depth < lists.size(); depth++) {
+            String owner = owners.computeIfAbsent(level + lists.get(depth), list -> whole);
+            ownsList[depth] = owner.equals(whole);
+        }
     }
 
     ColumnKind kind() {
@@ -49,35 +65,70 @@ final class TableColumn {
         return name;
     }
 
+    /** Returns the whole names of the lists of items that it is within. */
+    List<String> lists() {
+        return lists.stream().map(list -> level + list).toList();
+    }
+
+    /** Returns how many lists of items it is within. */
+    int depth() {
+        return lists.size();
+    }
+
+    /** Returns what its numbers stand for; null where they stand for themselves. */
+    @Nullable
+    Words words() {
+        return words;
+    }
+
     int firstOffer() {
         return firstOffer;
     }
 
-    /** Returns the number of the offer of the mask; -1 where there is none. */
-    int maskOffer() {
-        return hasMask ? firstOffer + (kind.form() == ColumnKind.Form.NUMBERS ? 1 : offersOfForm()) : -1;
+    int classesOffer() {
+        return classesOffer;
     }
 
-    private int offersOfForm() {
-        return kind.form() == ColumnKind.Form.LISTS ? 3 : 2;
+    /** Returns the number of the offer of where the items of a list begin; -1 where another column has that. */
+    int offsetsOffer(int depth) {
+        return ownsList[depth] ? offsetsOffers[depth] : NONE;
     }
 
-    List<Piece> pieces() {
+    /** Returns the number of the offer of the mask of the rows at a depth; -1 where there is none. */
+    int maskOffer(int depth) {
+        return maskOffers[depth];
+    }
+
+    /** Tells whether it has arrays: names of which there are none have not. */
+    boolean isOffered() {
+        return !areNames || pieces.stream().anyMatch(ColumnPiece::hasValues);
+    }
+
+    /** Tells whether its rows must not be null if it has no mask. */
+    boolean mustShowNulls() {
+        return !areNames;
+    }
+
+    /** Returns how long a number of it is in its array. */
+    int itemBytes() {
+        return words == null ? kind.itemBytes() : words.codeBytes(kind.dtype(), kind.itemBytes());
+    }
+
+    List<ColumnPiece> pieces() {
         return pieces;
     }
 
-    void add(Piece piece) {
+    void add(ColumnPiece piece) {
         pieces.add(piece);
     }
 
-    void requireKind(int file, ColumnKind other) throws BadSource {
-        if (!kind.equals(other)) {
+    void requireKind(int file, ColumnKind other, List<String> itsLists) throws BadSource {
+        if (!kind.equals(other) || !lists.equals(itsLists)) {
             throw new BadSource(
                     file,
                     BadSource.NOWHERE,
                     name,
-                    "it is " + other.dtype() + " " + other.form() + ", but in the first file " + kind.dtype() + " "
-                            + kind.form(),
+                    "it is " + other.description() + ", but in the first file " + kind.description(),
                     "write all files with one schema, or leave some out with --exclude");
         }
     }
@@ -85,14 +136,14 @@ final class TableColumn {
     /** Refuses a column that some file of its table has not, or has more than once. */
     void requireIn(List<InputFile> files, long[] rows, RefusedColumns refused) {
         int[] timesOf = new int[files.size()];
-        pieces.forEach(piece -> timesOf[piece.file]++);
+        pieces.forEach(piece -> timesOf[piece.file()]++);
         for (int file = 0; file < files.size(); file++) {
             long times = timesOf[file];
             if (files.get(file).level().equals(level) && rows[file] > 0 && times != 1) {
                 String reason = times > 1
                         ? "it has " + times + " fields that would be called so"
                         : "it has no such column, and "
-                                + files.get(pieces.get(0).file).path().getFileName() + " has";
+                                + files.get(pieces.get(0).file()).path().getFileName() + " has";
                 refused.add(new BadSource(file, BadSource.NOWHERE, name, reason, "leave files out with --exclude"));
                 return;
             }
@@ -101,180 +152,66 @@ final class TableColumn {
 
     /** Lays the pieces out, once they are measured, and offers the arrays. */
     void offer(List<Offer> offers) {
-        firstOffer = offers.size();
-        long rows = 0;
+        if (!isOffered()) {
+            return;
+        }
+        long[] rows = new long[lists.size() + 1];
+        boolean[] hasNulls = new boolean[rows.length];
         long elements = 0;
-        for (Piece piece : pieces) {
-            piece.firstElement = elements;
-            elements += piece.elements;
-            rows += piece.rows;
-            hasMask |= piece.nulls > 0;
+        for (ColumnPiece piece : pieces) {
+            elements = piece.place(rows, elements, hasNulls);
         }
-        switch (kind.form()) {
-            case NUMBERS -> offers.add(Offer.array(whole, kind.dtype(), List.of(rows)));
-            case STRINGS -> offers.addAll(Offer.strings(whole, rows, elements));
-            case BYTES -> offers.addAll(Offer.bytes(whole, rows, elements));
-            case LISTS -> offers.addAll(Offer.ragged(whole, kind.dtype(), rows, elements));
+        for (int depth = 0; depth < lists.size(); depth++) {
+            String list = level + lists.get(depth);
+            maskOffers[depth] = NONE;
+            if (ownsList[depth]) {
+                offsetsOffers[depth] = offers.size();
+                offers.add(Offer.array(list + OFFSETS, "<i8", List.of(rows[depth] + 1)));
+                maskOffers[depth] = offerMask(offers, list, rows[depth], hasNulls[depth]);
+            }
         }
-        if (hasMask) {
-            offers.add(Offer.array(whole + MASK, "|b1", List.of(rows)));
+        firstOffer = offers.size();
+        offerRows(offers, rows[lists.size()], elements);
+        maskOffers[lists.size()] = offerMask(offers, whole, rows[lists.size()], hasNulls[lists.size()] && !areNames);
+        if (words != null) {
+            classesOffer = offers.size();
+            offerClasses(offers, words);
         }
     }
 
-    /** The part of a column that one file has. */
-    static final class Piece {
-        private final int file;
-        private final OpenedFile opened;
-        private final ColumnSchema schema;
-        private final long firstRow;
-        private final long rows;
-        private long nulls;
-        private long elements;
-        private long firstElement;
-
-        Piece(int file, OpenedFile opened, ColumnSchema schema, long firstRow, long nulls) {
-            this.file = file;
-            this.opened = opened;
-            this.schema = schema;
-            this.firstRow = firstRow;
-            this.rows = opened.reader().getFileMetaData().numRows();
-            this.nulls = nulls;
+    private static int offerMask(List<Offer> offers, String column, long rows, boolean hasNulls) {
+        if (!hasNulls) {
+            return NONE;
         }
+        offers.add(Offer.array(column + MASK, "|b1", List.of(rows)));
+        return offers.size() - 1;
+    }
 
-        /** Opens it; null where it has no rows, as the library takes what some writers write then for damage. */
-        private @Nullable ColumnReader open(TableColumn column) throws IOException {
-            if (rows == 0) {
-                return null;
+    private void offerRows(List<Offer> offers, long rows, long elements) {
+        switch (kind.form()) {
+            case NUMBERS -> {
+                List<Long> shape = new ArrayList<>(List.of(rows));
+                shape.addAll(kind.cell());
+                offers.add(Offer.array(whole, kind.dtype(), shape));
             }
-            requirePages(column);
-            ParquetFileReader.ColumnReaderBuilder builder =
-                    opened.only(schema.columnIndex()).buildColumnReader(0);
-            if (schema.maxRepetitionLevel() > 0) {
-                builder.batchSize(batchRows());
-            } else if (rows < LEAST_BATCH_ROWS) {
-                builder.batchSize((int) rows);
-            }
-            return builder.build();
+            case CODES ->
+                offers.add(
+                        Offer.array(whole, itemBytes() == kind.itemBytes() ? kind.dtype() : INTEGERS, List.of(rows)));
+            case STRINGS -> offers.addAll(Offer.strings(whole, rows, elements));
+            case BYTES -> offers.addAll(Offer.bytes(whole, rows, elements));
+            case LISTS ->
+                offers.addAll(Offer.ragged(
+                        whole, kind.dtype(), rows, elements, kind.lists().size()));
         }
+    }
 
-        private List<RowGroup> rowGroups() {
-            return opened.reader().getFileMetaData().rowGroups();
-        }
-
-        private void requirePages(TableColumn column) throws IOException {
-            try {
-                for (RowGroup group : rowGroups()) {
-                    ColumnPages.require(opened.file(), group.columns().get(schema.columnIndex()));
-                }
-            } catch (ColumnPages.BadPage e) {
-                throw BadSource.damaged(file, e.offset(), column.name, String.valueOf(e.getMessage()));
-            } catch (IOException e) {
-                throw BadSource.unreadable(file, column.name, e);
-            }
-        }
-
-        private int batchRows() {
-            long values = 0;
-            for (RowGroup group : rowGroups()) {
-                values += group.columns().get(schema.columnIndex()).metaData().numValues();
-            }
-            long listLength = Math.max(1, values / rows);
-            return (int) Math.clamp(BATCH_ELEMENTS / listLength, 1, rows);
-        }
-
-        /** Returns whether reading may show that the column cannot be loaded: its metadata do not rule out nulls in its lists. */
-        boolean mayBeRefused(TableColumn column) {
-            return column.kind.form() == ColumnKind.Form.LISTS && nulls != 0;
-        }
-
-        /** Counts elements or bytes, and nulls, if the metadata do not. */
-        void measure(TableColumn column, ReadProgress progress, RefusedColumns refused) throws IOException {
-            boolean isNumbers = column.kind.form() == ColumnKind.Form.NUMBERS;
-            if (isNumbers && nulls >= 0) {
-                return;
-            }
-            try (ColumnReader values = open(column)) {
-                nulls = 0;
-                while (values != null && values.nextBatch()) {
-                    Batch batch = new Batch(values, schema, column.kind);
-                    if (batch.hasNullsInLists()) {
-                        refused.add(file, column.name, "its lists have nulls, which no mask could show");
-                        return;
-                    }
-                    nulls += batch.nullRows();
-                    elements += isNumbers ? 0 : batch.elements();
-                    progress.looked(batch.rows());
-                }
-            } catch (RuntimeException | OutOfMemoryError | StackOverflowError e) {
-                throw refusal(column, e);
-            }
-        }
-
-        /** Writes this part of every array of the column. */
-        void write(TableColumn column, Output output) throws IOException {
-            ColumnKind kind = column.kind;
-            int first = column.firstOffer;
-            boolean isNumbers = kind.form() == ColumnKind.Form.NUMBERS;
-            long row = firstRow;
-            long element = firstElement;
-            ByteSequence offsets = null;
-            ByteSequence lengths = null;
-            if (!isNumbers) {
-                boolean isFirst = this == column.pieces.get(0);
-                offsets = new ByteSequence(output, first + 1, isFirst ? 0 : (firstRow + 1) * Long.BYTES);
-                if (isFirst) {
-                    offsets.putLong(0);
-                }
-                lengths = kind.form() == ColumnKind.Form.LISTS
-                        ? new ByteSequence(output, first + 2, firstRow * Long.BYTES)
-                        : null;
-            }
-            try (ColumnReader values = open(column)) {
-                while (values != null && values.nextBatch()) {
-                    Batch batch = new Batch(values, schema, kind);
-                    if (batch.rows() > firstRow + rows - row) {
-                        throw wrongRows(column, row - firstRow + batch.rows());
-                    }
-                    if (column.hasMask) {
-                        batch.putMask(output.at(column.maskOffer(), row, batch.rows()));
-                    } else if (schema.maxDefinitionLevel() > 0 && batch.nullRows() > 0) {
-                        throw BadSource.damaged(
-                                file,
-                                BadSource.NOWHERE,
-                                column.name,
-                                "its metadata says that no row is null, and some are");
-                    }
-                    if (offsets == null) {
-                        batch.putNumbers(output.at(first, row * kind.itemBytes(), batch.rows() * kind.itemBytes()));
-                    } else {
-                        int bytes = Math.multiplyExact(batch.elements(), kind.itemBytes());
-                        batch.putElements(output.at(first, element * kind.itemBytes(), bytes));
-                        batch.putEnds(element, offsets, lengths);
-                        element += batch.elements();
-                    }
-                    row += batch.rows();
-                }
-                if (offsets != null) {
-                    offsets.flush();
-                }
-                if (lengths != null) {
-                    lengths.flush();
-                }
-            } catch (RuntimeException | OutOfMemoryError | StackOverflowError e) {
-                throw refusal(column, e);
-            }
-            if (row != firstRow + rows) {
-                throw wrongRows(column, row - firstRow);
-            }
-        }
-
-        private BadSource wrongRows(TableColumn column, long found) {
-            return BadSource.damaged(
-                    file, BadSource.NOWHERE, column.name, "it has " + found + " rows where the file says " + rows);
-        }
-
-        private BadSource refusal(TableColumn column, Throwable failure) {
-            return BadSource.unreadable(file, column.name, failure);
+    private void offerClasses(List<Offer> offers, Words its) {
+        String column = whole + CLASSES;
+        long count = its.all().size();
+        switch (Objects.requireNonNull(kind.words()).form()) {
+            case STRINGS -> offers.addAll(Offer.strings(column, count, its.byteSize()));
+            case BYTES -> offers.addAll(Offer.bytes(column, count, its.byteSize()));
+            default -> offers.add(Offer.array(column, its.kind().dtype(), List.of(count)));
         }
     }
 }

@@ -92,14 +92,14 @@ class ParquetReaderTest {
 
     @ParameterizedTest
     @CsvSource({
-        "decimal, its type is not one that numpy or a column has: FIXED_LEN_BYTE_ARRAY DECIMAL",
-        "deep, its type is not one that numpy or a column has: INT64 in lists",
-        "words, its type is not one that numpy or a column has: BYTE_ARRAY",
-        "map, its type is not one that numpy or a column has",
-        "holes, its lists have nulls",
+        "decimal, decimal, 'no array can hold its type: decimal(10, 2)'",
+        "deep, deep, row 1 of a batch has lists of different lengths within each other",
+        "words, words.items, 'no array can hold its type: decimal(2, 1)'",
+        "map, map.items/value, 'no array can hold its type: decimal(3, 1)'",
+        "holes, holes, rows have nulls in them",
     })
-    void whatCannotBeReadIsRefusedByItsName(String column, String reason) {
-        assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), GOLDEN.resolve("refused.parquet"), column))
+    void whatCannotBeReadIsRefusedByItsName(String wanted, String column, String reason) {
+        assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), GOLDEN.resolve("refused.parquet"), wanted))
                 .isInstanceOfSatisfying(
                         BadSource.class, e -> assertThat(e.column()).isEqualTo(column))
                 .hasMessageContaining(reason);
@@ -109,12 +109,12 @@ class ParquetReaderTest {
     void listsInStructsAndStructsInListsHaveNamesOfTheirOwn() throws IOException {
         Path file = GOLDEN.resolve("nested.parquet");
 
-        assertThat(texts(ReadArrays.of(new ParquetReader(), file, "s", "points")))
+        assertThat(texts(ReadArrays.of(new ParquetReader(), file)))
                 .containsExactlyInAnyOrderEntriesOf(expected("nested.parquet"));
         assertThat(ReadArrays.of(new ParquetReader(), file, "xs"))
                 .containsOnlyKeys("s/box/xs/values", "s/box/xs/offsets", "s/box/xs/shapes");
-        assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), file, "codes"))
-                .hasMessageContaining("INT32 in maps");
+        assertThat(ReadArrays.of(new ParquetReader(), file, "points/y", "codes.items/key"))
+                .containsOnlyKeys("points.offsets", "points.items/y", "codes.offsets", "codes.items/key");
     }
 
     @ParameterizedTest
@@ -139,6 +139,55 @@ class ParquetReaderTest {
 
         assertThat(texts(ReadArrays.of(new ParquetReader(), file, allButTheMap)))
                 .containsExactlyInAnyOrderEntriesOf(expected("durations.parquet"));
+    }
+
+    @Test
+    void repeatedFieldsWithoutTheMarkOfAListAreLists() throws IOException {
+        Map<String, ReadArrays.Read> found = ReadArrays.of(new ParquetReader(), GOLDEN.resolve("bare-lists.parquet"));
+
+        assertThat(found)
+                .containsOnlyKeys(
+                        "x/list.offsets",
+                        "x/list.items/element",
+                        "s/x/list.offsets",
+                        "s/x/list.mask",
+                        "s/x/list.items/element");
+        assertThat(found.get("x/list.offsets").longs()).containsExactly(0L, 2L, 2L, 3L, 3L);
+        assertThat(found.get("s/x/list.offsets").longs()).containsExactly(0L, 2L, 2L, 3L, 3L);
+        assertThat(found.get("s/x/list.mask").bytes()).containsExactly(0, 0, 0, 1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "lengths, 'it cannot be read (its Arrow schema says that lists have 2 elements, and one has 1)'",
+        "boxes, 'it cannot be read (its Arrow schema says that lists have 2 elements, and one has 1)'",
+        "parts, 'it cannot be read (its Arrow schema says seconds, and a value has a part of one: milliseconds=1500)'",
+    })
+    void anArrowSchemaThatTheValuesContradictRefusesTheColumn(String column, String reason) {
+        assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), GOLDEN.resolve("lying-schema.parquet"), column))
+                .isInstanceOfSatisfying(
+                        BadSource.class, e -> assertThat(e.column()).isEqualTo(column))
+                .hasMessage(reason);
+    }
+
+    @Test
+    void anArrowSchemaOfOtherTypesIsIgnored() throws IOException {
+        Map<String, ReadArrays.Read> found = ReadArrays.of(
+                new ParquetReader(),
+                GOLDEN.resolve("lying-schema.parquet"),
+                "number",
+                "stamp",
+                "text",
+                "bare",
+                "days",
+                "list");
+
+        assertThat(found.keySet())
+                .contains("number", "stamp", "text/bytes", "bare", "days", "list/values")
+                .hasSize(9);
+        assertThat(found.values())
+                .extracting(read -> read.offer().dtype())
+                .containsExactly("<i4", "<M8[us]", "|u1", "<i8", "<i8", "<i4", "<i8", "<i8", "<i8");
     }
 
     @Test
@@ -182,7 +231,7 @@ class ParquetReaderTest {
         assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), GOLDEN.resolve("geometry.parquet")))
                 .isInstanceOfSatisfying(
                         BadSource.class, e -> assertThat(e.remedy()).isEqualTo("load others with --columns good"))
-                .hasMessageStartingWith("its type is not one that numpy or a column has: BYTE_ARRAY GEOMETRY({")
+                .hasMessageStartingWith("no array can hold its type: BYTE_ARRAY GEOMETRY({")
                 .hasMessageEndingWith("…");
     }
 
@@ -206,8 +255,21 @@ class ParquetReaderTest {
     void aDamagedFileIsAnIoExceptionAtMost() throws IOException {
         List<byte[]> wholes = new ArrayList<>();
         for (String name : List.of(
-                "dictionary", "nested", "plain", "gzip", "zstd", "brotli", "lz4", "refused", "durations", "names")) {
+                "dictionary",
+                "nested",
+                "plain",
+                "gzip",
+                "zstd",
+                "brotli",
+                "lz4",
+                "refused",
+                "durations",
+                "names",
+                "bare-lists")) {
             wholes.add(Files.readAllBytes(GOLDEN.resolve(name + ".parquet")));
+        }
+        for (String pieces : List.of("types.parquet", "types-in-pieces.parquet")) {
+            wholes.add(Files.readAllBytes(EveryFormatTest.TABLES.resolve(pieces)));
         }
         for (String codec : List.of("none", "snappy", "gzip", "zstd", "lz4", "brotli")) {
             wholes.add(Files.readAllBytes(GOLDEN.resolve("tiny/" + codec + "-1.parquet")));
@@ -305,10 +367,12 @@ class ParquetReaderTest {
                 .isInstanceOfSatisfying(
                         BadSource.class,
                         e -> assertThat(e.remedy())
-                                .startsWith("load others with --columns good, or write decimals as doubles"))
-                .hasMessageStartingWith("5 columns cannot be read: decimal (its type is not one")
-                .hasMessageContaining("holes (its lists have nulls, which no mask could show)")
-                .hasMessageContaining("words (its type is not one that numpy or a column has: BYTE_ARRAY");
+                                .startsWith(
+                                        "load others with --columns good,map.items/key, or write decimals as doubles"))
+                .hasMessageStartingWith(
+                        "5 columns cannot be read: decimal (no array can hold its type: decimal(10, 2))")
+                .hasMessageContaining("holes (rows have nulls in them)")
+                .hasMessageContaining("words.items (no array can hold its type: decimal(2, 1))");
     }
 
     @Test

@@ -1,0 +1,235 @@
+package dev.larder.readers.parquet;
+
+import dev.hardwood.internal.reader.DictionaryParser;
+import dev.hardwood.internal.reader.HardwoodContextImpl;
+import dev.hardwood.metadata.ColumnChunk;
+import dev.hardwood.metadata.ColumnMetaData;
+import dev.hardwood.metadata.RowGroup;
+import dev.hardwood.metadata.Statistics;
+import dev.hardwood.reader.ColumnReader;
+import dev.hardwood.reader.ParquetFileReader;
+import dev.hardwood.schema.ColumnSchema;
+import dev.larder.reader.BadSource;
+import dev.larder.reader.Output;
+import dev.larder.reader.ReadProgress;
+import dev.larder.reader.RefusedColumns;
+import java.io.IOException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The part of a column that one file has. */
+final class ColumnPiece {
+    /** How many elements of lists are decoded at a time: the library counts rows, and would decode lists of any length a row group at once. */
+    private static final int BATCH_ELEMENTS = 1 << 18;
+
+    /** The library takes memory for as many rows as this, or more, however few there are. */
+    private static final int LEAST_BATCH_ROWS = 16_384;
+
+    private static final long UNKNOWN = -1;
+
+    private final int file;
+    private final OpenedFile opened;
+    private final ColumnSchema schema;
+    private final TableColumn column;
+    private final long[] firstRows;
+    private final long[] rows;
+    private final boolean[] hasNulls;
+
+    /** How many nulls and empty lists the metadata tells of, {@link #UNKNOWN} if it does not. */
+    private final long nulls;
+
+    private boolean hasValues;
+    private long elements;
+    private long firstElement;
+
+    ColumnPiece(int file, OpenedFile opened, ColumnSchema schema, TableColumn column) {
+        this.file = file;
+        this.opened = opened;
+        this.schema = schema;
+        this.column = column;
+        this.firstRows = new long[column.depth() + 1];
+        this.rows = new long[column.depth() + 1];
+        this.hasNulls = new boolean[column.depth() + 1];
+        this.rows[0] = opened.reader().getFileMetaData().numRows();
+        this.nulls = nulls();
+    }
+
+    int file() {
+        return file;
+    }
+
+    ColumnSchema schema() {
+        return schema;
+    }
+
+    /** Returns where its rows at a depth begin among those of all pieces. */
+    long firstRow(int depth) {
+        return firstRows[depth];
+    }
+
+    long rows(int depth) {
+        return rows[depth];
+    }
+
+    long firstElement() {
+        return firstElement;
+    }
+
+    long elements() {
+        return elements;
+    }
+
+    /** Tells whether any row was found that is not null, if it was measured by its values. */
+    boolean hasValues() {
+        return hasValues;
+    }
+
+    /** Places it behind the rows and elements of the pieces before it; returns the elements with its own. */
+    long place(long[] rowsBefore, long elementsBefore, boolean[] anyNulls) {
+        for (int depth = 0; depth < rows.length; depth++) {
+            firstRows[depth] = rowsBefore[depth];
+            rowsBefore[depth] += rows[depth];
+            anyNulls[depth] |= hasNulls[depth];
+        }
+        firstElement = elementsBefore;
+        return elementsBefore + elements;
+    }
+
+    /** Opens it; null where it has no rows, as the library takes what some writers write then for damage. */
+    private @Nullable ColumnReader open() throws IOException {
+        if (rows[0] == 0) {
+            return null;
+        }
+        requirePages();
+        ParquetFileReader.ColumnReaderBuilder builder =
+                opened.only(schema.columnIndex()).buildColumnReader(0);
+        if (schema.maxRepetitionLevel() > 0) {
+            builder.batchSize(batchRows());
+        } else if (rows[0] < LEAST_BATCH_ROWS) {
+            builder.batchSize((int) rows[0]);
+        }
+        return builder.build();
+    }
+
+    private List<ColumnChunk> chunks() {
+        return opened.reader().getFileMetaData().rowGroups().stream()
+                .map(RowGroup::columns)
+                .map(columns -> columns.get(schema.columnIndex()))
+                .toList();
+    }
+
+    private void requirePages() throws IOException {
+        try {
+            for (ColumnChunk chunk : chunks()) {
+                ColumnPages.require(opened.file(), chunk);
+            }
+        } catch (ColumnPages.BadPage e) {
+            throw BadSource.damaged(file, e.offset(), column.name(), String.valueOf(e.getMessage()));
+        } catch (IOException e) {
+            throw BadSource.unreadable(file, column.name(), e);
+        }
+    }
+
+    private int batchRows() {
+        long values = chunks().stream()
+                .mapToLong(chunk -> chunk.metaData().numValues())
+                .sum();
+        long listLength = Math.max(1, values / rows[0]);
+        return (int) Math.clamp(BATCH_ELEMENTS / listLength, 1, rows[0]);
+    }
+
+    private long nulls() {
+        if (schema.maxDefinitionLevel() == 0) {
+            return 0;
+        }
+        long sum = 0;
+        for (ColumnChunk chunk : chunks()) {
+            Statistics statistics = chunk.metaData().statistics();
+            if (statistics == null || statistics.nullCount() == null) {
+                return UNKNOWN;
+            }
+            sum += statistics.nullCount();
+        }
+        return sum;
+    }
+
+    /** Returns whether reading may show that the column cannot be loaded: its metadata do not rule out nulls in its lists. */
+    boolean mayBeRefused() {
+        return !column.kind().lists().isEmpty()
+                && (nulls != 0 || column.kind().lists().size() > 1);
+    }
+
+    /** Counts rows, elements or bytes, and nulls, if the metadata do not. */
+    void measure(ReadProgress progress, RefusedColumns refused) throws IOException {
+        if (isMeasured()) {
+            return;
+        }
+        ColumnKind kind = column.kind();
+        boolean hasElements = kind.form() != ColumnKind.Form.NUMBERS && kind.form() != ColumnKind.Form.CODES;
+        try (ColumnReader values = open()) {
+            Words words = column.words();
+            if (words != null && values != null) {
+                takeDictionaries(words);
+            }
+            while (values != null && values.nextBatch()) {
+                Batch batch = new Batch(values, schema, kind, column.depth());
+                String objection = batch.objection();
+                if (!objection.isEmpty()) {
+                    refused.add(file, column.name(), objection);
+                    return;
+                }
+                for (int depth = 0; depth < rows.length; depth++) {
+                    hasNulls[depth] |= batch.hasNulls(depth);
+                    rows[depth] += depth == 0 ? 0 : batch.rows(depth);
+                }
+                hasValues |= !batch.isAllNull();
+                elements += hasElements ? batch.elements() : 0;
+                if (words != null) {
+                    batch.takeCodes(words, code -> {});
+                }
+                progress.looked(batch.rows(0));
+            }
+        } catch (RuntimeException | OutOfMemoryError | StackOverflowError e) {
+            throw refusal(e);
+        }
+    }
+
+    /** Takes from the metadata what it says; returns whether that is all. What it says is compared with the values when they are written. */
+    private boolean isMeasured() {
+        hasNulls[0] = schema.maxRepetitionLevel() == 0 && nulls > 0;
+        boolean isOfNumbers = column.kind().form() == ColumnKind.Form.NUMBERS && column.depth() == 0;
+        // pyarrow does not count empty lists among the nulls: so how many elements lists have is known only if all have
+        // the same number
+        return isOfNumbers && nulls != UNKNOWN && (nulls == 0 || schema.maxRepetitionLevel() == 0);
+    }
+
+    private void takeDictionaries(Words words) throws IOException {
+        for (ColumnChunk chunk : chunks()) {
+            ColumnMetaData meta = chunk.metaData();
+            if (meta.dictionaryPageOffset() != null && meta.numValues() > 0) {
+                words.take(DictionaryParser.parse(
+                        opened.file().readRange(chunk.chunkStartOffset(), Math.toIntExact(meta.totalCompressedSize())),
+                        schema,
+                        meta,
+                        (HardwoodContextImpl) opened.context()));
+            }
+        }
+    }
+
+    /** Writes it into every array of the column. */
+    void write(Output output, ListOffsets seen) throws IOException {
+        PieceWriter writer = new PieceWriter(column, this, output);
+        try (ColumnReader values = open()) {
+            while (values != null && values.nextBatch()) {
+                writer.write(new Batch(values, schema, column.kind(), column.depth()));
+            }
+            writer.finish(seen);
+        } catch (RuntimeException | OutOfMemoryError | StackOverflowError e) {
+            throw refusal(e);
+        }
+    }
+
+    private BadSource refusal(Throwable failure) {
+        return BadSource.unreadable(file, column.name(), failure);
+    }
+}

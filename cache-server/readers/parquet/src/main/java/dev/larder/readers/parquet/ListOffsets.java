@@ -1,0 +1,25 @@
+package dev.larder.readers.parquet;
+
+import dev.larder.reader.BadSource;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Compares where the columns below one list of items have its rows begin: each has that by itself, one of them is believed, and the items of
+ * the others would belong to other rows. Thread-safe.
+ */
+final class ListOffsets {
+    private final Map<String, Long> hashes = new ConcurrentHashMap<>();
+
+    /** Fails where another column of the same file and list has other offsets. */
+    void require(int file, String column, String list, long hash) throws BadSource {
+        Long other = hashes.putIfAbsent(file + "/" + list, hash);
+        if (other != null && hash != other) {
+            throw BadSource.damaged(
+                    file,
+                    BadSource.NOWHERE,
+                    column,
+                    "its lists " + list + " have other lengths than those of a field beside it");
+        }
+    }
+}
