@@ -5,8 +5,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.file.Path;
 import java.util.AbstractList;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import java.util.RandomAccess;
@@ -22,6 +20,7 @@ public final class JoinedData implements ArrayData {
     private final List<FileRegion> regions;
     private final @Nullable IntFunction<SourceIdentity> identities;
     private final @Nullable Beginning beginning;
+    private final boolean ownsParts;
 
     /**
      * How files have to begin.
@@ -31,20 +30,33 @@ public final class JoinedData implements ArrayData {
      */
     private record Beginning(Predicate<ByteBuffer> fits, Consumer<Path> require) {}
 
-    /** Joins parts in the order of their bytes. */
-    public JoinedData(List<ArrayData> parts) {
-        this(List.copyOf(parts), regions(parts), null, null);
+    /** Joins the data of arrays in their order. */
+    public static JoinedData of(List<SourceArray> arrays) {
+        List<ArrayData> parts = arrays.stream().map(SourceArray::data).toList();
+        if (parts.stream().anyMatch(part -> part.regions().isEmpty())) {
+            return new JoinedData(parts, List.of(), null, null, true);
+        }
+        RegionTable regions = new RegionTable();
+        for (SourceArray array : arrays) {
+            List<FileRegion> its = array.data().regions();
+            for (int i = 0; i < its.size(); i++) {
+                regions.add(array.identityOf(i), its.get(i).offset(), its.get(i).byteSize());
+            }
+        }
+        return new JoinedData(parts, regions, regions::file, null, true);
     }
 
     private JoinedData(
             List<ArrayData> parts,
             List<FileRegion> regions,
             @Nullable IntFunction<SourceIdentity> identities,
-            @Nullable Beginning beginning) {
+            @Nullable Beginning beginning,
+            boolean ownsParts) {
         this.parts = parts;
         this.regions = regions;
         this.identities = identities;
         this.beginning = beginning;
+        this.ownsParts = ownsParts;
     }
 
     /** Joins stretches of files; keeps nothing but the table of them. */
@@ -60,7 +72,7 @@ public final class JoinedData implements ArrayData {
                 return regions.size();
             }
         };
-        return new JoinedData(parts, regions, regions::file, null);
+        return new JoinedData(parts, regions, regions::file, null, false);
     }
 
     /** Joins whole files; keeps nothing but the table of them. */
@@ -94,7 +106,8 @@ public final class JoinedData implements ArrayData {
                 },
                 regions,
                 region -> files.get(regions.index(region)),
-                beginning);
+                beginning,
+                false);
     }
 
     @Override
@@ -144,19 +157,6 @@ public final class JoinedData implements ArrayData {
         return regions;
     }
 
-    /** Returns the regions of all parts that have bytes; none where a part has to be unpacked. */
-    private static List<FileRegion> regions(List<ArrayData> parts) {
-        List<FileRegion> regions = new ArrayList<>(parts.size());
-        for (ArrayData part : parts) {
-            List<FileRegion> found = part.regions();
-            if (found.isEmpty()) {
-                return List.of();
-            }
-            found.stream().filter(region -> region.byteSize() > 0).forEach(regions::add);
-        }
-        return Collections.unmodifiableList(regions);
-    }
-
     @Override
     public ReadableByteChannel open() {
         return new Sequence(parts.iterator());
@@ -164,7 +164,7 @@ public final class JoinedData implements ArrayData {
 
     @Override
     public void release() {
-        if (identities == null) {
+        if (ownsParts) {
             parts.forEach(ArrayData::release);
         }
     }

@@ -58,6 +58,12 @@ public record SourceArray(
         return files.get(0).file();
     }
 
+    /** Returns the file of a region as it was when it was checked. */
+    public SourceIdentity identityOf(int region) {
+        SourceIdentity known = data.identityOf(region);
+        return known == null ? files.get(0) : known;
+    }
+
     /** Returns how many files some arrays are read from. */
     public static long fileCount(List<SourceArray> arrays) {
         Set<FileTable> tables =
