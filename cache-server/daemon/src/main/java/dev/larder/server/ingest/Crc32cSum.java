@@ -13,7 +13,7 @@ public final class Crc32cSum {
 
     private Crc32cSum() {}
 
-    /** Returns the CRC32C of two stretches, one behind the other, of which the second has {@code secondBytes}. */
+    /** Returns the CRC32C of two stretches, one behind the other. The second has {@code secondBytes}. */
     public static int of(int first, int second, long secondBytes) {
         return followedBy(first, secondBytes) ^ second;
     }

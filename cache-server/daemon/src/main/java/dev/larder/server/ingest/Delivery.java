@@ -11,43 +11,41 @@ import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.space.Reservation;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /**
- * What becomes of the arrays of one dataset: most are copied from their sources; what a reader has written as the store would have is
- * taken over, as from a client that builds a dataset.
+ * Divides the arrays of one dataset: most are copied from their sources. If a reader wrote a file as the store would, the file is moved,
+ * like a file of a client that builds a dataset.
  *
- * @param copied where everything goes that is copied
- * @param moved the files that are taken over
+ * @param copied the place of each array that is copied
+ * @param moved the arrays of the moved files
  */
 record Delivery(LoadPlan copied, List<SourceArray> moved) {
-    /** Returns how many bytes of arrays readers write. */
+    /** Returns how many bytes readers write. */
     static long byteSize(List<SourceArray> arrays) {
         return ByteSums.sum(arrays.stream()
                 .filter(array -> array.data() instanceof DeliveredData)
                 .mapToLong(SourceArray::byteSize));
     }
 
-    /** Has readers write their arrays. The reservation has room for every array once, and grows by what is copied of these. */
+    /**
+     * Lets readers write their arrays. The reservation has room for every array once; it grows by the arrays that are written and copied.
+     */
     static Delivery of(
             List<SourceArray> arrays, LoadPlan plan, PackRule packs, Reservation reservation, LoadProgress progress) {
-        if (arrays.stream().noneMatch(array -> array.data() instanceof DeliveredData)) {
+        Set<ArrayName> written = arrays.stream()
+                .filter(array -> array.data() instanceof DeliveredData)
+                .map(SourceArray::name)
+                .collect(Collectors.toSet());
+        if (written.isEmpty()) {
             return new Delivery(plan, List.of());
         }
-        List<SourceArray> all = new ArrayList<>();
-        Set<ArrayName> written = new HashSet<>();
-        for (SourceArray array : arrays) {
-            SourceArray delivered = delivered(array, progress);
-            all.add(delivered);
-            if (array.data() instanceof DeliveredData) {
-                written.add(array.name());
-            }
-        }
+        List<SourceArray> all =
+                arrays.stream().map(array -> delivered(array, progress)).toList();
         Predicate<SourceArray> isWritten = array -> written.contains(array.name());
         Predicate<SourceArray> isMoved =
                 packs.packed(all).negate().and(isWritten).and(array -> StoredAsIs.fits(array, folder(array)));
@@ -72,14 +70,13 @@ record Delivery(LoadPlan copied, List<SourceArray> moved) {
         return new SourceArray(array.name(), array.header(), written, List.of(file), array.part());
     }
 
-    /** Takes the files over, and returns those that somebody can still write to: they have to be copied. */
-    List<SourceArray> moveTo(IncomingVersion version, LoadProgress progress) {
-        List<SourceArray> stillWritten = new ArrayList<>();
-        for (SourceArray array : moved) {
-            if (!StoredAsIs.move(array, version, progress)) {
-                stillWritten.add(array);
-            }
+    /** Moves files, and returns the plan of the other arrays, which are copied. They include a file that a process can still write to. */
+    LoadPlan moveTo(IncomingVersion version, PackRule packs, Reservation reservation, LoadProgress progress) {
+        List<SourceArray> stillWritten = StoredAsIs.moveAll(moved, version, progress);
+        if (stillWritten.isEmpty()) {
+            return copied;
         }
-        return stillWritten;
+        reservation.grow(LoadPlan.of(stillWritten, packs).storedBytes());
+        return copied.with(stillWritten, packs);
     }
 }

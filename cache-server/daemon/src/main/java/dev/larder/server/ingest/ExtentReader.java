@@ -2,7 +2,7 @@ package dev.larder.server.ingest;
 
 import dev.larder.error.LarderException;
 import dev.larder.internal.posix.ScatterList;
-import dev.larder.server.source.Extents;
+import dev.larder.server.ingest.Stretch.Piece;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.source.SourceReader;
@@ -13,8 +13,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the extents of batches in the order in which they lie in files. One read fills the memory of several segments if their extents
- * are close together. Belongs to one thread; owns the descriptor of the file that it reads.
+ * Reads the extents of stretches in the order of their bytes in files. One read fills memory of several segments if the extents are close
+ * together. Belongs to one thread; owns the descriptor of the file that it reads.
  */
 final class ExtentReader implements AutoCloseable {
     /** Small enough that the checksums find the bytes of the last read in the cache. */
@@ -36,95 +36,69 @@ final class ExtentReader implements AutoCloseable {
     private @Nullable SourceIdentity file;
     private long position;
 
-    /** Bytes of an extent that the next read fills; {@code position} is where they start in the file. */
-    private record Piece(SegmentBatch batch, Stretch stretch, int extent, long position, ByteBuffer bytes) {}
-
     private ExtentReader(LoadProgress progress) {
         this.progress = progress;
         memory.clear();
     }
 
-    /** Copies batches together; each is of another segment. */
-    static void copy(List<SegmentBatch> batches, LoadProgress progress) {
-        for (int i = 0; i < batches.size(); i++) {
-            batches.get(i).begin(i, batches.size());
+    /** Copies stretches of different segments together. */
+    static void copy(List<Stretch> stretches, LoadProgress progress) {
+        for (int i = 0; i < stretches.size(); i++) {
+            stretches.get(i).begin(i, stretches.size());
         }
         try (ExtentReader reader = new ExtentReader(progress)) {
-            reader.copy(batches);
-        }
-        batches.forEach(SegmentBatch::finish);
-    }
-
-    private void copy(List<SegmentBatch> batches) {
-        for (SegmentBatch next = next(batches); next != null; next = next(batches)) {
-            if (isStreamOrEmpty(next)) {
-                read();
-                next.copyStream(progress);
-            } else {
-                open(next.stretch().file());
-                take(next);
+            for (Stretch next = reader.next(stretches); next != null; next = reader.next(stretches)) {
+                reader.copyNext(next);
             }
+            reader.endFile();
         }
-        endFile();
+        stretches.forEach(Stretch::finish);
     }
 
-    private static boolean isStreamOrEmpty(SegmentBatch batch) {
-        return batch.stretch().isStream() || batch.stretch().isAtEnd();
-    }
-
-    /** Returns the batch whose next bytes come first in the open file, or any batch of another file; null if none has any. */
-    private @Nullable SegmentBatch next(List<SegmentBatch> batches) {
-        SegmentBatch first = null;
+    /** Returns the stretch with the first next bytes in the open file, else one of another file; null if all are taken. */
+    private @Nullable Stretch next(List<Stretch> stretches) {
+        Stretch first = null;
         long least = Long.MAX_VALUE;
-        for (SegmentBatch batch : batches) {
-            if (batch.isTaken()) {
+        for (Stretch stretch : stretches) {
+            if (stretch.isAtEnd()) {
                 continue;
             }
-            if (isStreamOrEmpty(batch)) {
-                return batch;
-            }
-            Stretch stretch = batch.stretch();
-            long its = stretch.file().equals(file) ? stretch.filePosition() : Long.MAX_VALUE;
-            if (first == null || its < least) {
-                first = batch;
-                least = its;
+            boolean isInFile = stretch.hasExtent() && stretch.file().equals(file);
+            if (first == null || (isInFile && stretch.filePosition() < least)) {
+                first = stretch;
+                least = isInFile ? stretch.filePosition() : Long.MAX_VALUE;
             }
         }
         return first;
     }
 
-    private void open(SourceIdentity next) {
-        if (source == null || !next.equals(file)) {
-            endFile();
-            source = SourceReader.open(next);
-            file = next;
+    private void copyNext(Stretch stretch) {
+        if (!stretch.hasExtent()) {
+            read();
+            stretch.copyStream(progress);
+            return;
         }
-    }
-
-    private void take(SegmentBatch batch) {
-        Stretch stretch = batch.stretch();
-        long start = stretch.filePosition();
-        long gap = start - position - memory.byteSize();
+        if (source == null || !stretch.file().equals(file)) { // extents of one file often follow each other
+            endFile();
+            source = SourceReader.open(stretch.file());
+            file = stretch.file();
+        }
+        long gap = stretch.filePosition() - position - memory.byteSize();
         long wanted = Math.min(STEP_BYTES, stretch.contiguousBytes());
         boolean fits = gap >= 0
                 && gap <= MOST_GAP_BYTES
                 && memory.room() >= 2
                 && memory.byteSize() + gap + wanted <= STEP_BYTES
-                && (batch.hasRoom() || !isAwaited(batch));
+                && (stretch.hasRoom() || pieces.stream().noneMatch(piece -> piece.stretch() == stretch));
         if (!fits) {
             read();
         }
         if (pieces.isEmpty()) {
-            position = start;
+            position = stretch.filePosition();
         } else if (gap > 0) {
             memory.skip(gap);
         }
-        int extent = stretch.extentNumber();
-        pieces.add(new Piece(batch, stretch, extent, start, batch.take(wanted, memory)));
-    }
-
-    private boolean isAwaited(SegmentBatch batch) {
-        return pieces.stream().anyMatch(piece -> piece.batch() == batch);
+        pieces.add(stretch.take(wanted, memory));
     }
 
     /** Fills the pieces. */
@@ -138,17 +112,16 @@ final class ExtentReader implements AutoCloseable {
         }
         long copied = 0;
         for (Piece piece : pieces) {
-            int wanted = piece.bytes().remaining();
-            long its = Math.min(wanted, position + read - piece.position());
-            SourceArray array = piece.stretch().array().source();
+            int wanted = piece.memory().remaining();
+            int its = (int) Math.max(0, Math.min(wanted, position + read - piece.position()));
+            SegmentArray array = piece.part().array();
             if (piece.position() == 0 && its > 0) {
-                requireBeginning(source, array, piece.extent(), piece.bytes().slice(0, (int) its));
+                requireBeginning(source, array.source(), piece.extent(), piece.memory().slice(0, its));
             }
             if (its < wanted) {
-                throw SegmentBatch.unreadable(
-                        array, new IOException("it ends " + (wanted - Math.max(0, its)) + " bytes too early"));
+                throw array.unreadable(new IOException("it ends " + (wanted - its) + " bytes too early"));
             }
-            piece.stretch().checksum().update(piece.bytes());
+            piece.part().checksum().update(piece.memory());
             copied += wanted;
         }
         progress.addBytes(copied);
@@ -158,16 +131,14 @@ final class ExtentReader implements AutoCloseable {
 
     private static void requireBeginning(SourceReader source, SourceArray array, int extent, ByteBuffer first) {
         try {
-            if (array.data() instanceof Extents extents) {
-                extents.requireBeginning(extent, first);
-            }
+            array.requireBeginning(extent, first);
         } catch (LarderException e) {
             source.requireUnchanged(); // a file that changed since the scan is another failure
             throw e;
         }
     }
 
-    /** Reads what is left of the open file, proves that it never changed, and closes it. */
+    /** Fills the last pieces from the open file, proves that it never changed, and closes it. */
     private void endFile() {
         if (source != null) {
             read();

@@ -370,23 +370,15 @@ public final class LoadJob extends Ingest {
             for (int i = 0; i < plans.size(); i++) {
                 deliveries.add(Delivery.of(changed.get(i).arrays(), plans.get(i), packs, reservation, progress));
             }
-            try (Copier copier = new Copier(workers, progress);
-                    Copier late = new Copier(workers, progress)) {
+            try (Copier copier = new Copier(workers, progress)) {
                 for (int i = 0; i < plans.size(); i++) {
                     versions.add(open(changed.get(i)));
-                    reservation.writesTo(versions.get(i).version.folder());
-                    copier.add(versions.get(i).version, deliveries.get(i).copied());
+                    IncomingVersion version = versions.get(i).version;
+                    reservation.writesTo(version.folder());
+                    copier.add(version, deliveries.get(i).moveTo(version, packs, reservation, progress));
                 }
                 copier.start();
-                for (int i = 0; i < plans.size(); i++) {
-                    IncomingVersion version = versions.get(i).version;
-                    LoadPlan stillWritten = LoadPlan.of(deliveries.get(i).moveTo(version, progress), packs);
-                    reservation.grow(stillWritten.storedBytes());
-                    late.add(version, stillWritten);
-                }
                 copier.await();
-                late.start();
-                late.await();
             }
             return publishAll(versions, reservation);
         } finally {

@@ -8,9 +8,10 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
- * Says where in which segment of a new version every array goes. Everything is known before the first byte is written.
+ * The place of every array in the segments of a new version, known before the first byte is written. A plan is carried out once.
  *
  * @param segments the files of the version, the longest first
  */
@@ -19,7 +20,7 @@ record LoadPlan(List<Segment> segments) {
         segments = List.copyOf(segments);
     }
 
-    /** Returns what all segments will occupy. */
+    /** Returns the space that the segments will occupy. */
     long storedBytes() {
         return ByteSums.sum(segments.stream().mapToLong(segment -> Store.storedBytes(segment.byteSize())));
     }
@@ -31,7 +32,7 @@ record LoadPlan(List<Segment> segments) {
         }
     }
 
-    /** Lays the arrays of one dataset out: what the rule says goes into packs, in the order of names, all else into own files. */
+    /** Plans the arrays of one dataset: by the rule some share packs, in the order of their names; each other array has its own file. */
     static LoadPlan of(List<SourceArray> arrays, PackRule rule) {
         Predicate<SourceArray> isPacked = rule.packed(arrays);
         List<SourceArray> packed = arrays.stream()
@@ -42,6 +43,13 @@ record LoadPlan(List<Segment> segments) {
         arrays.stream().filter(isPacked.negate()).map(LoadPlan::alone).forEach(segments::add);
         segments.sort(Comparator.comparingLong(Segment::byteSize).reversed());
         return new LoadPlan(segments);
+    }
+
+    /** Returns a plan for the same arrays and others. */
+    LoadPlan with(List<SourceArray> others, PackRule rule) {
+        Stream<SourceArray> planned =
+                segments.stream().flatMap(segment -> segment.arrays().stream()).map(SegmentArray::source);
+        return others.isEmpty() ? this : of(Stream.concat(planned, others.stream()).toList(), rule);
     }
 
     private static Segment alone(SourceArray array) {

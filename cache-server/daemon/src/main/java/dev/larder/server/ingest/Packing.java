@@ -11,11 +11,11 @@ import java.util.IdentityHashMap;
 import java.util.List;
 
 /**
- * Lays small arrays out back to back, in the order in which they come, each as a complete {@code .npy} image at a multiple of
- * {@link StoreLayout#PACK_ALIGNMENT}.
+ * Places small arrays back to back in packs, in their order. Each is a complete {@code .npy} image at a multiple of {@link
+ * StoreLayout#PACK_ALIGNMENT}.
  */
 final class Packing {
-    /** Thousands of arrays mostly have few headers; where they do not, keeping all would cost more than it saves. */
+    /** Thousands of arrays mostly have few headers. If they have more, keeping all would cost more than it saves. */
     private static final int SHARED_HEADS = 4096;
 
     /** A scan gives equal headers as one object. */

@@ -1,15 +1,13 @@
 package dev.larder.server.ingest;
 
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.npy.NpyHeader;
-import dev.larder.server.source.Extents;
-import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.SourceArray;
-import dev.larder.server.source.SourceIdentity;
+import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
-import java.util.HashMap;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** An array and its place in a segment. Joins the checksums of its stretches while threads copy them. Thread-safe. */
@@ -18,15 +16,14 @@ final class SegmentArray {
     private final long headOffset;
     private final long dataOffset;
     private final @Nullable ByteBuffer sharedHead;
-    private @Nullable Map<Path, SourceIdentity> identities;
     private long bytesLeft;
     private int crc32c;
 
     /**
      * Places an array.
      *
-     * @param headOffset where its {@code .npy} header starts
-     * @param dataOffset where its data starts, right after the header
+     * @param headOffset the offset of its {@code .npy} header
+     * @param dataOffset the offset of its data, right after the header
      * @param sharedHead the bytes of the header if other arrays have the same; null to make them when they are needed
      */
     SegmentArray(SourceArray source, long headOffset, long dataOffset, @Nullable ByteBuffer sharedHead) {
@@ -49,38 +46,30 @@ final class SegmentArray {
         return dataOffset;
     }
 
+    long end() {
+        return dataOffset + source.byteSize();
+    }
+
     /** Returns the bytes of the header. */
     ByteBuffer head() {
         return sharedHead == null ? source.header().encode((int) (dataOffset - headOffset)) : sharedHead.duplicate();
     }
 
-    /** Returns the file of an extent as the scan saw it. */
-    SourceIdentity identityOf(int number, FileRegion extent) {
-        SourceIdentity known = source.data() instanceof Extents extents ? extents.file(number) : null;
-        if (known != null) {
-            return known;
-        }
-        SourceIdentity first = source.files().get(0);
-        return source.files().size() == 1
-                ? first
-                : identities().getOrDefault(extent.file().toAbsolutePath(), first);
-    }
-
-    private synchronized Map<Path, SourceIdentity> identities() {
-        if (identities == null) {
-            Map<Path, SourceIdentity> files = new HashMap<>();
-            source.files().forEach(file -> files.put(file.file(), file));
-            identities = files;
-        }
-        return identities;
-    }
-
-    /** Adds a stretch that is in the segment. Returns true once, when all bytes are there. */
-    synchronized boolean add(Stretch stretch) {
-        crc32c ^= Crc32cSum.followedBy(
-                stretch.crc32c(), source.byteSize() - stretch.end()); // in any order: a CRC is linear
-        bytesLeft -= stretch.byteSize();
+    /** Adds a part that is in the segment. Returns true once, when all bytes are there. */
+    synchronized boolean add(Stretch.Part part) {
+        int crc = (int) part.checksum().getValue();
+        crc32c ^= Crc32cSum.followedBy(crc, source.byteSize() - part.end()); // in any order: a CRC is linear
+        bytesLeft -= part.end() - part.start();
         return bytesLeft == 0;
+    }
+
+    LarderException unreadable(IOException reason) {
+        return Failure.of(ErrorCode.BAD_INPUT, "cannot copy array")
+                .with("array", source.name())
+                .with("file", source.file())
+                .with("reason", reason)
+                .cause(reason)
+                .remedy("check the file and its disk");
     }
 
     /** Returns the entry of the array for the index, once all bytes are there. */

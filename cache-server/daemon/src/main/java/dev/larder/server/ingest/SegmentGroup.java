@@ -2,10 +2,12 @@ package dev.larder.server.ingest;
 
 import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.posix.PageSize;
-import dev.larder.server.source.FileRegion;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * Segments that are filled together, because their extents take turns in the same files: columns of a table that is written in batches
@@ -19,9 +21,10 @@ final class SegmentGroup {
     private static final long NARROW_BYTES = 64 << 10;
 
     /** With fewer, threads would have no work towards the end. */
-    private static final int LEAST_BATCHES_EACH = 2;
+    private static final int LEAST_ROUNDS_EACH = 2;
 
-    private static final long BATCH_BYTES = 8 << 20;
+    /** The length of a stretch in a group of one segment. */
+    static final long STRETCH_BYTES = 8 << 20;
 
     private final List<SegmentCopy> segments;
     private final SegmentCopy longest;
@@ -35,26 +38,16 @@ final class SegmentGroup {
 
     /** Groups the segments of a version for this many threads; the longest groups come first. */
     static List<SegmentGroup> of(List<SegmentCopy> segments, int workers) {
+        Map<Boolean, List<SegmentCopy>> narrow =
+                segments.stream().collect(Collectors.partitioningBy(SegmentGroup::isNarrow));
         List<SegmentGroup> groups = new ArrayList<>();
-        List<SegmentCopy> narrow = new ArrayList<>();
-        for (SegmentCopy segment : segments) {
-            if (isNarrow(segment)) {
-                narrow.add(segment);
-            } else {
-                groups.add(new SegmentGroup(List.of(segment)));
-            }
-        }
-        narrow.sort(
-                Comparator.comparing((SegmentCopy segment) -> extent(segment, 0).file())
-                        .thenComparing(segment -> extent(segment, 0).offset()));
-        long batches = byteSize(narrow) / PageSize.HUGE_BYTES;
-        int most = (int) Math.max(1, Math.min(MOST_SEGMENTS, batches / workers / LEAST_BATCHES_EACH));
-        for (int first = 0, end = 1; first < narrow.size(); first = end++) {
-            while (end < narrow.size() && takeTurns(narrow.get(first), narrow.get(end))) {
-                end++;
-            }
-            groups.addAll(divided(narrow.subList(first, end), most));
-        }
+        narrow.get(false).forEach(segment -> groups.add(new SegmentGroup(List.of(segment))));
+        long rounds = byteSize(narrow.get(true)) / PageSize.HUGE_BYTES;
+        int most = (int) Math.max(1, Math.min(MOST_SEGMENTS, rounds / workers / LEAST_ROUNDS_EACH));
+        Map<List<Object>, List<SegmentCopy>> tables = narrow.get(true).stream()
+                .sorted(Comparator.comparing(segment -> segment.extents().get(0).offset()))
+                .collect(Collectors.groupingBy(SegmentGroup::table, LinkedHashMap::new, Collectors.toList()));
+        tables.values().forEach(columns -> groups.addAll(divided(columns, most)));
         groups.sort(Comparator.comparingLong((SegmentGroup group) -> byteSize(group.segments))
                 .reversed());
         return groups;
@@ -65,17 +58,9 @@ final class SegmentGroup {
         return extents > 1 && segment.byteSize() / extents < NARROW_BYTES;
     }
 
-    /** Returns whether the extents of two segments take turns, judged by the first ones. */
-    private static boolean takeTurns(SegmentCopy first, SegmentCopy other) {
-        FileRegion next = extent(first, 1);
-        FileRegion its = extent(other, 0);
-        return first.extents().size() == other.extents().size()
-                && its.file().equals(extent(first, 0).file())
-                && (its.offset() < next.offset() || !its.file().equals(next.file()));
-    }
-
-    private static FileRegion extent(SegmentCopy segment, int number) {
-        return segment.extents().get(number);
+    /** Returns equal objects for columns of one table: they start in the same file, and have as many batches of rows. */
+    private static List<Object> table(SegmentCopy column) {
+        return List.of(column.extents().get(0).file(), column.extents().size());
     }
 
     private static List<SegmentGroup> divided(List<SegmentCopy> segments, int most) {
@@ -92,32 +77,22 @@ final class SegmentGroup {
         return ByteSums.sum(segments.stream().mapToLong(SegmentCopy::byteSize));
     }
 
-    private long stepBytes() {
-        return segments.size() == 1 ? BATCH_BYTES : PageSize.HUGE_BYTES;
-    }
-
-    /** Returns roughly how many times {@link #next} returns batches. */
-    long roundCount() {
-        return longest.byteSize() / stepBytes()
-                + segments.stream().mapToInt(SegmentCopy::arrayCount).sum()
-                + 1;
-    }
-
     /**
-     * Returns the batches that one thread copies next: from each segment the same share. They meet where huge pages do, because two
-     * threads that share a huge page would both make it. Empty if all are handed out.
+     * Returns the stretches that one thread copies next, from each segment the same share; none if all are handed out. They end where
+     * huge pages do: two threads that share a huge page would both make it.
      */
-    List<SegmentBatch> next() {
-        long end = ByteSums.roundDown(longest.position(), stepBytes()) + stepBytes();
+    List<Stretch> next() {
+        long step = segments.size() == 1 ? STRETCH_BYTES : PageSize.HUGE_BYTES;
+        long end = ByteSums.roundDown(longest.position(), step) + step;
         double share = (double) end / longest.byteSize();
-        List<SegmentBatch> batches = new ArrayList<>();
+        List<Stretch> stretches = new ArrayList<>();
         for (SegmentCopy segment : segments) {
             long itsEnd = share < 1 ? nearestHugePage(segment.byteSize() * share) : Long.MAX_VALUE;
             if (segment.hasNext(itsEnd)) {
-                batches.add(segment.next(itsEnd));
+                stretches.add(segment.next(itsEnd));
             }
         }
-        return batches;
+        return stretches;
     }
 
     private static long nearestHugePage(double offset) {

@@ -42,8 +42,14 @@ final class StoredAsIs {
         }
     }
 
-    /** Moves a file; false, with nothing done, where somebody can still write to it. */
-    static boolean move(SourceArray array, IncomingVersion version, LoadProgress progress) {
+    /** Moves files, and returns the arrays of those that stay because a process can still write to them. */
+    static List<SourceArray> moveAll(List<SourceArray> arrays, IncomingVersion version, LoadProgress progress) {
+        return arrays.stream()
+                .filter(array -> !move(array, version, progress))
+                .toList();
+    }
+
+    private static boolean move(SourceArray array, IncomingVersion version, LoadProgress progress) {
         NpyHeader header = array.header();
         String name = array.name().array();
         String file = StoreLayout.arrayFile(name);

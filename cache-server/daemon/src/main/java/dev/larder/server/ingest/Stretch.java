@@ -2,96 +2,125 @@ package dev.larder.server.ingest;
 
 import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.posix.PageSize;
+import dev.larder.internal.posix.ScatterList;
 import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
+import dev.larder.server.store.SegmentWriter;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ReadableByteChannel;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Consecutive bytes of an array, with the extents that they come from, or a stream. Walks from its first byte to its last. Belongs to
- * one thread at a time.
+ * Consecutive bytes of a segment: headers and data of arrays. Moves from the first byte to the last, over the extents of files, or
+ * the streams, that the data comes from. Belongs to one thread at a time.
  */
 final class Stretch {
-    /** After this many files, a stretch ends at the next huge page. */
-    static final int MANY_FILES = 256;
+    /** After this many files, a stretch ends with its array or at the next huge page. */
+    private static final int MANY_FILES = 256;
 
     /** After this many files, a stretch ends anywhere. */
     private static final int MOST_FILES = 4096;
 
-    private final SegmentArray array;
-    private final List<FileRegion> extents;
-    private final CRC32C crc = new CRC32C();
-    private long start;
-    private long position;
-    private long end;
-    private int fileCount = 1;
-    private int number = -1;
+    private final SegmentCopy segment;
+    private final List<SegmentArray> arrays;
+    private final List<Part> parts = new ArrayList<>();
+    private int index;
+    private long offset;
+    private int endIndex;
+    private long endOffset;
+    private List<FileRegion> extents = List.of();
+    private int number;
     private @Nullable FileRegion extent;
-    private @Nullable SourceIdentity file;
     private long extentOffset;
+    private @Nullable SourceIdentity file;
+    private @Nullable SegmentWriter writer;
+    private @Nullable Part part;
 
-    /** Starts with all bytes of an array. */
-    Stretch(SegmentArray array) {
-        this.array = array;
-        this.extents = array.source().extents();
-        this.end = array.source().byteSize();
-        if (!isStream()) {
-            enterNextExtent();
-        }
+    /** Bytes of one array, and their checksum, which is updated with them in their order. */
+    record Part(SegmentArray array, long start, long end, CRC32C checksum) {}
+
+    /** Memory of the segment for bytes of an extent; {@code position} is their offset in the file. */
+    record Piece(Stretch stretch, Part part, int extent, long position, ByteBuffer memory) {}
+
+    /** Starts with all bytes of a segment. */
+    Stretch(SegmentCopy segment, List<SegmentArray> arrays) {
+        this.segment = segment;
+        this.arrays = arrays;
+        this.endIndex = arrays.size();
+        enterArray(0);
     }
 
     private Stretch(Stretch other) {
-        array = other.array;
+        segment = other.segment;
+        arrays = other.arrays;
+        index = other.index;
+        offset = other.offset;
         extents = other.extents;
-        start = other.position;
-        position = other.position;
-        end = other.end;
         number = other.number;
         extent = other.extent;
         extentOffset = other.extentOffset;
     }
 
-    /** Cuts off the first bytes, at most {@code most}, and fewer if they come from many files. A stream is cut off whole. */
-    Stretch cut(long most) {
+    /** Cuts off the first bytes: up to an offset in the segment, or fewer if they come from many files. A stream is not divided. */
+    Stretch cut(long end) {
         Stretch front = new Stretch(this);
-        if (isStream()) {
-            position = end;
-        } else {
-            front.fileCount = walk(Math.min(end - position, most));
+        for (int files = 0; !isAtEnd() && segmentPosition() < end && files < MANY_FILES; ) {
+            files += cutArray(end - array().dataOffset());
         }
-        front.end = position;
-        start = position;
+        front.endIndex = index;
+        front.endOffset = offset;
         return front;
     }
 
-    private int walk(long most) {
+    /** Moves up to an offset in the current array, at most to its end, and returns how many files the bytes come from. */
+    private int cutArray(long end) {
+        int cut = index;
         int files = 0;
         Path last = null;
-        long limit = position + most;
-        while (position < limit) {
-            FileRegion from = extent();
-            if (!from.file().equals(last)) { // the other extents of a file cost little
-                long pageEnd = ByteSums.roundUp(segmentPosition(), PageSize.HUGE_BYTES) - array.dataOffset();
-                if (files == MOST_FILES || (files == MANY_FILES && pageEnd == position)) {
+        if (!hasExtent()) {
+            advance(end());
+            return 1;
+        }
+        for (long limit = Math.min(end, end()); index == cut && offset < limit; ) {
+            if (!extent().file().equals(last)) { // the other extents of a file cost little
+                long page = ByteSums.roundUp(segmentPosition(), PageSize.HUGE_BYTES) - array().dataOffset();
+                if (files == MOST_FILES || (files == MANY_FILES && page == offset)) {
                     break;
                 }
-                limit = files == MANY_FILES ? Math.min(limit, pageEnd) : limit;
-                last = from.file();
+                limit = files == MANY_FILES ? Math.min(limit, page) : limit;
+                last = extent().file();
                 files++;
             }
-            advance(Math.min(limit - position, contiguousBytes()));
+            advance(Math.min(limit - offset, extent().byteSize() - extentOffset));
         }
-        return Math.max(1, files);
+        return files;
     }
 
-    /** Moves past bytes of one extent. */
-    void advance(long bytes) {
-        position += bytes;
+    private void advance(long bytes) {
+        offset += bytes;
         extentOffset += bytes;
-        if (extentOffset == extent().byteSize()) {
+        if (extent != null && extentOffset == extent.byteSize()) {
+            enterNextExtent();
+        }
+        if (offset == array().source().byteSize()) {
+            enterArray(index + 1);
+        }
+    }
+
+    private void enterArray(int next) {
+        index = next;
+        offset = 0;
+        part = null;
+        number = -1;
+        extents = next == arrays.size() ? List.of() : array().source().extents();
+        if (!isStream()) {
             enterNextExtent();
         }
     }
@@ -104,92 +133,131 @@ final class Stretch {
             number++;
             extent = number < extents.size() ? extents.get(number) : null;
         } while (extent != null && extent.byteSize() == 0);
-        if ((extent == null) != (position == array.source().byteSize())) {
-            throw new IllegalStateException("extents do not add up: array="
-                    + array.source().name() + " bytes=" + position + " expected="
-                    + array.source().byteSize());
+        SourceArray source = array().source();
+        if ((extent == null) != (offset == source.byteSize())) {
+            throw new IllegalStateException("extents do not add up: array=" + source.name() + " bytes=" + offset
+                    + " expected=" + source.byteSize());
         }
     }
 
-    private FileRegion extent() {
-        return Objects.requireNonNull(extent, "at the end");
+    /** Returns whether memory for all bytes has been taken. */
+    boolean isAtEnd() {
+        return index == endIndex && offset == endOffset;
     }
 
-    SegmentArray array() {
-        return array;
+    /** Returns whether the next bytes come from an extent. */
+    boolean hasExtent() {
+        return extent != null;
     }
 
-    boolean isStream() {
+    private boolean isStream() {
         return extents.isEmpty();
     }
 
-    /** Returns whether it is at its end. */
-    boolean isAtEnd() {
-        return position == end;
+    private SegmentArray array() {
+        return arrays.get(index);
     }
 
-    /** Returns whether it is at the first byte of its array. */
-    boolean isAtHead() {
-        return position == 0;
+    private FileRegion extent() {
+        return Objects.requireNonNull(extent, "no extent");
     }
 
-    long byteSize() {
-        return end - start;
+    private SegmentWriter writer() {
+        return Objects.requireNonNull(writer, "not begun");
     }
 
-    /** Returns where it ends in its array. */
-    long end() {
-        return end;
+    /** Returns the offset in the current array at which this ends. */
+    private long end() {
+        return index == endIndex ? endOffset : array().source().byteSize();
     }
 
-    /** Returns where it starts in the segment, including the header of an array that starts with it. */
-    long segmentStart() {
-        return start == 0 ? array.headOffset() : array.dataOffset() + start;
-    }
-
-    /** Returns where its next byte belongs in the segment. */
+    /** Returns the offset in the segment of the next byte of data. */
     long segmentPosition() {
-        return array.dataOffset() + position;
+        return array().dataOffset() + offset;
     }
 
+    /** Returns the offset in the segment behind the last byte. */
     long segmentEnd() {
-        return array.dataOffset() + end;
+        return endOffset > 0 ? arrays.get(endIndex).dataOffset() + endOffset : arrays.get(endIndex - 1).end();
     }
 
-    /** Returns how many files it is read from, at least 1. */
-    int fileCount() {
-        return fileCount;
-    }
-
-    /** Returns the file of its next byte as the scan saw it. */
+    /** Returns the file of the next bytes as the scan saw it. */
     SourceIdentity file() {
         if (file == null) {
-            file = array.identityOf(number, extent());
+            file = array().source().fileOf(number);
         }
         return file;
     }
 
-    /** Returns where in that file its next byte is. */
+    /** Returns the offset of the next bytes in that file. */
     long filePosition() {
         return extent().offset() + extentOffset;
     }
 
-    /** Returns how many of its next bytes follow each other in that file. */
+    /** Returns how many of the next bytes follow each other in that file. */
     long contiguousBytes() {
-        return Math.min(end - position, extent().byteSize() - extentOffset);
+        return Math.min(end() - offset, extent().byteSize() - extentOffset);
     }
 
-    /** Returns the number of the extent of its next byte. */
-    int extentNumber() {
-        return number;
+    /**
+     * Starts to write. Several stretches of one thread share its buffer.
+     *
+     * @param which the number of this stretch, from 0
+     * @param count how many stretches the thread writes together
+     */
+    void begin(int which, int count) {
+        long start = offset == 0 ? array().headOffset() : segmentPosition();
+        writer = segment.open().writer(start, segmentEnd(), which, count);
     }
 
-    /** Returns the checksum, to be updated with its bytes in their order. */
-    CRC32C checksum() {
-        return crc;
+    /** Returns whether {@link #take} keeps the memory that was taken before. */
+    boolean hasRoom() {
+        return writer().shows(segmentPosition());
     }
 
-    int crc32c() {
-        return (int) crc.getValue();
+    /** Takes memory for the next bytes of an extent, at most {@code most}, and adds it to the memory that a read fills. */
+    Piece take(long most, ScatterList read) {
+        Part its = part();
+        int itsExtent = number;
+        long position = filePosition();
+        ByteBuffer memory = writer().take(Math.min(most, contiguousBytes()), read);
+        advance(memory.remaining());
+        return new Piece(this, its, itsExtent, position, memory);
+    }
+
+    /** Copies an array that is a stream or empty. */
+    void copyStream(LoadProgress progress) {
+        Part its = part();
+        SourceArray source = array().source();
+        if (isStream()) {
+            source.files().forEach(SourceIdentity::requireUnchanged);
+            try (ReadableByteChannel data = source.openForLastTime()) {
+                writer().copy(data, source.byteSize(), its.checksum(), progress::addBytes);
+            } catch (IOException e) {
+                throw array().unreadable(e);
+            }
+            source.files().forEach(SourceIdentity::requireUnchanged);
+        }
+        advance(source.byteSize());
+    }
+
+    /** Returns the part of the current array. The first call writes the header of an array that starts here. */
+    private Part part() {
+        if (part == null) {
+            if (offset == 0) {
+                writer().skipTo(array().headOffset());
+                writer().put(array().head());
+            }
+            writer().skipTo(segmentPosition());
+            part = new Part(array(), offset, end(), new CRC32C());
+            parts.add(part);
+        }
+        return part;
+    }
+
+    /** Returns once all bytes are in the segment. */
+    void finish() {
+        writer().finish();
+        segment.end(parts);
     }
 }

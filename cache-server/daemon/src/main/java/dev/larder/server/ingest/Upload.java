@@ -360,17 +360,15 @@ public final class Upload extends Ingest {
             if (cancelled) {
                 version.cancel();
             }
-            List<SourceArray> stillWritten = new ArrayList<>();
-            copy(
-                    version,
-                    plan,
-                    () -> moved.stream()
-                            .filter(array -> !StoredAsIs.move(array, version, progress))
-                            .forEach(stillWritten::add));
+            List<SourceArray> stillWritten = StoredAsIs.moveAll(moved, version, progress);
             if (!stillWritten.isEmpty()) {
-                LoadPlan late = LoadPlan.of(stillWritten, packs);
-                reservation.growTo(stored + plan.storedBytes() + late.storedBytes());
-                copy(version, late, () -> {});
+                reservation.growTo(
+                        stored + plan.storedBytes() + LoadPlan.of(stillWritten, packs).storedBytes());
+            }
+            try (Copier copier = new Copier(workers, progress)) {
+                copier.add(version, plan.with(stillWritten, packs));
+                copier.start();
+                copier.await();
             }
             if (cancelled) {
                 throw new CancellationException("cancelled before publishing");
@@ -383,15 +381,6 @@ public final class Upload extends Ingest {
                     residency.publish(List.of(version), reservation).get(0);
             String note = reservation.evictionNote().map(text -> "\n" + text).orElse("");
             return Done.of(arrays.size(), bytes, "version " + published.version() + note);
-        }
-    }
-
-    private void copy(IncomingVersion version, LoadPlan plan, Runnable meanwhile) {
-        try (Copier copier = new Copier(workers, progress)) {
-            copier.add(version, plan);
-            copier.start();
-            meanwhile.run();
-            copier.await();
         }
     }
 

@@ -4,8 +4,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.file.Path;
 import java.util.AbstractList;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.RandomAccess;
 import java.util.function.Consumer;
@@ -73,16 +71,19 @@ public final class Extents implements ArrayData {
         return new Extents(whole, number -> files.get(whole.index(number)), beginning, () -> {});
     }
 
-    /** Returns the extents of several arrays, one after the other; null if one of the arrays has none. */
-    static @Nullable Extents joined(List<ArrayData> parts) {
-        List<FileRegion> list = new ArrayList<>(parts.size());
-        for (ArrayData part : parts) {
-            if (!(part instanceof Extents extents)) {
+    /** Returns the extents of several arrays, one after the other; null if a format writes one of the arrays. */
+    static @Nullable Extents joined(List<SourceArray> arrays) {
+        RegionTable table = new RegionTable();
+        for (SourceArray array : arrays) {
+            if (!(array.data() instanceof Extents extents)) {
                 return null;
             }
-            extents.list.stream().filter(extent -> extent.byteSize() > 0).forEach(list::add);
+            for (int i = 0; i < extents.list.size(); i++) {
+                FileRegion extent = extents.list.get(i);
+                table.add(array.fileOf(i), extent.offset(), extent.byteSize());
+            }
         }
-        return new Extents(Collections.unmodifiableList(list), null, null, () -> parts.forEach(ArrayData::release));
+        return of(table).releasing(() -> arrays.forEach(SourceArray::release));
     }
 
     /** Returns the same, with an action that releases what it depends on. */
@@ -173,12 +174,12 @@ public final class Extents implements ArrayData {
     }
 
     /** Returns all extents, in the order of their bytes; there may be millions. */
-    public List<FileRegion> list() {
+    List<FileRegion> list() {
         return list;
     }
 
-    /** Returns the file of an extent as it was when it was scanned; null if only the array has it. */
-    public @Nullable SourceIdentity file(int number) {
+    /** Returns the file of an extent as it was when it was scanned; null if it is that of the array. */
+    @Nullable SourceIdentity file(int number) {
         return files == null || number >= list.size() ? null : files.apply(number);
     }
 
@@ -187,7 +188,7 @@ public final class Extents implements ArrayData {
      *
      * @param first the first bytes of the extent, at least one
      */
-    public void requireBeginning(int number, ByteBuffer first) {
+    void requireBeginning(int number, ByteBuffer first) {
         if (beginning != null && !beginning.fits.test(first)) {
             beginning.require.accept(list.get(number).file());
         }

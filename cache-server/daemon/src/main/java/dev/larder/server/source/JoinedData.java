@@ -6,27 +6,27 @@ import java.util.List;
 /**
  * The data of several arrays, one after the other.
  *
- * @param parts in the order of their bytes
+ * @param arrays in the order of their bytes
  */
-public record JoinedData(List<ArrayData> parts) implements ArrayData {
+public record JoinedData(List<SourceArray> arrays) implements ArrayData {
     /** Keeps its own copy. */
     public JoinedData {
-        parts = List.copyOf(parts);
+        arrays = List.copyOf(arrays);
     }
 
-    /** Returns the data of several arrays; extents if all parts are such. */
-    public static ArrayData of(List<ArrayData> parts) {
-        Extents extents = Extents.joined(List.copyOf(parts));
-        return extents == null ? new JoinedData(parts) : extents;
+    /** Returns the data of several arrays; extents if all have extents. */
+    public static ArrayData of(List<SourceArray> arrays) {
+        Extents extents = Extents.joined(List.copyOf(arrays));
+        return extents == null ? new JoinedData(arrays) : extents;
     }
 
     @Override
     public ReadableByteChannel open() {
-        return new JoinedChannel(parts.stream().map(part -> part::open));
+        return new JoinedChannel(arrays.stream().map(array -> array::open));
     }
 
     @Override
     public void release() {
-        parts.forEach(ArrayData::release);
+        arrays.forEach(SourceArray::release);
     }
 }

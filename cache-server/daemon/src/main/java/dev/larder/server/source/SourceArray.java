@@ -5,6 +5,7 @@ import dev.larder.internal.layout.ColumnPart;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
+import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.file.Path;
 import java.util.Collections;
@@ -56,6 +57,19 @@ public record SourceArray(
     /** Returns the file it is read from, the first where there are several. */
     public Path file() {
         return files.get(0).file();
+    }
+
+    /** Returns the file of an extent as it was when it was scanned. */
+    public SourceIdentity fileOf(int extent) {
+        SourceIdentity known = data instanceof Extents extents ? extents.file(extent) : null;
+        return known == null ? files.get(0) : known;
+    }
+
+    /** Fails with a refusal if the file of an extent does not begin as it has to; {@code first} are its first bytes, at least one. */
+    public void requireBeginning(int extent, ByteBuffer first) {
+        if (data instanceof Extents extents) {
+            extents.requireBeginning(extent, first);
+        }
     }
 
     /** Returns how many files some arrays are read from. */

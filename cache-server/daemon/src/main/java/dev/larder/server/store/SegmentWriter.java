@@ -124,7 +124,7 @@ public abstract sealed class SegmentWriter permits MappedWriter, BufferedWriter 
     }
 
     /**
-     * Returns the memory of the next bytes, at most {@code most}, and adds it to what a read fills. It is valid until more is taken
+     * Returns the memory of the next bytes, at most {@code most}, and adds it to the list that a read fills. It is valid until more is taken
      * that the writer does not show, or until {@link #finish}.
      */
     public final ByteBuffer take(long most, ScatterList read) {

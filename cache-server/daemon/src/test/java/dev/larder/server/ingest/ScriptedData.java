@@ -8,14 +8,17 @@ import dev.larder.npy.Order;
 import dev.larder.server.source.ArrayData;
 import dev.larder.server.source.Extents;
 import dev.larder.server.source.FileRegion;
-import dev.larder.server.source.JoinedData;
+import dev.larder.server.source.RegionTable;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 
 /** Data that does what a test wants when it is read. */
 interface ScriptedData {
@@ -38,12 +41,12 @@ interface ScriptedData {
     /** Makes an array of stretches of files. */
     static SourceArray regions(String name, List<FileRegion> regions) {
         long byteSize = regions.stream().mapToLong(FileRegion::byteSize).sum();
-        List<SourceIdentity> files = regions.stream()
-                .map(FileRegion::file)
-                .distinct()
-                .map(SourceIdentity::of)
-                .toList();
-        return array(name, byteSize, files, JoinedData.of(regions.stream().<ArrayData>map(Extents::of).toList()));
+        RegionTable table = new RegionTable();
+        Map<Path, SourceIdentity> files = new LinkedHashMap<>();
+        regions.forEach(region -> files.computeIfAbsent(region.file(), SourceIdentity::of));
+        regions.forEach(region ->
+                table.add(Objects.requireNonNull(files.get(region.file())), region.offset(), region.byteSize()));
+        return array(name, byteSize, List.copyOf(files.values()), Extents.of(table));
     }
 
     private static SourceArray array(String name, long byteSize, List<SourceIdentity> files, ArrayData data) {

@@ -43,35 +43,35 @@ class SegmentCopyTest {
 
     @Test
     void aLargeArrayIsCutWhereHugePagesBegin() {
-        List<List<Stretch>> batches = batches(regions("large", 100 * MIB));
+        List<Stretch> stretches = stretches(regions("large", 100 * MIB));
 
-        assertThat(batches).hasSize(13);
-        assertThat(batches.subList(1, 13))
-                .allSatisfy(batch ->
-                        assertThat(batch.get(0).segmentPosition() % (8 * MIB)).isZero());
-        assertThat(batches.stream().mapToLong(batch -> batch.get(0).byteSize()).sum())
+        assertThat(stretches).hasSize(13);
+        assertThat(stretches.subList(1, 13))
+                .allSatisfy(stretch ->
+                        assertThat(stretch.segmentPosition() % (8 * MIB)).isZero());
+        assertThat(stretches.stream().mapToLong(SegmentCopyTest::byteSize).sum())
                 .isEqualTo(100 * MIB);
     }
 
     @Test
-    void manySmallFilesAreReadInBatchesThatEndWhereHugePagesDo() throws IOException {
-        List<List<Stretch>> batches = batches(files("many", 3000, 10_000));
+    void manySmallFilesAreReadInStretchesThatEndWhereHugePagesDo() throws IOException {
+        List<Stretch> stretches = stretches(files("many", 3000, 10_000));
 
-        assertThat(batches).hasSize(8); // 256 of them have 2.4 MiB
-        assertThat(batches.subList(1, 8))
-                .allSatisfy(batch ->
-                        assertThat(batch.get(0).segmentPosition() % (2 * MIB)).isZero());
-        assertThat(batches(files("tiny", 10_000, 10))).hasSize(3);
+        assertThat(stretches).hasSize(8); // 256 of them have 2.4 MiB
+        assertThat(stretches.subList(1, 8))
+                .allSatisfy(stretch ->
+                        assertThat(stretch.segmentPosition() % (2 * MIB)).isZero());
+        assertThat(stretches(files("tiny", 10_000, 10))).hasSize(3);
     }
 
     @Test
-    void manySmallStretchesOfAFileAreCutLikeALargeOne() {
+    void manySmallExtentsOfAFileAreCutLikeALargeOne() {
         long[] sizes = IntStream.range(0, 2000).mapToLong(i -> 8000).toArray();
 
-        assertThat(batches(regions("stretches", sizes))).hasSize(2);
+        assertThat(stretches(regions("extents", sizes))).hasSize(2);
     }
 
-    /** Stretches each of which lies in another file than the one before. */
+    /** Extents each of which lies in another file than the one before. */
     private SourceArray files(String name, int count, long byteSize) throws IOException {
         Path other = Files.write(sources.resolve("other"), new byte[1]);
         return ScriptedData.regions(
@@ -83,27 +83,26 @@ class SegmentCopyTest {
 
     @Test
     void aStreamIsNeverCut() {
-        assertThat(batches(ScriptedData.stream("packed", 100 * MIB, file, target -> -1)))
+        assertThat(stretches(ScriptedData.stream("packed", 100 * MIB, file, target -> -1)))
                 .hasSize(1);
     }
 
     @Test
-    void arraysAndStretchesWithoutBytesAreWrittenOnce() {
-        assertThat(batches(regions("empty", 0, 0, 0)))
-                .hasSize(1)
-                .allSatisfy(batch -> assertThat(batch).hasSize(1));
-        List<List<Stretch>> batches = batches(regions("ends", 0, 8 * MIB - StoreLayout.DATA_START, 0, 0));
-        assertThat(batches).hasSize(1);
-        assertThat(batches.get(0)).hasSize(1);
+    void arraysAndExtentsWithoutBytesAreWrittenOnce() {
+        assertThat(stretches(regions("empty", 0, 0, 0)))
+                .hasSize(1);
+        List<Stretch> stretches = stretches(regions("ends", 0, 8 * MIB - StoreLayout.DATA_START, 0, 0));
+        assertThat(stretches).hasSize(1);
+        assertThat(byteSize(stretches.get(0))).isEqualTo(8 * MIB - StoreLayout.DATA_START);
     }
 
     @Test
-    void stretchesThatDoNotAddUpAreAMistakeOfTheSource() {
+    void extentsThatDoNotAddUpAreAMistakeOfTheSource() {
         SourceArray array = regions("wrong", 10);
         SourceArray claimsMore = new SourceArray(
                 array.name(), regions("longer", 11).header(), array.data(), array.files(), array.part());
 
-        assertThatThrownBy(() -> batches(claimsMore)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> stretches(claimsMore)).isInstanceOf(IllegalStateException.class);
     }
 
     private SourceArray regions(String name, long... byteSizes) {
@@ -114,16 +113,22 @@ class SegmentCopyTest {
         return ScriptedData.regions(name, regions);
     }
 
-    private List<List<Stretch>> batches(SourceArray array) {
+    /** Returns the bytes of data in a stretch of one array. */
+    private static long byteSize(Stretch stretch) {
+        return stretch.segmentEnd() - stretch.segmentPosition();
+    }
+
+    private List<Stretch> stretches(SourceArray array) {
         SegmentCopy segment = new SegmentCopy(
                 version,
                 LoadPlan.of(List.of(array), ScriptedData.NOT_PACKED).segments().get(0),
                 new LoadProgress("d"));
         SegmentGroup group = SegmentGroup.of(List.of(segment), 1).get(0);
-        List<List<Stretch>> batches = new ArrayList<>();
-        for (List<SegmentBatch> next = group.next(); !next.isEmpty(); next = group.next()) {
-            batches.add(next.get(0).stretches());
+        List<Stretch> stretches = new ArrayList<>();
+        for (List<Stretch> next = group.next(); !next.isEmpty(); next = group.next()) {
+            assertThat(next).hasSize(1);
+            stretches.add(next.get(0));
         }
-        return batches;
+        return stretches;
     }
 }

@@ -124,26 +124,28 @@ class SegmentGroupTest {
     }
 
     private final Map<String, Integer> sums = new HashMap<>();
+    private LoadPlan plan = new LoadPlan(List.of());
     private List<SegmentCopy> segments = List.of();
 
     private List<SegmentGroup> groups(List<SourceArray> arrays, int workers) {
-        segments = LoadPlan.of(arrays, ScriptedData.NOT_PACKED).segments().stream()
+        plan = LoadPlan.of(arrays, ScriptedData.NOT_PACKED);
+        segments = plan.segments().stream()
                 .map(segment -> new SegmentCopy(version, segment, progress))
                 .toList();
         return SegmentGroup.of(segments, workers);
     }
 
-    /** Copies what a group has, its batches from the last to the first. */
+    /** Copies what a group has, its stretches from the last to the first. */
     private void copy(SegmentGroup group) {
-        List<List<SegmentBatch>> all = new ArrayList<>();
-        for (List<SegmentBatch> batches = group.next(); !batches.isEmpty(); batches = group.next()) {
-            all.add(0, batches);
+        List<List<Stretch>> all = new ArrayList<>();
+        for (List<Stretch> stretches = group.next(); !stretches.isEmpty(); stretches = group.next()) {
+            all.add(0, stretches);
         }
-        all.forEach(batches -> ExtentReader.copy(batches, progress));
-        all.stream().flatMap(List::stream).forEach(batch -> {
-            SegmentArray array = batch.stretches().get(0).array();
-            sums.put(array.source().name().array(), array.entry("").crc32c());
-        });
+        all.forEach(stretches -> ExtentReader.copy(stretches, progress));
+        plan.segments().stream()
+                .flatMap(segment -> segment.arrays().stream())
+                .forEach(array -> sums.put(
+                        array.source().name().array(), array.entry("").crc32c()));
     }
 
     private Table ragged() throws IOException {
@@ -203,20 +205,20 @@ class SegmentGroupTest {
     }
 
     @Test
-    void batchesMeetWhereHugePagesDoAndHaveEveryByteOnce() throws IOException {
+    void stretchesMeetWhereHugePagesDoAndHaveEveryByteOnce() throws IOException {
         Table table = ragged();
         SegmentGroup group = groups(table.arrays(), 1).get(0);
         long handedOut = 0;
         int most = 0;
 
-        for (List<SegmentBatch> batches = group.next(); !batches.isEmpty(); batches = group.next()) {
-            for (SegmentBatch batch : batches) {
-                Stretch stretch = batch.stretches().get(0);
-                assertThat(stretch.isAtHead() || stretch.segmentPosition() % PageSize.HUGE_BYTES == 0)
+        for (List<Stretch> stretches = group.next(); !stretches.isEmpty(); stretches = group.next()) {
+            for (Stretch stretch : stretches) {
+                assertThat(stretch.segmentPosition() == HEAD_BYTES
+                                || stretch.segmentPosition() % PageSize.HUGE_BYTES == 0)
                         .isTrue();
-                handedOut += stretch.byteSize();
+                handedOut += stretch.segmentEnd() - stretch.segmentPosition();
             }
-            most = Math.max(most, batches.size());
+            most = Math.max(most, stretches.size());
         }
 
         assertThat(handedOut)

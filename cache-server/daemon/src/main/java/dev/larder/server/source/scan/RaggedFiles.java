@@ -10,7 +10,6 @@ import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
-import dev.larder.server.source.ArrayData;
 import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.JoinedData;
 import dev.larder.server.source.Refusal;
@@ -110,18 +109,16 @@ final class RaggedFiles {
     private static List<SourceArray> column(
             String dataset, String column, List<SourceArray> rows, ColumnMemory memory) {
         RowShapes shapes = new RowShapes(rows.get(0).header().dimensions(), memory);
-        List<ArrayData> data = new ArrayList<>(rows.size());
         List<SourceIdentity> files = new ArrayList<>(rows.size());
         for (SourceArray row : rows) {
             shapes.add(row.shape());
-            data.add(row.data());
             files.addAll(row.files());
         }
         List<SourceArray> arrays = new ArrayList<>();
         arrays.add(new SourceArray(
                 new ArrayName(dataset, ColumnPart.RAGGED_VALUES.arrayName(column)),
                 NpyHeader.of(rows.get(0).dtype(), Order.C, shapes.elements()),
-                JoinedData.of(data),
+                JoinedData.of(rows),
                 files,
                 ColumnPart.RAGGED_VALUES));
         arrays.addAll(ColumnArrays.of(dataset, column, shapes, files.subList(0, 1)));

@@ -9,8 +9,8 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.protocol.LoadOptions.As;
 import dev.larder.server.source.Exclusion;
-import dev.larder.server.source.Extents;
 import dev.larder.server.source.ScanSettings;
+import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -130,7 +130,7 @@ class ImagesScanTest {
         image("cat/1.jpg", JPEG);
         image("cat/2.jpg", "3c68746d6c3e");
         ScannedSource source = scan(folder, FOR_LOAD);
-        Extents data = (Extents) SourceFiles.array(source, "image/values").data();
+        SourceArray data = SourceFiles.array(source, "image/values");
 
         data.requireBeginning(0, bytes(JPEG));
         data.requireBeginning(0, bytes("ff")); // too few to tell by, as a batch may begin anywhere in a file
