@@ -40,6 +40,9 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
     /** Requests that have not come whole yet take at most one part in so many of the heap, for the owner and for members each. */
     private static final int HEAP_PARTS = 12;
 
+    /** It takes longer to read a long message: then the next one waits for its turn. */
+    private static final long LONGEST_SERVING_NANOS = 10_000_000;
+
     /** At a time: clients that connect without end must not keep the others waiting. */
     private static final int MOST_ACCEPTED = 64;
 
@@ -191,17 +194,19 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
             }
         }
         selector.selectedKeys().clear();
-        serveNext();
+        serveReadable();
         flushReady();
         meetDeadlines();
     }
 
-    /** Serves one connection only: others may have sent something by now, and their users and processes have their turns before. */
-    private void serveNext() {
+    /** Serves each connection that has sent something, once, or as many as there is time for: others have sent something by then. */
+    private void serveReadable() {
+        long begin = System.nanoTime();
         Connection next = readable.first(connection -> true);
-        if (next != null) {
+        while (next != null) {
             readable.take(next);
             serve(next);
+            next = System.nanoTime() - begin < LONGEST_SERVING_NANOS ? readable.first(connection -> true) : null;
         }
     }
 
