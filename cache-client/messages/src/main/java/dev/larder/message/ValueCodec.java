@@ -60,8 +60,19 @@ interface ValueCodec {
         JsonToken found = json.peek();
         if (found != kind) {
             throw new BadMessage(
-                    "", "it should be " + wanted + ", and is " + found.name().toLowerCase(Locale.ROOT));
+                    "", "it should be " + wanted + ", and is " + words(found));
         }
+    }
+
+    private static String words(JsonToken found) {
+        return switch (found) {
+            case BEGIN_ARRAY -> "a list";
+            case BEGIN_OBJECT -> "an object";
+            case STRING -> "a text";
+            case NUMBER -> "a number";
+            case BOOLEAN -> "true or false";
+            default -> found.name().toLowerCase(Locale.ROOT);
+        };
     }
 
     /** Returns the beginning of a text of a sender, for an error message. */

@@ -150,9 +150,9 @@ final class Dispatcher {
     }
 
     private Problem badParameter(BadMessage parameter) {
-        String reason = parameter.reason(); // of a record as a whole it begins with the field
-        String field = parameter.field().isEmpty() ? reason.split("[= ]", 2)[0] : parameter.field();
-        return badParameter(field, reason);
+        String reason = parameter.reason(); // of a record as a whole it begins with the field, or means all of them
+        String first = reason.startsWith("it ") ? "parameters" : reason.split("[= ]", 2)[0];
+        return badParameter(parameter.field().isEmpty() ? first : parameter.field(), reason);
     }
 
     private Problem badParameter(String parameter, String reason) {
