@@ -59,8 +59,7 @@ interface ValueCodec {
     static void require(JsonReader json, JsonToken kind, String wanted) throws IOException {
         JsonToken found = json.peek();
         if (found != kind) {
-            throw new BadMessage(
-                    "", "it should be " + wanted + ", and is " + words(found));
+            throw new BadMessage("", "it should be " + wanted + ", and is " + words(found));
         }
     }
 

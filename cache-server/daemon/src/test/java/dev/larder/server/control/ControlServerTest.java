@@ -336,7 +336,8 @@ class ControlServerTest {
     }
 
     private static String list(String prefix, boolean more) {
-        return "{\"method\":\"dev.larder.Store.List\",\"parameters\":{\"prefix\":\"" + prefix + "\"},\"more\":" + more + "}\0";
+        return "{\"method\":\"dev.larder.Store.List\",\"parameters\":{\"prefix\":\"" + prefix + "\"},\"more\":" + more
+                + "}\0";
     }
 
     @Test
