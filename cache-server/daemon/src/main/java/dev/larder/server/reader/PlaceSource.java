@@ -52,7 +52,7 @@ public final class PlaceSource implements AutoCloseable {
         ReaderLimits limits = ReaderLimits.now();
         this.folder = ReaderFolder.in(settings.scratch());
         try {
-            this.process = ReaderProcess.start(reader, folder.path(), limits.heap(), COLLECTORS);
+            this.process = ReaderProcess.start(reader, folder.path(), limits.heap(), COLLECTORS, Long.MAX_VALUE);
             this.talk = new ReaderTalk(process, limits.patience(), settings.isCancelled(), folder);
         } catch (RuntimeException | Error e) {
             folder.close();

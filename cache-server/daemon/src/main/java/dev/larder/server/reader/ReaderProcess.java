@@ -63,6 +63,9 @@ final class ReaderProcess implements AutoCloseable {
 
     private static final long WORDS_MS = 500;
 
+    /** With less to read than this, the second compiler and a parallel collector cost more processor time than they save. */
+    private static final long QUICK_BYTES = 64L << 20;
+
     private final ReaderSpec spec;
     private final Path folder;
     private final ReaderClasses classes;
@@ -92,13 +95,14 @@ final class ReaderProcess implements AutoCloseable {
      * Starts a reader.
      *
      * @param folder where it runs and keeps temporary files
+     * @param sourceBytes how much it reads; {@link Long#MAX_VALUE} if that is unknown
      */
-    static ReaderProcess start(Readers.Known reader, Path folder, String heap, int workers) {
+    static ReaderProcess start(Readers.Known reader, Path folder, String heap, int workers, long sourceBytes) {
         Readers.Known.Startable startable = reader.requireStartable();
         String classPath = classPath(reader.spec(), startable.folder());
         ReaderClasses classes = ReaderClasses.of(reader.spec(), startable.java(), classPath);
         ReaderProcess process = new ReaderProcess(reader.spec(), folder, heap, classes);
-        List<String> words = process.words(startable.java(), classPath, workers);
+        List<String> words = process.words(startable.java(), classPath, workers, sourceBytes);
         // The kernel kills the process when the thread that started it ends: this one stays with it.
         Thread thread = new Thread(() -> process.run(words), "larder-reader");
         thread.setDaemon(true);
@@ -107,7 +111,8 @@ final class ReaderProcess implements AutoCloseable {
         return process;
     }
 
-    private List<String> words(Path java, String classPath, int workers) {
+    private List<String> words(Path java, String classPath, int workers, long sourceBytes) {
+        boolean isQuick = sourceBytes < QUICK_BYTES;
         List<String> words = new ArrayList<>(List.of(tool("env"), "--default-signal", tool("setsid"), tool("setpriv")));
         words.addAll(List.of("--pdeathsig", "KILL", "--", java.toString()));
         words.addAll(List.of(
@@ -117,7 +122,8 @@ final class ReaderProcess implements AutoCloseable {
                 "-XX:+DisplayVMOutputToStderr",
                 "-XX:-CreateCoredumpOnCrash",
                 "-XX:ErrorFile=/dev/null", // of a crash it prints what matters, too
-                workers > 1 ? "-XX:+UseParallelGC" : "-XX:+UseSerialGC",
+                workers > 1 && !isQuick ? "-XX:+UseParallelGC" : "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=" + (isQuick ? 1 : 4),
                 "-Djava.io.tmpdir=" + folder,
                 "-Dslf4j.internal.verbosity=ERROR",
                 "-Djava.util.logging.config.class=" + WarningsOnly.class.getName()));

@@ -96,11 +96,12 @@ public final class ReaderSource implements AutoCloseable {
     /** Starts a reader and asks it what there is. */
     private Offers look() {
         ReaderLimits limits = ReaderLimits.now();
-        ReaderProcess process = ReaderProcess.start(reader, folder.path(), limits.heap(), request.workers());
+        long sourceBytes = ByteSums.sum(files.stream().mapToLong(SourceIdentity::byteSize));
+        ReaderProcess process =
+                ReaderProcess.start(reader, folder.path(), limits.heap(), request.workers(), sourceBytes);
         ReaderTalk talk = new ReaderTalk(process, limits.patience(), settings.isCancelled(), folder);
         talking = new Talking(process, talk);
         Offers found = new Offers(reader.spec(), files);
-        long sourceBytes = ByteSums.sum(files.stream().mapToLong(SourceIdentity::byteSize));
         process.send(Wire.start(reader.spec().kind(), request));
         talk.await(sourceBytes, 0, bytes -> {}, answer -> {
             if (answer instanceof Answer.Offered offered
