@@ -78,7 +78,7 @@ class HdfsListingTest {
 
         try (Larder larder = Larder.connect(store.root());
                 Dataset dataset = larder.dataset("d")) {
-            assertThat(dataset.array("files/bytes").shape()[0])
+            assertThat(dataset.array("files/values").shape()[0])
                     .isEqualTo((long) SlowFiles.FOLDERS * SlowFiles.FILE_BYTES);
         }
     }
