@@ -3,14 +3,17 @@ package dev.larder.server.source.scan;
 import dev.larder.column.ColumnMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.reader.WantedColumns;
+import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.source.SourceOptions;
+import dev.larder.server.source.text.BuiltArray;
 import dev.larder.server.source.text.CellSink;
 import dev.larder.server.source.text.IndexSink;
 import dev.larder.server.source.text.StringsSink;
@@ -66,7 +69,12 @@ final class TextScan {
                 options.as() == LoadOptions.As.INDEX ? new IndexSink(wanted, memory) : new StringsSink(wanted, memory);
         try {
             text.read(sink);
-            List<SourceArray> arrays = sink.arrays(dataset, prefix, file, List.of(identity));
+            List<SourceArray> arrays = new ArrayList<>();
+            for (BuiltArray array : sink.arrays(file)) {
+                ColumnArrays.requireName(file, prefix + array.part().columnName(array.name()));
+                ArrayName name = new ArrayName(dataset, prefix + array.name());
+                arrays.add(new SourceArray(name, array.header(), array.data(), List.of(identity), array.part()));
+            }
             if (arrays.isEmpty()) {
                 throw Refusal.of(file, 0, "it has no columns");
             }
