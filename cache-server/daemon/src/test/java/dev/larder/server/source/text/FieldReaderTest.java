@@ -35,7 +35,7 @@ class FieldReaderTest {
             for (int i = 0; i < parts; i++) {
                 text.append(PARTS[random.nextInt(PARTS.length)]);
             }
-            assertSameRows(text.toString(), "seed=" + seed + " round=" + round, true);
+            assertSameRows(text.toString(), "seed=" + seed + " round=" + round);
         }
     }
 
@@ -48,12 +48,13 @@ class FieldReaderTest {
             for (int i = 0; i < 30; i++) {
                 text.append(PARTS[random.nextInt(PARTS.length)]);
             }
-            assertSameRows(text.toString(), "seed=" + seed + " round=" + round, false);
+            assertSameRows(text.toString(), "seed=" + seed + " round=" + round);
         }
     }
 
-    /** The other parser counts a line too few if its own buffer ends within a quoted field. */
-    private static void assertSameRows(String text, String where, boolean hasLines) throws IOException {
+    /** The other parser does not count a line feed that comes behind a carriage return anywhere in a quoted field. */
+    private static void assertSameRows(String text, String where) throws IOException {
+        boolean hasLines = !text.contains("\r");
         List<String> expected = new ArrayList<>();
         try (CsvReader<CsvRecord> records = CsvReader.builder()
                 .allowUnclosedQuote(false)
