@@ -1,7 +1,9 @@
 package dev.larder.server.source.formats;
 
 import dev.larder.column.ColumnMemory;
+import dev.larder.internal.layout.ColumnPart;
 import dev.larder.npy.Dtype;
+import dev.larder.server.source.BuiltData;
 import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.SourceOptions;
@@ -30,7 +32,8 @@ final class TableFormat implements SourceFormat {
             TextKind kind = TextKind.require(TextKind.of(file.fileName()), file.path());
             new TextFile(file.path(), kind, probe.settings().isCancelled()).read(sink);
             return sink.arrays(file.path()).stream()
-                    .map(array -> new Member(array.name(), array.header(), array.data(), array.part()))
+                    .map(array -> new Member(
+                            array.name(), array.header(), new BuiltData(array), ColumnPart.valueOf(array.part())))
                     .toList();
         } catch (RuntimeException | Error e) {
             sink.close();

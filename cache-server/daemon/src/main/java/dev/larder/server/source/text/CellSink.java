@@ -1,5 +1,6 @@
 package dev.larder.server.source.text;
 
+import dev.larder.column.ColumnArray;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -30,7 +31,7 @@ public interface CellSink extends AutoCloseable {
     void endRow(Cell cell);
 
     /** Returns the arrays of all columns, which own the memory from now on. Refusals name the file. */
-    List<BuiltArray> arrays(Path file);
+    List<ColumnArray> arrays(Path file);
 
     @Override
     void close();

@@ -1,9 +1,8 @@
 package dev.larder.server.source.text;
 
+import dev.larder.column.ColumnArray;
 import dev.larder.column.ColumnMemory;
 import dev.larder.column.ElementsBuilder;
-import dev.larder.internal.layout.ColumnPart;
-import dev.larder.server.source.BuiltData;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -64,10 +63,9 @@ public final class MatrixSink implements CellSink {
     }
 
     @Override
-    public List<BuiltArray> arrays(Path file) {
+    public List<ColumnArray> arrays(Path file) {
         flush();
-        BuiltData data = new BuiltData(elements.array("", format.dtype(), rows, names.size()));
-        return List.of(new BuiltArray("", data.array().header(), data, ColumnPart.NONE));
+        return List.of(elements.array("", format.dtype(), rows, names.size()));
     }
 
     @Override

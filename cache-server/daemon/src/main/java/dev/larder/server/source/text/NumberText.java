@@ -101,12 +101,10 @@ final class NumberText {
         int at = first;
         long digits = 0;
         int point = -1;
-        int significant = 0;
         for (; at < last; at++) {
             int digit = text[at] - '0';
             if (digit >= 0 && digit <= 9) {
                 digits = digits * 10 + digit;
-                significant += significant > 0 || digit > 0 ? 1 : 0;
             } else if (digit == '.' - '0' && point < 0) {
                 point = at;
             } else {
@@ -125,7 +123,7 @@ final class NumberText {
             }
             exponent += read;
         }
-        if (significant > LONG_DIGITS) {
+        if (at - first > LONG_DIGITS && significantDigits(first, at) > LONG_DIGITS) {
             return readLong();
         } else if (isWhole && (!isNegative || digits >= 0 || digits == Long.MIN_VALUE)) {
             integer = isNegative ? -digits : digits;
@@ -139,6 +137,14 @@ final class NumberText {
             real = isNegative ? -magnitude : magnitude;
         }
         return Kind.REAL;
+    }
+
+    private int significantDigits(int first, int end) {
+        int count = 0;
+        for (int i = first; i < end; i++) {
+            count += bytes[i] != '.' && (count > 0 || bytes[i] != '0') ? 1 : 0;
+        }
+        return count;
     }
 
     /** Returns the exponent that begins at a place and goes on to the end; {@code Integer.MIN_VALUE} if none does. */

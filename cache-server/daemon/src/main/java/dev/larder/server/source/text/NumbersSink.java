@@ -1,15 +1,15 @@
 package dev.larder.server.source.text;
 
+import dev.larder.column.ColumnArray;
 import dev.larder.column.ColumnMemory;
 import dev.larder.column.ElementsBuilder;
 import dev.larder.column.StringsBuilder;
 import dev.larder.error.LarderException;
-import dev.larder.internal.layout.ColumnPart;
 import dev.larder.npy.Dtype;
-import dev.larder.npy.NpyHeader;
-import dev.larder.npy.Order;
-import dev.larder.server.source.ArrayData;
-import dev.larder.server.source.BuiltData;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ReadableByteChannel;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -29,6 +29,7 @@ public final class NumbersSink implements CellSink {
     private static final Dtype SIGNED = Dtype.parse("<i8");
     private static final Dtype UNSIGNED = Dtype.parse("<u8");
     private static final Dtype REAL = Dtype.parse("<f8");
+    private static final int BLOCK_ELEMENTS = 1 << 17;
     private static final long MISSING = Double.doubleToRawLongBits(Double.NaN);
 
     private final ColumnMemory memory;
@@ -36,6 +37,7 @@ public final class NumbersSink implements CellSink {
     private final Function<List<String>, Predicate<String>> choice;
     private final NumberText number = new NumberText();
     private final List<Column> columns = new ArrayList<>();
+    private final List<ElementsBuilder> matrices = new ArrayList<>();
     private long rows;
 
     /**
@@ -70,7 +72,7 @@ public final class NumbersSink implements CellSink {
     }
 
     @Override
-    public List<BuiltArray> arrays(Path file) {
+    public List<ColumnArray> arrays(Path file) {
         BitSet texts = new BitSet();
         for (int i = 0; i < columns.size(); i++) {
             columns.get(i).end();
@@ -80,20 +82,20 @@ public final class NumbersSink implements CellSink {
                 ColumnGroups.of(columns.stream().map(column -> column.name).toList(), texts);
         Predicate<String> chosen =
                 choice.apply(groups.stream().map(ColumnGroups.Group::name).toList());
-        List<BuiltArray> arrays = new ArrayList<>();
+        List<ColumnArray> arrays = new ArrayList<>();
         for (ColumnGroups.Group group : groups) {
             List<Column> own = columns.subList(group.first(), group.first() + group.count());
             String name = group.name();
             if (!chosen.test(name)) {
                 own.forEach(Column::close);
             } else if (own.get(0).isText) {
-                arrays.addAll(BuiltArray.of(name, Objects.requireNonNull(own.get(0).texts)));
+                arrays.addAll(Objects.requireNonNull(own.get(0).texts).arrays(name));
             } else {
                 Dtype dtype = dtype(own);
-                NpyHeader header = group.isMatrix()
-                        ? NpyHeader.of(dtype, Order.C, rows, group.count())
-                        : NpyHeader.of(dtype, Order.C, rows);
-                arrays.add(new BuiltArray(name, header, data(own, name, dtype), ColumnPart.NONE));
+                arrays.add(
+                        group.isMatrix()
+                                ? matrix(name, dtype, own)
+                                : own.get(0).numbers().array(name, dtype, rows));
             }
         }
         return arrays;
@@ -115,17 +117,43 @@ public final class NumbersSink implements CellSink {
         return REAL;
     }
 
-    private ArrayData data(List<Column> group, String name, Dtype dtype) {
-        List<BuiltData> data = group.stream()
-                .map(column ->
-                        new BuiltData(Objects.requireNonNull(column.numbers).array(name, dtype, rows)))
+    /** Puts the rows of some columns together. Memory of the columns is freed while they are read. */
+    private ColumnArray matrix(String name, Dtype dtype, List<Column> group) {
+        List<ReadableByteChannel> channels = group.stream()
+                .map(column -> column.numbers().array(name, dtype, rows).drain())
                 .toList();
-        return data.size() == 1 ? data.get(0) : new MatrixData(data);
+        ElementsBuilder matrix = new ElementsBuilder(memory);
+        matrices.add(matrix);
+        int blockRows = Math.max(1, BLOCK_ELEMENTS / group.size());
+        ByteBuffer block = ByteBuffer.allocate(blockRows * group.size() * Long.BYTES);
+        ByteBuffer column = ByteBuffer.allocate(blockRows * Long.BYTES);
+        for (long row = 0; row < rows; row += blockRows) {
+            int length = (int) Math.min(blockRows, rows - row) * Long.BYTES;
+            for (int c = 0; c < group.size(); c++) {
+                fill(column.clear().limit(length), channels.get(c));
+                for (int i = 0; i < length; i += Long.BYTES) {
+                    block.putLong(i * group.size() + c * Long.BYTES, column.getLong(i));
+                }
+            }
+            matrix.add(block.position(0).limit(length * group.size()));
+        }
+        return matrix.array(name, dtype, rows, group.size());
+    }
+
+    private static void fill(ByteBuffer target, ReadableByteChannel channel) {
+        try {
+            while (target.hasRemaining() && channel.read(target) >= 0) {
+                // a channel of memory may give less than is asked for
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Override
     public void close() {
         columns.forEach(Column::close);
+        matrices.forEach(ElementsBuilder::close);
     }
 
     /** One column of the file. Its texts are kept until a value decides that it has numbers. */
@@ -218,6 +246,10 @@ public final class NumbersSink implements CellSink {
             if (!isDecided) {
                 startNumbers();
             }
+        }
+
+        ElementsBuilder numbers() {
+            return Objects.requireNonNull(numbers);
         }
 
         void close() {
