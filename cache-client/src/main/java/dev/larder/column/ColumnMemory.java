@@ -16,9 +16,9 @@ public interface ColumnMemory {
     void populate(long address, long byteSize);
 
     /**
-     * Takes a stretch back.
+     * Takes a stretch back, or pages of one.
      *
-     * @param populatedBytes how many bytes from its start were populated
+     * @param populatedBytes number of bytes from the address that were populated
      */
     void free(long address, long byteSize, long populatedBytes);
 

@@ -19,11 +19,14 @@ final class NativeBytes implements AutoCloseable {
     private static final int PIECE_BYTES = 1 << PIECE_SHIFT;
     private static final int PIECE_MASK = PIECE_BYTES - 1;
 
+    /** Step in which memory that was read for the last time is freed: less than a piece, as hundreds of columns may be read side by side. */
+    private static final int FREED_BYTES = 64 << 10;
+
     private final ColumnMemory memory;
     private final List<UnsafeBuffer> pieces = new ArrayList<>();
     private long byteSize;
     private long populatedBytes;
-    private int freedPieces;
+    private long freedBytes;
     private boolean open = true;
 
     NativeBytes(ColumnMemory memory) {
@@ -108,7 +111,7 @@ final class NativeBytes implements AutoCloseable {
     synchronized void read(long position, ByteBuffer target) {
         requireOpen();
         Objects.checkFromIndexSize(position, target.remaining(), byteSize);
-        if (position >>> PIECE_SHIFT < freedPieces) {
+        if (position < freedBytes) {
             throw new IllegalStateException("bytes were given back: position=" + position);
         }
         long at = position;
@@ -138,14 +141,17 @@ final class NativeBytes implements AutoCloseable {
     }
 
     private synchronized void freeBefore(long position) {
-        for (; open && freedPieces < position >>> PIECE_SHIFT; freedPieces++) {
-            free(freedPieces);
+        while (open && freedBytes + FREED_BYTES <= position) {
+            free(FREED_BYTES);
         }
     }
 
-    private void free(int piece) {
-        long populated = Math.min(PIECE_BYTES, populatedBytes - ((long) piece << PIECE_SHIFT));
-        memory.free(pieces.get(piece).addressOffset(), PIECE_BYTES, Math.max(0, populated));
+    /** Frees the next bytes, all of them in one piece. */
+    private void free(int length) {
+        long populated = Math.max(0, Math.min(length, populatedBytes - freedBytes));
+        int piece = (int) (freedBytes >>> PIECE_SHIFT);
+        memory.free(pieces.get(piece).addressOffset() + (freedBytes & PIECE_MASK), length, populated);
+        freedBytes += length;
     }
 
     private UnsafeBuffer piece(long position) {
@@ -163,8 +169,8 @@ final class NativeBytes implements AutoCloseable {
     @Override
     public synchronized void close() {
         open = false;
-        for (; freedPieces < pieces.size(); freedPieces++) {
-            free(freedPieces);
+        while (freedBytes >>> PIECE_SHIFT < pieces.size()) {
+            free(PIECE_BYTES - ((int) freedBytes & PIECE_MASK));
         }
     }
 

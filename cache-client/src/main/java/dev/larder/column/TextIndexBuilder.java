@@ -38,8 +38,12 @@ public final class TextIndexBuilder extends ColumnBuilder {
 
     /** Adds a key and the row it leads to, which is not negative. */
     public void add(CharSequence key, long row) {
+        addUtf8(utf8.encode(key), row);
+    }
+
+    /** Adds a key, all that remains in the buffer, which must be UTF-8, and its row. The bytes are not checked. */
+    public void addUtf8(ByteBuffer text, long row) {
         KeyTableBuilder.requireRow(row);
-        ByteBuffer text = utf8.encode(key);
         long position = records.byteSize();
         positions.appendLong(position);
         records.appendLong(row);

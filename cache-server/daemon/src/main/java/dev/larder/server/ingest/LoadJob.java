@@ -25,7 +25,6 @@ import dev.larder.server.store.version.Provenance;
 import dev.larder.server.store.version.PublishedVersion;
 import dev.larder.server.store.version.SourceRecord;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -41,7 +40,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
-import java.util.function.LongConsumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -409,9 +407,7 @@ public final class LoadJob extends Ingest {
     /** Returns settings that have a scan keep what it makes in scratch memory. */
     static ScanSettings scratchScan(
             int workers, BooleanSupplier isCancelled, IntConsumer onChecked, ScratchMemory scratch) {
-        LongConsumer beforeSpill = isTemporaryFolderMemory() ? scratch::addElsewhere : bytes -> {};
-        return new ScanSettings(
-                workers, false, isCancelled, onChecked, scratch, beforeSpill, foldersOf(scratch), false);
+        return new ScanSettings(workers, false, isCancelled, onChecked, scratch, foldersOf(scratch), false);
     }
 
     private static ScratchFolders foldersOf(ScratchMemory scratch) {
@@ -431,16 +427,6 @@ public final class LoadJob extends Ingest {
                 return Occupied.bytes(folder);
             }
         };
-    }
-
-    private static boolean isTemporaryFolderMemory() {
-        try {
-            String type = Files.getFileStore(Path.of(System.getProperty("java.io.tmpdir", "/tmp")))
-                    .type();
-            return type.equals("tmpfs") || type.equals("ramfs");
-        } catch (IOException e) {
-            return false; // making a file there will say why
-        }
     }
 
     private static void requireDistinctNames(List<SourceArray> arrays) {

@@ -42,11 +42,6 @@ public final class Refusal {
         return start(file, reason).remedy(remedy);
     }
 
-    /** Returns the refusal of a CSV or TSV file that its parser cannot read; the parser names the line. */
-    public static LarderException badTable(Path file, RuntimeException cause) {
-        return unfit(file, "it is not a valid table (" + deepest(cause) + ")", REPAIR);
-    }
-
     /** Says which of the columns that were asked for a source has not. */
     public static LarderException noColumns(Path source, Collection<String> missing) {
         return unfit(source, "it has no columns " + missing, NAME_COLUMNS);
@@ -115,18 +110,6 @@ public final class Refusal {
                 .with("badFiles", refusals.size() + lines.toString())
                 .cause(refusals.get(0))
                 .exception();
-    }
-
-    /** Returns what the first of a chain of failures says: libraries wrap it in words about themselves. */
-    public static String deepest(Throwable failure) {
-        Throwable first = failure;
-        for (int depth = 0; first.getCause() != null && depth < 10; depth++) {
-            first = first.getCause();
-        }
-        if (first instanceof Error error) { // such as a full heap, which is no fault of the file
-            throw error;
-        }
-        return words(first);
     }
 
     /** Returns the message of a failure, or words for its class if it has none. */

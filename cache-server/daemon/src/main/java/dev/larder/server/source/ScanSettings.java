@@ -3,7 +3,6 @@ package dev.larder.server.source;
 import dev.larder.column.ColumnMemory;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
-import java.util.function.LongConsumer;
 
 /**
  * Says how a source is scanned.
@@ -14,7 +13,6 @@ import java.util.function.LongConsumer;
  *     java.util.concurrent.CancellationException}
  * @param onChecked told how many more files were checked, from changing threads
  * @param memory where columns are made; lives until the arrays have been released
- * @param beforeSpill told how many more bytes a table is about to write to a temporary file, and may refuse
  * @param scratch where programs that read for a load write
  * @param checksLater whether files need not be opened that {@link ArrayData#requireBeginning} checks when they are read
  */
@@ -24,25 +22,16 @@ public record ScanSettings(
         BooleanSupplier isCancelled,
         IntConsumer onChecked,
         ColumnMemory memory,
-        LongConsumer beforeSpill,
         ScratchFolders scratch,
         boolean checksLater) {
     /** Makes columns in anonymous memory: for programs that read their own files. */
     public ScanSettings(int workers, boolean takesHidden, BooleanSupplier isCancelled, IntConsumer onChecked) {
-        this(
-                workers,
-                takesHidden,
-                isCancelled,
-                onChecked,
-                ColumnMemory.anonymous(),
-                bytes -> {},
-                ScratchFolders.temporary(),
-                false);
+        this(workers, takesHidden, isCancelled, onChecked, ColumnMemory.anonymous(), ScratchFolders.temporary(), false);
     }
 
     /** Returns the same for a load that copies what is found. */
     public ScanSettings withChecksLater() {
-        return new ScanSettings(workers, takesHidden, isCancelled, onChecked, memory, beforeSpill, scratch, true);
+        return new ScanSettings(workers, takesHidden, isCancelled, onChecked, memory, scratch, true);
     }
 
     /** Returns those of a scan by the calling thread alone, which nobody watches. */

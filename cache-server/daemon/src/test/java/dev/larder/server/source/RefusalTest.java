@@ -14,8 +14,6 @@ class RefusalTest {
         assertThat(Refusal.words(new EOFException())).isEqualTo("it ends too early");
         assertThat(Refusal.words(new ClosedChannelException())).isEqualTo("ClosedChannelException");
         assertThat(Refusal.words(new IOException("disk on fire"))).isEqualTo("disk on fire");
-        assertThat(Refusal.deepest(new IOException("wrapped", new EOFException())))
-                .isEqualTo("it ends too early");
         assertThat(Refusal.unreadable(Path.of("x"), 0, new ClosedChannelException()))
                 .hasMessageContaining("reason=ClosedChannelException;");
     }

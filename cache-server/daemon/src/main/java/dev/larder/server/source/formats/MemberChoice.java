@@ -50,6 +50,12 @@ final class MemberChoice {
         return new MemberChoice(taken);
     }
 
+    /** Returns whether a choice among any names can take one. */
+    static boolean mayTake(SourceOptions options, String name) {
+        return options.keys().isEmpty()
+                || options.keys().stream().anyMatch(key -> name.equals(key) || name.endsWith("_" + key));
+    }
+
     boolean takes(String name) {
         return taken.contains(name);
     }

@@ -1,19 +1,24 @@
 package dev.larder.server.source.scan;
 
+import dev.larder.column.ColumnArray;
 import dev.larder.column.ColumnMemory;
+import dev.larder.internal.layout.ArrayName;
+import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.reader.WantedColumns;
+import dev.larder.server.source.BuiltData;
+import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.text.CellSink;
-import dev.larder.server.source.text.IndexSink;
-import dev.larder.server.source.text.StringsSink;
+import dev.larder.server.source.text.TextColumns;
 import dev.larder.server.source.text.TextFile;
 import dev.larder.server.source.text.TextKind;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -49,11 +54,16 @@ final class TextFiles implements Format {
         Path file = text.path();
         SourceIdentity identity = SourceIdentity.of(file);
         List<String> wanted = text.kind().columns(options.keys());
-        CellSink sink =
-                options.as() == LoadOptions.As.INDEX ? new IndexSink(wanted, memory) : new StringsSink(wanted, memory);
+        CellSink sink = new TextColumns(wanted, options.as() == LoadOptions.As.INDEX, memory);
         try {
             text.read(sink);
-            List<SourceArray> arrays = sink.arrays(dataset, prefix, file, List.of(identity));
+            List<SourceArray> arrays = new ArrayList<>();
+            for (ColumnArray array : sink.arrays(file)) {
+                ColumnPart part = ColumnPart.valueOf(array.part());
+                ColumnArrays.requireName(file, prefix + part.columnName(array.name()));
+                ArrayName name = new ArrayName(dataset, prefix + array.name());
+                arrays.add(new SourceArray(name, array.header(), new BuiltData(array), List.of(identity), part));
+            }
             if (arrays.isEmpty()) {
                 throw Refusal.of(file, 0, "it has no columns");
             }

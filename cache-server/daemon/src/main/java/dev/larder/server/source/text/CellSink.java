@@ -1,30 +1,37 @@
 package dev.larder.server.source.text;
 
-import dev.larder.server.source.SourceArray;
-import dev.larder.server.source.SourceIdentity;
+import dev.larder.column.ColumnArray;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Takes the cells of a text file row by row, and makes columns of them. Owns what it has made until then. */
+/** Makes columns of the cells of a text file, row by row. Owns their memory until {@link #arrays}. */
 public interface CellSink extends AutoCloseable {
-    /** Tells whether cells of a column matter. */
-    boolean isWanted(String column);
-
-    /** Tells of a column before any row, in the order of the file. */
-    void column(String name);
+    /** Returns whether a first line of numbers is a row, not a line without the names of columns. */
+    default boolean takesNumbersFirst() {
+        return false;
+    }
 
     /**
-     * Takes a cell of the current row.
+     * Adds the next column of a table before its first row.
      *
-     * @param isInteger whether the text stands for an integer of 64 bits and is written as one usually is
+     * @param name its name in the file; empty if it has none
+     * @return its number for {@link #add}; below 0 if its cells are not wanted
      */
-    void cell(String column, String text, boolean isInteger);
+    int declare(int column, String name, Cell cell);
 
-    /** Ends the current row; a column that had no cell in it is empty there. */
-    void endRow();
+    /** Returns the number of the column that a key of JSON names; below 0 if its cells are not wanted. */
+    default int column(String name, Cell cell) {
+        throw new UnsupportedOperationException("columns of numbers are declared");
+    }
 
-    /** Returns the arrays of all columns, which own the memory from now on. */
-    List<SourceArray> arrays(String dataset, String prefix, Path file, List<SourceIdentity> identity);
+    /** Takes a cell of the current row. */
+    void add(int column, Cell cell);
+
+    /** Ends the current row. A column without a cell in it is empty there. */
+    void endRow(Cell cell);
+
+    /** Returns the arrays of all columns, which own the memory from now on. Refusals name the file. */
+    List<ColumnArray> arrays(Path file);
 
     @Override
     void close();

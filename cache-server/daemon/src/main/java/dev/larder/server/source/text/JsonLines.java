@@ -6,10 +6,11 @@ import com.google.gson.stream.JsonReader;
 import com.google.gson.stream.JsonToken;
 import com.google.gson.stream.MalformedJsonException;
 import dev.larder.reader.WantedColumns;
+import dev.larder.server.source.Refusal;
 import java.io.EOFException;
 import java.io.IOException;
-import java.io.Reader;
 import java.io.StringReader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
@@ -19,31 +20,34 @@ final class JsonLines {
     private static final int MOST_NAMES = 10_000;
 
     private final Path file;
+    private final FieldReader lines;
+    private final CellSink sink;
+    private final Cell cell;
 
-    /** What columns are called, by their keys: to make a name costs more than to look it up. */
+    /** The stored names of keys: to make one costs more than to look it up. */
     private final Map<String, String> names = new HashMap<>();
 
-    private long blankLine;
-
-    JsonLines(Path file) {
+    JsonLines(Path file, FieldReader lines, CellSink sink) {
         this.file = file;
+        this.lines = lines;
+        this.sink = sink;
+        this.cell = lines.cell();
     }
 
-    void read(Reader reader, CellSink sink) throws IOException {
-        LineReader lines = new LineReader(file, reader);
-        for (String line = lines.next(); line != null; line = lines.next()) {
+    void read() throws IOException {
+        long blankLine = 0;
+        for (long number = 1; lines.next(); number++) {
+            String line = cell.toString();
             if (line.isBlank()) {
-                blankLine = blankLine == 0 ? lines.number() : blankLine;
+                blankLine = blankLine == 0 ? number : blankLine;
                 continue;
             } else if (blankLine > 0) {
-                throw LineReader.refusal(file, blankLine, "it is empty");
+                throw Refusal.atLine(file, blankLine, "it is empty", "repair the line");
             }
             try {
-                readObject(line, sink);
-            } catch (BadCell e) {
-                throw LineReader.refusal(file, lines.number(), e.reason());
+                readObject(line);
             } catch (MalformedJsonException | EOFException | JsonParseException | IllegalStateException e) {
-                throw LineReader.refusal(file, lines.number(), "it is not a JSON object");
+                throw cell.refusal("it is not a JSON object");
             }
         }
     }
@@ -60,36 +64,30 @@ final class JsonLines {
         return name;
     }
 
-    private void readObject(String line, CellSink sink) throws IOException {
+    private void readObject(String line) throws IOException {
         JsonReader json = new JsonReader(new StringReader(line));
         json.setStrictness(Strictness.STRICT);
         json.beginObject();
         while (json.hasNext()) {
-            String column = nameOf(json.nextName());
+            String name = nameOf(json.nextName());
             JsonToken token = json.peek();
-            switch (token) {
-                case STRING -> sink.cell(column, json.nextString(), false);
-                case NUMBER -> {
-                    String number = json.nextString();
-                    sink.cell(column, number, IntegerText.isCanonical(number));
-                }
-                case BOOLEAN -> sink.cell(column, Boolean.toString(json.nextBoolean()), false);
-                case NULL -> json.nextNull();
-                default -> nested(json, column, sink);
+            int column = token == JsonToken.NULL ? -1 : sink.column(name, cell);
+            if (column < 0) {
+                json.skipValue();
+            } else if (token == JsonToken.BEGIN_ARRAY || token == JsonToken.BEGIN_OBJECT) {
+                throw cell.refusal("the value of " + name
+                        + " is a list or an object; name the keys of plain values with --columns, or flatten it");
+            } else {
+                String value = token == JsonToken.BOOLEAN ? Boolean.toString(json.nextBoolean()) : json.nextString();
+                byte[] utf8 = value.getBytes(StandardCharsets.UTF_8); // in strict mode no surrogate is alone
+                cell.set(utf8, 0, utf8.length, token != JsonToken.NUMBER);
+                sink.add(column, cell);
             }
         }
         json.endObject();
         if (json.peek() != JsonToken.END_DOCUMENT) {
-            throw new BadCell("more follows the object");
+            throw cell.refusal("more follows the object");
         }
-        sink.endRow();
-    }
-
-    private static void nested(JsonReader json, String column, CellSink sink) throws IOException {
-        if (sink.isWanted(column)) {
-            throw new BadCell("the value of " + column
-                    + " is a list or an object; name the keys of plain values with --columns, or flatten it");
-        }
-        json.skipValue();
+        sink.endRow(cell);
     }
 }

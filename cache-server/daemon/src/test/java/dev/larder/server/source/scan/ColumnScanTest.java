@@ -16,7 +16,6 @@ import dev.larder.npy.Order;
 import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
-import dev.larder.server.source.text.LineReader;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -157,6 +156,8 @@ class ColumnScanTest {
         ScannedSource source = scan(As.STRINGS, file, "b");
 
         assertThat(source.arrays()).extracting(array -> array.name().array()).containsExactly("b/bytes", "b/offsets");
+        assertThat(scan(As.STRINGS, write("u.csv", "a,a,b\n1,2,3\n"), "b").arrays())
+                .hasSize(2);
         assertThatThrownBy(() -> scan(As.STRINGS, file, "d"))
                 .hasMessageContaining("it has no columns [d], but [a, b, c];");
         release(source);
@@ -280,11 +281,16 @@ class ColumnScanTest {
             value = {
                 "t.tsv   | a;b/1/2                 | line=2 reason=it has 1 fields, and the first line has 2",
                 "t.tsv   | a;b/1;2;3               | line=2 reason=it has 3 fields",
-                "t.csv   | a/x/\"y/z               | valid table (Unclosed quoted field at end of input (record starting at line 3)",
+                "t.csv   | a/x/\"y/z               | line=3 reason=a quoted field has no closing quote",
                 "t.csv   | 10,2.5/1,2              | line=1 reason=the first line has numbers instead of column names",
                 "t.csv   | a,a/1,2                 | line=1 reason=two columns have the same name",
                 "t.csv   | a b,a_b/1,2             | line=1 reason=two columns have the same name",
-                "t.csv   | /1                      | the first line has numbers instead",
+                "t.csv   | //7                     | line=3 reason=the first line has numbers instead",
+                "t.csv   | nan,1/2,3               | line=1 reason=the first line has numbers instead",
+                "t.csv   | inf/2                   | line=1 reason=the first line has numbers instead",
+                "t.csv   | 0,1/2,3                 | line=1 reason=the first line may be names, as pandas writes 0,1,2",
+                "t.csv   | ,1/2,3                  | line=1 reason=the first line has an empty field and no name",
+                "t.jsonl | {\"a\":\"\\ud800\"}    | line=1 reason=it is not a JSON object",
                 "t.csv   | ''                      | the names of the columns",
                 "t.jsonl | {\"a\":1}/[1]            | line=2 reason=it is not a JSON object",
                 "t.jsonl | {\"a\":1}/{\"a\":        | line=2 reason=it is not a JSON object",
@@ -323,6 +329,20 @@ class ColumnScanTest {
                 .hasMessageContaining(message);
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "t.csv   | id,a/7,1                      | it has no columns [b], but [id, a]",
+                "t.jsonl | {\"a\":1}/{\"a\":2,\"b\":1} | line=2 reason=the rows before it have no value for b",
+                "t.jsonl | {\"b\":1}/{\"a\":1}           | line=2 reason=it has no value for b"
+            })
+    void aRowWithoutAKeyIsRefused(String name, String content, String message) throws IOException {
+        Path file = write(name, content.replace('/', '\n'));
+
+        assertThatThrownBy(() -> scan(As.INDEX, file, "b")).hasMessageContaining(message);
+    }
+
     @Test
     void textThatIsNotUtf8IsRefused() {
         Path file = SourceFiles.write(folder.resolve("t.csv"), "a\ngröße\n".getBytes(ISO_8859_1));
@@ -333,7 +353,7 @@ class ColumnScanTest {
     @Test
     void aLineWithoutAnEndIsRefusedBeforeItFillsTheHeap() throws IOException {
         Path file = folder.resolve("t.jsonl");
-        Files.write(file, new byte[LineReader.MAX_LENGTH + 1]);
+        Files.write(file, new byte[(16 << 20) + 1]);
 
         assertThatThrownBy(() -> scan(As.STRINGS, file)).hasMessageContaining("line=1 reason=the line is longer than");
     }

@@ -201,13 +201,17 @@ class HostileArchiveTest {
                 "a,b;1,2;3,x | | line=3 reason=field 2 (b): 'x' is not a number, but the first value of its column is;"
                         + " repair the line, or"
                         + " load all columns as texts with --as strings",
-                "a,b;1,2;3 | | line=3 reason=it has 1 fields, the first line 2",
-                "a,b;1,2;3,4,5 | | line=3 reason=it has more fields than the 2",
+                "a,b;1,2;3 | | line=3 reason=it has 1 fields, and the first line has 2",
+                "a,b;1,2;3,4,5 | | line=3 reason=it has 3 fields, and the first line has 2",
                 "1,2;3,4 | | line=1 reason=the first line has numbers instead of column names",
                 "0,1;3,4 | u1 | line=1 reason=the first line may be names, as pandas writes 0,1,2",
                 "0,1;3,4 | | if it is names, write x0,x1,x2 there",
                 "0;5 | f4 | if it is numbers, add a line of names above it",
                 "nan,1;3,4 | | line=1 reason=the first line has numbers instead of column names",
+                "nan,NA;3,4 | | line=1 reason=the first line has numbers instead of column names",
+                ",1;3,4 | | line=1 reason=the first line has an empty field and no name: it may be names",
+                ",0,1;0,3,4 | f4 | line=1 reason=the first line has an empty field and no name: it may be names",
+                ";;\"\",\" \";1,2 | f4 | line=3 reason=the first line has an empty field and no name: it may be names",
                 "a,b;NA,1;x,2;1,y | | line=4 reason=field 2 (b): 'y' is not a number",
                 "a;256 | u1 | '256' is not an element of |u1",
                 "a;-1 | uint64 | '-1' is not an element of <u8",
@@ -218,7 +222,7 @@ class HostileArchiveTest {
                 "a;1;0x10 | | '0x10' is not a number",
                 "a;1;1d | | '1d' is not a number",
                 "a;1;- | | '-' is not a number",
-                "a;\"1 | | not a valid table",
+                "a;\"1 | | line=2 reason=a quoted field has no closing quote",
                 "a,a;1,2 | | array a of the same file has the same name",
                 "~~ | | it is empty"
             })

@@ -3,11 +3,15 @@ package dev.larder.server.source.scan;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.larder.column.ColumnMemory;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.npy.Numpy;
+import dev.larder.server.source.ScanSettings;
+import dev.larder.server.source.ScratchFolders;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
 import java.nio.ByteBuffer;
+import java.nio.DoubleBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -257,7 +261,7 @@ class TableSourceTest {
             assertThat(x.getDouble(row * 16 + 8)).isEqualTo(-row);
         }
         source.arrays().forEach(SourceArray::release);
-        assertThatThrownBy(() -> SourceFiles.data(source.arrays().get(0))).hasMessageContaining("t.csv");
+        assertThatThrownBy(() -> SourceFiles.data(source.arrays().get(0))).hasMessageContaining("column is closed");
     }
 
     @ParameterizedTest
@@ -311,6 +315,84 @@ class TableSourceTest {
         assertThat(new String(SourceFiles.data(source.arrays().get(0)), StandardCharsets.UTF_8))
                 .isEqualTo("Ann, B12");
         source.arrays().forEach(SourceArray::release);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "1,2",
+                "nan,1",
+                "nan,NA",
+                "inf,-inf",
+                "1e3,.5",
+                "0,1",
+                "0",
+                ",1",
+                ",0,1",
+                ",",
+                "\"\"",
+                " \t",
+                "NA,",
+                "1,"
+            })
+    void theRuleForTheFirstLineIsTheSameForNumbersTextsAndKeys(String line) {
+        Path file = write("t.csv", "\n\n" + line + "\n" + line + "\n");
+        List<String> messages = new ArrayList<>();
+
+        for (LoadOptions.As as : List.of(LoadOptions.As.ARRAYS, LoadOptions.As.STRINGS, LoadOptions.As.INDEX)) {
+            assertThatThrownBy(() -> ScannedSource.scan("set", file, new SourceOptions(List.of(), as, "", "")))
+                    .hasMessageContaining("line=3 reason=the first line ")
+                    .satisfies(refusal -> messages.add(refusal.getMessage()));
+        }
+
+        assertThat(messages.stream().distinct()).hasSize(1);
+    }
+
+    @Test
+    void aMatrixWithAColumnThatTurnsOutToBeOfTextsIsSplit() throws Exception {
+        Path file = write("t.csv", "x0,x1,x2,x3\n1,,3,\n4,,6,\n7,b,9,8\n");
+
+        ScannedSource source = ScannedSource.scan("set", file, SourceOptions.none());
+
+        assertThat(source.arrays())
+                .extracting(array -> array.name().array() + " " + array.dtype() + Arrays.toString(array.shape()))
+                .containsExactly("x <f8[3, 2]", "x0 <i8[3]", "x1/bytes |u1[1]", "x1/offsets <i8[4]");
+        assertThat(numbers(source.arrays().get(0)).asDoubleBuffer())
+                .isEqualTo(DoubleBuffer.wrap(new double[] {3, Double.NaN, 6, Double.NaN, 9, 8}));
+        source.arrays().forEach(SourceArray::release);
+    }
+
+    @Test
+    void columnsThatAreNotChosenAreCheckedButNotKept() {
+        Path file = write("t.csv", "a,name,x0,x1\n1,n,2,3\n");
+        List<Long> allocated = new ArrayList<>();
+        SourceOptions options = new SourceOptions(List.of("a"));
+
+        ScannedSource source = ScannedSource.scan("set", file, options, countingInto(allocated));
+
+        assertThat(allocated).hasSize(1);
+        assertThatThrownBy(() -> ScannedSource.scan("set", write("u.csv", "a,b\n1,2\n1,x\n"), options))
+                .hasMessageContaining("line=3 reason=field 2 (b): 'x' is not a number");
+        source.arrays().forEach(SourceArray::release);
+    }
+
+    private static ScanSettings countingInto(List<Long> allocated) {
+        ColumnMemory memory = new ColumnMemory() {
+            @Override
+            public long allocate(long byteSize) {
+                allocated.add(byteSize);
+                return ColumnMemory.anonymous().allocate(byteSize);
+            }
+
+            @Override
+            public void populate(long address, long byteSize) {}
+
+            @Override
+            public void free(long address, long byteSize, long populatedBytes) {
+                ColumnMemory.anonymous().free(address, byteSize, populatedBytes);
+            }
+        };
+        return new ScanSettings(1, false, () -> false, checked -> {}, memory, ScratchFolders.temporary(), false);
     }
 
     @Test

@@ -1,11 +1,12 @@
-package dev.larder.server.source.formats;
+package dev.larder.server.source.text;
 
+import dev.larder.internal.number.Half;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Kind;
 import java.nio.ByteBuffer;
 
 /** Turns numbers into the elements of an array of one type. */
-final class NumberFormat {
+public final class NumberFormat {
     private static final double TWO_TO_63 = 0x1p63;
 
     private final Dtype dtype;
@@ -13,14 +14,14 @@ final class NumberFormat {
     private final boolean isReal;
 
     /** Writes into arrays of a type that {@link #isNumeric}. */
-    NumberFormat(Dtype dtype) {
+    public NumberFormat(Dtype dtype) {
         this.dtype = dtype;
         this.itemSize = dtype.itemSize();
         this.isReal = dtype.kind() == Kind.FLOAT;
     }
 
     /** Returns whether a column of numbers can become an array of such a type. */
-    static boolean isNumeric(Dtype dtype) {
+    public static boolean isNumeric(Dtype dtype) {
         return switch (dtype.kind()) {
             case BOOL, INT, UINT -> true;
             case FLOAT -> dtype.itemSize() <= Double.BYTES;
@@ -30,10 +31,6 @@ final class NumberFormat {
 
     Dtype dtype() {
         return dtype;
-    }
-
-    boolean isReal() {
-        return isReal;
     }
 
     /** Returns whether the last number read is an element of the type, floats being rounded. */
@@ -62,13 +59,13 @@ final class NumberFormat {
         };
     }
 
-    /** Appends an integer; an unsigned one has its 64 bits in the value. */
-    void put(ByteBuffer target, long value, boolean isUnsigned) {
+    /** Appends the last number read, which {@link #fits}. */
+    void put(ByteBuffer target, NumberText.Kind kind, NumberText number) {
         if (isReal) {
-            boolean isLarge = isUnsigned && value < 0;
-            put(target, isLarge ? ((value >>> 1) | (value & 1)) * 2.0 : (double) value);
+            put(target, number.real());
             return;
         }
+        long value = kind == NumberText.Kind.REAL ? (long) number.real() : number.integer();
         switch (itemSize) {
             case Byte.BYTES -> target.put((byte) value);
             case Short.BYTES -> target.putShort((short) value);
@@ -77,29 +74,11 @@ final class NumberFormat {
         }
     }
 
-    /** Appends a double, rounded to the nearest element. */
-    void put(ByteBuffer target, double value) {
+    private void put(ByteBuffer target, double value) {
         switch (itemSize) {
-            case Short.BYTES -> target.putShort(half(value));
+            case Short.BYTES -> target.putShort((short) Half.ofDouble(value));
             case Float.BYTES -> target.putFloat((float) value);
             default -> target.putDouble(value);
         }
-    }
-
-    /** Rounds to the nearest binary16, halves to even. */
-    static short half(double value) {
-        int sign = (int) (Double.doubleToRawLongBits(value) >>> 48) & 0x8000;
-        double magnitude = Math.abs(value);
-        if (Double.isNaN(magnitude)) {
-            return (short) (sign | 0x7e00);
-        } else if (magnitude >= 65520) {
-            return (short) (sign | 0x7c00);
-        } else if (magnitude < 0x1p-14) {
-            return (short) (sign | (int) Math.rint(magnitude * 0x1p24));
-        }
-        int exponent = Math.getExponent(magnitude);
-        int fraction = (int)
-                Math.rint(Math.scalb(magnitude, 10 - exponent)); // 1024 to 2048: a carry moves the exponent by itself
-        return (short) (sign | (((exponent + 14) << 10) + fraction));
     }
 }

@@ -1,4 +1,4 @@
-package dev.larder.server.source.formats;
+package dev.larder.server.source.text;
 
 import dev.larder.server.source.ColumnArrays;
 import java.util.ArrayList;
@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
 final class ColumnGroups {
     private static final Pattern NUMBERED =
             Pattern.compile("(?<stem>.*?)[\\s._\\[(-]*(?<number>[0-9]{1,9})[\\])]?", Pattern.DOTALL);
-    private static final String UNNAMED = "column";
+    private static final String UNNAMED = "column"; // and its number from 0
     private static final String MATRIX = "values";
 
     private ColumnGroups() {}
@@ -32,14 +32,23 @@ final class ColumnGroups {
         List<Group> groups = new ArrayList<>();
         for (int first = 0; first < columns.size(); ) {
             int count = texts.get(first) ? 1 : runLength(columns, first, texts);
-            String column = columns.get(first).strip();
-            String name = count > 1
-                    ? ColumnArrays.cleanName(stem(column), MATRIX)
-                    : ColumnArrays.cleanName(column, UNNAMED + first);
+            String column = columns.get(first);
+            String name = count > 1 ? matrixName(column) : name(first, column);
             groups.add(new Group(name, first, count, count > 1));
             first += count;
         }
         return groups;
+    }
+
+    /** Returns the stored name of a column by itself. */
+    static String name(int column, String name) {
+        return ColumnArrays.cleanName(name.strip(), UNNAMED + column);
+    }
+
+    /** Returns the stored name of a matrix that a column is part of. */
+    static String matrixName(String column) {
+        Matcher matcher = NUMBERED.matcher(column.strip());
+        return ColumnArrays.cleanName(matcher.matches() ? matcher.group("stem") : column.strip(), MATRIX);
     }
 
     private static int runLength(List<String> columns, int first, BitSet texts) {
@@ -59,10 +68,5 @@ final class ColumnGroups {
             count++;
         }
         return count;
-    }
-
-    private static String stem(String column) {
-        Matcher matcher = NUMBERED.matcher(column);
-        return matcher.matches() ? matcher.group("stem") : column;
     }
 }
