@@ -13,7 +13,7 @@ public interface ArrayData {
      */
     List<FileRegion> regions();
 
-    /** Returns the file that a region lies in, as it was when it was checked; null if the array has one file. */
+    /** Returns the file that a region lies in, as it was when it was checked; null if only the array has its files. */
     default @Nullable SourceIdentity identityOf(int region) {
         return null;
     }

@@ -61,7 +61,14 @@ public record SourceArray(
     /** Returns the file of a region as it was when it was checked. */
     public SourceIdentity identityOf(int region) {
         SourceIdentity known = data.identityOf(region);
-        return known == null ? files.get(0) : known;
+        if (known != null || files.size() == 1) {
+            return known == null ? files.get(0) : known;
+        }
+        Path file = data.regions().get(region).file().toAbsolutePath();
+        return files.stream()
+                .filter(its -> its.file().equals(file))
+                .findFirst()
+                .orElse(files.get(0));
     }
 
     /** Returns how many files some arrays are read from. */

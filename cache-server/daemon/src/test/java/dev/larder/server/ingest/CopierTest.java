@@ -13,6 +13,7 @@ import dev.larder.internal.layout.StoreLayout;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
+import dev.larder.server.source.FileData;
 import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.JoinedData;
@@ -25,6 +26,7 @@ import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -143,6 +145,22 @@ class CopierTest {
 
         byte[] stored = Files.readAllBytes(version.folder().resolve("joined.npy"));
         assertThat(ByteBuffer.wrap(stored, StoreLayout.DATA_START, data.length)).isEqualTo(ByteBuffer.wrap(data));
+    }
+
+    @Test
+    void anExtentOfAnArrayOfManyFilesIsReadFromItsOwnFile() throws IOException {
+        Path second = Files.writeString(sources.resolve("second"), "of the second");
+        SourceArray array = new SourceArray(
+                new ArrayName("d", "a"),
+                NpyHeader.of(Dtype.parse("|u1"), Order.C, 6),
+                new FileData(new FileRegion(second, 7, 6), false),
+                List.of(SourceIdentity.of(file), SourceIdentity.of(second)),
+                ColumnPart.NONE);
+
+        copy(1, array);
+
+        assertThat(Files.readString(version.folder().resolve("a.npy"), StandardCharsets.ISO_8859_1))
+                .endsWith("second");
     }
 
     private interface Change {

@@ -53,15 +53,6 @@ interface ScriptedData {
             }
 
             @Override
-            public SourceIdentity identityOf(int region) {
-                Path file = regions.get(region).file();
-                return files.stream()
-                        .filter(known -> known.file().equals(file))
-                        .findFirst()
-                        .orElseThrow();
-            }
-
-            @Override
             public ReadableByteChannel open() {
                 throw new AssertionError("regions are to be read");
             }
