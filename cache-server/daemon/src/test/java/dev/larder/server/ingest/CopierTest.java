@@ -25,6 +25,7 @@ import dev.larder.testing.LeavesNothingBehind;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -143,6 +144,22 @@ class CopierTest {
 
         byte[] stored = Files.readAllBytes(version.folder().resolve("joined.npy"));
         assertThat(ByteBuffer.wrap(stored, StoreLayout.DATA_START, data.length)).isEqualTo(ByteBuffer.wrap(data));
+    }
+
+    @Test
+    void anExtentOfAnArrayOfManyFilesIsReadFromItsOwnFile() throws IOException {
+        Path second = Files.writeString(sources.resolve("second"), "of the second");
+        SourceArray array = new SourceArray(
+                new ArrayName("d", "a"),
+                NpyHeader.of(Dtype.parse("|u1"), Order.C, 6),
+                Extents.of(new FileRegion(second, 7, 6)),
+                List.of(SourceIdentity.of(file), SourceIdentity.of(second)),
+                ColumnPart.NONE);
+
+        copy(1, array);
+
+        assertThat(Files.readString(version.folder().resolve("a.npy"), StandardCharsets.ISO_8859_1))
+                .endsWith("second");
     }
 
     private interface Change {
