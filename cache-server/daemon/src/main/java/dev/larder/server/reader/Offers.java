@@ -8,7 +8,7 @@ import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
 import dev.larder.reader.Offer;
-import dev.larder.reader.WantedColumns;
+import dev.larder.reader.Selection;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.SourceIdentity;
 import java.util.ArrayList;
@@ -126,10 +126,7 @@ final class Offers {
 
     /** Tells whether there is a column that a name means. */
     boolean has(String name) {
-        return all.stream()
-                .map(Offers::column)
-                .anyMatch(column -> WantedColumns.isNameOf(name, column)
-                        || WantedColumns.isNameOf(name, WantedColumns.nameOfList(column)));
+        return all.stream().anyMatch(offer -> Selection.isNameOf(name, column(offer)));
     }
 
     /** Returns the column that is offered, without what its part is called. */

@@ -12,8 +12,8 @@ import dev.larder.reader.Answer;
 import dev.larder.reader.BadSource;
 import dev.larder.reader.Offer;
 import dev.larder.reader.ReadRequest;
+import dev.larder.reader.Selection;
 import dev.larder.reader.Target;
-import dev.larder.reader.WantedColumns;
 import dev.larder.reader.Wire;
 import dev.larder.server.source.ArrayData;
 import dev.larder.server.source.Extents;
@@ -181,7 +181,7 @@ public final class ReaderSource implements AutoCloseable {
             Offer offer = offers.get(i);
             List<SourceIdentity> own = filesOf(offer, levels);
             // As for tables of text: what no name may have is replaced, and two that become one are refused later.
-            String name = WantedColumns.storedName(offer.name());
+            String name = Selection.storedName(offer.name());
             String objection = Names.arrayObjection(name);
             if (objection != null) {
                 refusals.add(Refusal.unfit(

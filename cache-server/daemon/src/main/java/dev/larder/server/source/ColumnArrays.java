@@ -5,7 +5,7 @@ import dev.larder.column.ColumnBuilder;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.Names;
-import dev.larder.reader.WantedColumns;
+import dev.larder.reader.Selection;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,7 +31,7 @@ public final class ColumnArrays {
 
     /** Returns the stored name of a column, without levels; {@code ifEmpty} if none of its characters is allowed. */
     public static String cleanName(String column, String ifEmpty) {
-        String name = WantedColumns.storedName(column).replace('/', '_');
+        String name = Selection.storedName(column).replace('/', '_');
         boolean isEmpty = name.chars().allMatch(c -> c == '_') && column.chars().noneMatch(c -> c == '_');
         return isEmpty || name.equals(".") || name.equals("..") ? ifEmpty : name;
     }

@@ -1,6 +1,6 @@
 package dev.larder.server.source;
 
-import dev.larder.reader.WantedColumns;
+import dev.larder.reader.Selection;
 import java.nio.file.Path;
 import java.util.Locale;
 
@@ -34,7 +34,7 @@ public record DiscoveredFile(
     /** Returns the name in the store of the array of a file. */
     public static String nameOf(String path, SourceKind kind) {
         int end = path.lastIndexOf('/') + 1;
-        return WantedColumns.storedName(path.substring(0, end) + kind.stem(path.substring(end)));
+        return Selection.storedName(path.substring(0, end) + kind.stem(path.substring(end)));
     }
 
     /** Returns whether the file is a gzip of what the rest of its name says. */

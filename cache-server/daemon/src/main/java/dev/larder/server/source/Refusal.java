@@ -59,6 +59,16 @@ public final class Refusal {
         return names.size() <= MOST_NAMES ? first.toString() : first + " and " + (names.size() - MOST_NAMES) + " more";
     }
 
+    /** Adds to the refusal of one array of a file that the others can be loaded without it. */
+    public static LarderException orOthers(LarderException refusal) {
+        return refusal.code() == ErrorCode.BAD_INPUT
+                ? new LarderException(
+                        refusal.rawCode(),
+                        refusal.getMessage() + ", or choose other arrays of the file with --columns",
+                        refusal.getCause())
+                : refusal;
+    }
+
     /** Says that somebody wrote to a file that was being loaded. */
     public static LarderException changed(Path file) {
         return unfit(file, "it changed while it was read", "load it again when no process writes to it");

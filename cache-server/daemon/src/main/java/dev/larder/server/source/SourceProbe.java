@@ -12,6 +12,9 @@ import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -118,12 +121,21 @@ public final class SourceProbe {
         return header;
     }
 
-    /** Remembers that a file has an array of its own that is called like a column that somebody named. */
-    public void noteColumn(String name) {
-        columns.add(name);
+    /**
+     * Chooses the members of a file that the options name. Fails with a refusal if a file that is the source itself lacks one.
+     *
+     * @param members the names of all
+     */
+    public Set<String> choose(DiscoveredFile file, SourceOptions options, Collection<String> members) {
+        List<String> missing = new ArrayList<>();
+        Set<String> chosen = new ArrayKeys(options.keys()).choose(members, columns::add, missing::add);
+        if (file.arrayName().isEmpty() && !missing.isEmpty()) {
+            throw Refusal.noColumns(file.path(), missing, members);
+        }
+        return chosen;
     }
 
-    /** Returns the columns that arrays within files are called like. */
+    /** Returns the wanted columns that are names of members. */
     public Set<String> columns() {
         return columns;
     }

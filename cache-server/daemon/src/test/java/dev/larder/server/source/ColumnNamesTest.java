@@ -5,8 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.reader.WantedColumns;
-import java.nio.file.Path;
+import dev.larder.reader.Selection;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,8 +31,8 @@ class ColumnNamesTest {
         "größe, größe, true",
     })
     void aNameMeansWhatIsCalledSoOrHasItsLevels(String name, String column, boolean isMeant) {
-        assertThat(WantedColumns.isNameOf(name, column)).isEqualTo(isMeant);
-        assertThat(new WantedColumns(List.of("else", name)).wants(column)).isEqualTo(isMeant);
+        assertThat(Selection.isNameOf(name, column)).isEqualTo(isMeant);
+        assertThat(new Selection(List.of("else", name)).wants(column)).isEqualTo(isMeant);
     }
 
     @ParameterizedTest
@@ -47,27 +46,29 @@ class ColumnNamesTest {
 
     @Test
     void aNameWithoutLevelsHasToBeInEachTableAndOthersInOne() {
-        ColumnSearch search = new ColumnSearch(List.of("label", "train/text", "val"), List.of("train/", "val/"));
-        search.in("train/", Path.of("train.arrow")).note("text");
-        ColumnSearch.Table val = search.in("val/", Path.of("val.arrow"));
+        Selection search = new Selection(List.of("label", "train/text", "val"), List.of("train/", "val/"));
+        Selection.Table train = search.in("train/");
+        train.note("text");
+        Selection.Table val = search.in("val/");
         val.note("text");
 
         assertThat(search.missing()).containsExactly("label");
-        search.requireEven();
+        assertThat(train.lacking()).isEmpty();
         val.note("label");
         assertThat(search.missing()).isEmpty();
-        assertThatThrownBy(search::requireEven)
-                .hasMessageContaining("file=train.arrow reason=it has no columns [label], but [text]");
+        assertThat(train.lacking()).containsExactly("label");
+        assertThat(train.columns()).containsExactly("text");
     }
 
     @Test
     void aNameThatNoTableHasIsMissing() {
-        ColumnSearch search = new ColumnSearch(List.of("a/b"), List.of(""));
+        Selection search = new Selection(List.of("a/b"));
+        Selection.Table table = search.in("");
 
-        search.in("", Path.of("x.arrow")).note("a");
+        table.note("a");
 
         assertThat(search.missing()).containsExactly("a/b");
         assertThat(search.present()).containsExactly("a");
-        search.requireEven();
+        assertThat(table.lacking()).isEmpty();
     }
 }

@@ -7,7 +7,7 @@ import java.util.List;
  *
  * @param files in the order of their rows
  * @param as what becomes of them, in the words of {@code larder load --as}, such as {@code arrays} or {@code bytes}
- * @param columns the names of the only arrays or columns that are wanted, as {@link WantedColumns} has them; empty for all
+ * @param columns the names of the only arrays or columns that are wanted, as {@link Selection} has them; empty for all
  * @param workers how many threads may work at once
  */
 public record ReadRequest(List<InputFile> files, String as, List<String> columns, int workers) {
@@ -19,6 +19,6 @@ public record ReadRequest(List<InputFile> files, String as, List<String> columns
 
     /** Tells whether an array or column is wanted, by the number of its file and its name without the level. */
     public boolean wants(int file, String name) {
-        return new WantedColumns(columns).wants(files.get(file).level() + name);
+        return new Selection(columns).wants(files.get(file).level() + name);
     }
 }

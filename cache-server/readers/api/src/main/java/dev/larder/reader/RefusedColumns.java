@@ -99,8 +99,8 @@ public final class RefusedColumns {
         Set<String> names = new LinkedHashSet<>();
         int length = 0;
         for (String other : others) {
-            String name = WantedColumns.storedName(other);
-            WantedColumns only = new WantedColumns(List.of(name));
+            String name = Selection.storedName(other);
+            Selection only = new Selection(List.of(name));
             if (names.size() < MOST_SHOWN
                     && length + name.length() < MOST_NAMES_CHARS
                     && refused.keySet().stream().noneMatch(only::wants)

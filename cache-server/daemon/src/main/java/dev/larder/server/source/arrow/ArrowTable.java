@@ -1,11 +1,11 @@
 package dev.larder.server.source.arrow;
 
 import dev.larder.internal.layout.Names;
+import dev.larder.reader.Selection;
 import dev.larder.reader.arrow.ArrowField;
 import dev.larder.reader.arrow.ArrowSchema;
 import dev.larder.server.reader.UnpackedFiles;
 import dev.larder.server.source.ColumnArrays;
-import dev.larder.server.source.ColumnSearch;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
@@ -29,7 +29,7 @@ public final class ArrowTable implements AutoCloseable {
     /** For each, the fields before it are passed over once more. */
     private static final int MOST_UNFIT = 1_000;
 
-    private final ColumnSearch.Table search;
+    private final Selection.Table search;
     private final FieldChoice choice;
     private final ScanSettings settings;
     private final ColumnFactory factory;
@@ -41,7 +41,7 @@ public final class ArrowTable implements AutoCloseable {
     /** A column, and the field of the first file that it was made of. */
     private record Column(ArrowColumn data, ArrowField field) {}
 
-    private ArrowTable(ColumnSearch.Table search, ScanSettings settings) {
+    private ArrowTable(Selection.Table search, ScanSettings settings) {
         this.search = search;
         this.choice = new FieldChoice(search);
         this.settings = settings;
@@ -58,7 +58,7 @@ public final class ArrowTable implements AutoCloseable {
      * @return what was found; the caller closes it
      */
     public static ArrowTable read(
-            List<SourceIdentity> files, ColumnSearch.Table search, Features features, ScanSettings settings) {
+            List<SourceIdentity> files, Selection.Table search, Features features, ScanSettings settings) {
         try {
             return read(files, search, features, settings, List.of());
         } catch (PackedFound e) {
@@ -77,7 +77,7 @@ public final class ArrowTable implements AutoCloseable {
 
     private static ArrowTable read(
             List<SourceIdentity> files,
-            ColumnSearch.Table search,
+            Selection.Table search,
             Features features,
             ScanSettings settings,
             List<UnpackedBuffers> buffers) {
@@ -96,7 +96,7 @@ public final class ArrowTable implements AutoCloseable {
 
     /** Goes through all headers for what is packed, has a reader unpack it, and reads the table then. */
     private static ArrowTable readPacked(
-            List<SourceIdentity> files, ColumnSearch.Table search, Features features, ScanSettings settings) {
+            List<SourceIdentity> files, Selection.Table search, Features features, ScanSettings settings) {
         List<UnpackedBuffers> buffers = new ArrayList<>();
         List<String> words = new ArrayList<>();
         for (int i = 0; i < files.size(); i++) {

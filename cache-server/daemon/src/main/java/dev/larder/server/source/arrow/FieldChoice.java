@@ -1,23 +1,22 @@
 package dev.larder.server.source.arrow;
 
-import dev.larder.reader.WantedColumns;
+import dev.larder.reader.Selection;
 import dev.larder.reader.arrow.ArrowField;
 import dev.larder.reader.arrow.ArrowField.Kind;
 import dev.larder.server.source.ColumnArrays;
-import dev.larder.server.source.ColumnSearch;
 import java.util.List;
 
 /** Tells which fields of a schema are wanted; of a struct some parts may be. */
 final class FieldChoice {
-    private final ColumnSearch.Table search;
+    private final Selection.Table search;
 
-    FieldChoice(ColumnSearch.Table search) {
+    FieldChoice(Selection.Table search) {
         this.search = search;
     }
 
     /** Tells whether a field is wanted, or anything that it is made of. */
     boolean takes(String name, ArrowField field) {
-        if (isNamed(name)) {
+        if (search.wants(name)) {
             return true;
         }
         List<ArrowField> parts = parts(field);
@@ -39,11 +38,6 @@ final class FieldChoice {
         for (int i = 0; i < parts.size(); i++) {
             note(nameOf(name, field, i), parts.get(i));
         }
-    }
-
-    /** The items of a list belong to it, whatever is appended to its name. */
-    private boolean isNamed(String name) {
-        return search.wants(name) || search.wants(WantedColumns.nameOfList(name));
     }
 
     /** Returns the fields that become columns of their own. */

@@ -3,7 +3,7 @@ package dev.larder.server.source.formats;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.Names;
 import dev.larder.npy.NpyHeader;
-import dev.larder.reader.WantedColumns;
+import dev.larder.reader.Selection;
 import dev.larder.server.source.ArrayData;
 import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.Extents;
@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /** The format of {@code numpy.savez} and {@code numpy.savez_compressed}: a ZIP archive of {@code .npy} files. */
 final class NpzFormat implements SourceFormat {
@@ -33,10 +34,10 @@ final class NpzFormat implements SourceFormat {
         List<Member> members = new ArrayList<>();
         try (FileChannel channel = FileChannel.open(file.path(), StandardOpenOption.READ)) {
             List<ZipMember> found = ZipDirectory.read(file.path(), channel, fileBytes);
-            MemberChoice choice = MemberChoice.of(
-                    file, options, probe, found.stream().map(NpzFormat::name).toList());
+            Set<String> chosen = probe.choose(
+                    file, options, found.stream().map(NpzFormat::name).toList());
             for (ZipMember member : found) {
-                if (choice.takes(name(member))) {
+                if (chosen.contains(name(member))) {
                     members.add(member(file.path(), channel, member, found.size() > 1));
                 }
             }
@@ -46,7 +47,7 @@ final class NpzFormat implements SourceFormat {
 
     private static String name(ZipMember member) {
         String name = member.name();
-        return WantedColumns.storedName(
+        return Selection.storedName(
                 name.endsWith(SUFFIX) ? name.substring(0, name.length() - SUFFIX.length()) : name);
     }
 
@@ -55,7 +56,7 @@ final class NpzFormat implements SourceFormat {
         try {
             return member(file, channel, member);
         } catch (LarderException e) {
-            throw hasOthers ? MemberChoice.refusal(e) : e;
+            throw hasOthers ? Refusal.orOthers(e) : e;
         }
     }
 

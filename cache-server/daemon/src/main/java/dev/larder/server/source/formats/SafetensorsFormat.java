@@ -19,6 +19,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Safetensors: named arrays back to back behind a header of JSON.
@@ -49,16 +50,15 @@ final class SafetensorsFormat implements SourceFormat {
         long dataOffset = (long) Long.BYTES + json.length;
         requireWithoutGap(file.path(), tensors, fileBytes - dataOffset);
         List<Member> members = new ArrayList<>();
-        MemberChoice choice = MemberChoice.of(
+        Set<String> chosen = probe.choose(
                 file,
                 options,
-                probe,
                 tensors.stream().map(SafetensorsHeader.Tensor::arrayName).toList());
         for (SafetensorsHeader.Tensor tensor : tensors) {
-            if (!choice.takes(tensor.arrayName())) {
+            if (!chosen.contains(tensor.arrayName())) {
                 continue;
             } else if (tensor.refusal() != null) {
-                throw tensors.size() > 1 ? MemberChoice.refusal(tensor.refusal()) : tensor.refusal();
+                throw tensors.size() > 1 ? Refusal.orOthers(tensor.refusal()) : tensor.refusal();
             }
             FileRegion region = new FileRegion(file.path(), dataOffset + tensor.begin(), tensor.end() - tensor.begin());
             members.add(new Member(tensor.arrayName(), tensor.header(), Extents.of(region)));

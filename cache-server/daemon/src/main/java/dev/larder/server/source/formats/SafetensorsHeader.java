@@ -8,7 +8,7 @@ import dev.larder.internal.layout.Names;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
-import dev.larder.reader.WantedColumns;
+import dev.larder.reader.Selection;
 import dev.larder.server.source.Refusal;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -42,7 +42,7 @@ final class SafetensorsHeader {
      */
     record Tensor(String name, NpyHeader header, @Nullable LarderException refusal, long begin, long end) {
         String arrayName() {
-            return WantedColumns.storedName(name);
+            return Selection.storedName(name);
         }
     }
 

@@ -3,6 +3,7 @@ package dev.larder.server.source.formats;
 import dev.larder.column.ColumnMemory;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.npy.Dtype;
+import dev.larder.server.source.ArrayKeys;
 import dev.larder.server.source.BuiltData;
 import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.Refusal;
@@ -25,8 +26,8 @@ final class TableFormat implements SourceFormat {
         CellSink sink = options.dtype().isEmpty()
                 ? new NumbersSink(
                         memory,
-                        name -> MemberChoice.mayTake(options, name),
-                        names -> MemberChoice.of(file, options, probe, names)::takes)
+                        new ArrayKeys(options.keys())::mayChoose,
+                        names -> probe.choose(file, options, names)::contains)
                 : new MatrixSink(wanted(file, options), memory);
         try {
             TextKind kind = TextKind.require(TextKind.of(file.fileName()), file.path());

@@ -1,6 +1,7 @@
 package dev.larder.server.source.scan;
 
 import dev.larder.error.LarderException;
+import dev.larder.server.source.ArrayKeys;
 import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.Refusal;
@@ -20,11 +21,11 @@ import org.jspecify.annotations.Nullable;
 /** Files of arrays, such as {@code .npy} and {@code .npz}: the array of each, or its members, under names made of its path. */
 final class ArrayFiles implements Format {
     private final SourceOptions options;
-    private final KeyFilter filter;
+    private final ArrayKeys filter;
 
     ArrayFiles(SourceOptions options) {
         this.options = options;
-        this.filter = new KeyFilter(options.keys());
+        this.filter = new ArrayKeys(options.keys());
     }
 
     @Override
@@ -113,7 +114,7 @@ final class ArrayFiles implements Format {
         Set<String> names = new HashSet<>();
         discovered.stream().filter(file -> !file.hasMembers()).forEach(file -> names.add(file.arrayName()));
         checked.arrays().forEach(array -> names.add(array.name().array()));
-        KeyFilter ofScenes = filter.without(checked.columns());
+        ArrayKeys ofScenes = filter.without(checked.columns());
         List<String> keysOfNone = ofScenes.keysOfNone(names);
         found.missing().retainAll(keysOfNone);
         Path root = found.listing().root();

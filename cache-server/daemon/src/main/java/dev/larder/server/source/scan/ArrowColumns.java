@@ -2,9 +2,8 @@ package dev.larder.server.source.scan;
 
 import dev.larder.column.StringsBuilder;
 import dev.larder.internal.layout.Names;
-import dev.larder.reader.WantedColumns;
+import dev.larder.reader.Selection;
 import dev.larder.server.source.ColumnArrays;
-import dev.larder.server.source.ColumnSearch;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.Partitioning;
 import dev.larder.server.source.Refusal;
@@ -57,13 +56,13 @@ final class ArrowColumns {
             tables.add(new Table("", List.of(files.get(0)), Features.NONE, -1));
         }
         List<String> keys = found.options().keys();
-        ColumnSearch search =
-                new ColumnSearch(keys, tables.stream().map(Table::level).toList());
+        Selection search =
+                new Selection(keys, tables.stream().map(Table::level).toList());
         for (Table table : tables) {
             found.read(table.files.size());
-            found.refusing(() -> add(table, search.in(table.level, table.files.get(0).file())));
+            found.refusing(() -> add(table, search.in(table.level)));
         }
-        found.retainMissing(search);
+        found.retainMissing(search, tables.stream().map(table -> table.files.get(0).file()).toList());
         if (found.isSound()) {
             addClasses();
         }
@@ -90,7 +89,7 @@ final class ArrowColumns {
         for (ArrowFolder.Group group : ArrowFolder.groups(root.resolve(level), List.copyOf(names.keySet()))) {
             List<SourceIdentity> identities = new ArrayList<>();
             group.names().forEach(name -> identities.add(files.get(Objects.requireNonNull(names.get(name)))));
-            String stored = WantedColumns.storedName(level + group.level());
+            String stored = Selection.storedName(level + group.level());
             requireOther(stored, identities.get(0));
             tables.add(new Table(stored, identities, group.features(), group.rows()));
         }
@@ -110,7 +109,7 @@ final class ArrowColumns {
     /** Files that are one table; {@code rows} is -1 if no metadata has their number. */
     private record Table(String level, List<SourceIdentity> files, Features features, long rows) {}
 
-    private void add(Table each, ColumnSearch.Table search) {
+    private void add(Table each, Selection.Table search) {
         String level = each.level;
         List<SourceIdentity> identities = each.files;
         String objection = level.isEmpty() ? null : Names.arrayObjection(level + "x");

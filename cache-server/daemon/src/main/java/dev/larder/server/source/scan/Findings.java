@@ -4,12 +4,13 @@ import dev.larder.column.ColumnMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
-import dev.larder.server.source.ColumnSearch;
+import dev.larder.reader.Selection;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
@@ -120,9 +121,20 @@ final class Findings implements AutoCloseable {
         return missing;
     }
 
-    /** Takes the names out of those that are missing that a search has found; objects if it has not found all. */
-    void retainMissing(ColumnSearch search) {
-        refusing(search::requireEven);
+    /**
+     * Takes the names that a search has found out of those that are missing; objects if it has not found all, and refuses tables without a name
+     * that others have.
+     *
+     * @param firstFiles of each table
+     */
+    void retainMissing(Selection search, List<Path> firstFiles) {
+        for (int i = 0; i < firstFiles.size(); i++) {
+            Selection.Table table = search.tables().get(i);
+            if (!table.lacking().isEmpty()) {
+                refusals.add(Refusal.noColumns(firstFiles.get(i), table.lacking(), table.columns()));
+                return;
+            }
+        }
         missing.retainAll(search.missing());
         if (!missing.isEmpty()) {
             object(Refusal.noColumns(listing.root(), missing, search.present()));

@@ -9,7 +9,7 @@ import dev.larder.internal.layout.Names;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
-import dev.larder.reader.WantedColumns;
+import dev.larder.reader.Selection;
 import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.Extents;
 import dev.larder.server.source.FileTable;
@@ -209,7 +209,7 @@ final class ImageColumns {
 
     private void refuseName(String split, List<LarderException> misplaced) {
         String above = split.isEmpty() ? "" : split.substring(0, split.length() - 1);
-        String objection = above.isEmpty() ? null : Names.arrayObjection(WantedColumns.storedName(above));
+        String objection = above.isEmpty() ? null : Names.arrayObjection(Selection.storedName(above));
         if (objection != null) {
             misplaced.add(Refusal.unfit(
                     found.listing().root().resolve(above),
@@ -231,7 +231,7 @@ final class ImageColumns {
 
     private void addSplit(String split, FileTable files, Map<String, Integer> classes, boolean isChecked) {
         String dataset = found.dataset();
-        String level = WantedColumns.storedName(split);
+        String level = Selection.storedName(split);
         Extents data =
                 isChecked ? Extents.of(files) : Extents.of(files, ImageFormat::isBeginning, ImageFormat::require);
         found.add(AnyFiles.values(dataset, level + IMAGE, files, data));

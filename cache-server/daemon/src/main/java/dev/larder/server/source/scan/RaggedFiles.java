@@ -10,6 +10,7 @@ import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
+import dev.larder.server.source.ArrayKeys;
 import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.JoinedData;
 import dev.larder.server.source.Refusal;
@@ -64,7 +65,7 @@ final class RaggedFiles {
 
     /** Returns for each column the arrays of its rows, sorted by scene. */
     private static Map<String, Map<String, SourceArray>> columns(List<SourceArray> arrays, List<String> named) {
-        KeyFilter keys = new KeyFilter(named);
+        ArrayKeys keys = new ArrayKeys(named);
         Map<String, Map<String, SourceArray>> columns = new TreeMap<>();
         for (SourceArray array : arrays) {
             String name = array.name().array();

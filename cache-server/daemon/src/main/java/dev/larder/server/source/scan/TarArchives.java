@@ -1,7 +1,6 @@
 package dev.larder.server.source.scan;
 
-import dev.larder.reader.WantedColumns;
-import dev.larder.server.source.ColumnSearch;
+import dev.larder.reader.Selection;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
@@ -31,11 +30,11 @@ final class TarArchives implements Format {
             String level = name.substring(0, name.lastIndexOf('/') + 1);
             folders.computeIfAbsent(level, folder -> new ArrayList<>()).add(archives.get(i));
         }
-        ColumnSearch search = new ColumnSearch(found.options().keys(), folders.keySet());
+        Selection search = new Selection(found.options().keys(), folders.keySet());
         int links = 0;
         int skippedSamples = 0;
         for (Map.Entry<String, List<SourceIdentity>> folder : folders.entrySet()) {
-            ColumnSearch.Table table = search.in(WantedColumns.storedName(folder.getKey()), folder.getValue().get(0).file());
+            Selection.Table table = search.in(Selection.storedName(folder.getKey()));
             try (TarSamples samples =
                     new TarSamples(found.dataset(), table, folder.getValue(), found.settings())) {
                 List<SourceArray> arrays = samples.read(found.refusals());
@@ -44,7 +43,8 @@ final class TarArchives implements Format {
                 skippedSamples += arrays.isEmpty() ? 0 : samples.skippedSamples();
             }
         }
-        found.retainMissing(search);
+        found.retainMissing(
+                search, folders.values().stream().map(files -> files.get(0).file()).toList());
         if (links > 0) {
             found.note("skipped " + links + " links in archives; tar --dereference --hard-dereference packs the files");
         }

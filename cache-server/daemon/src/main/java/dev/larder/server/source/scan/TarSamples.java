@@ -5,9 +5,9 @@ import dev.larder.column.TextIndexBuilder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.Names;
+import dev.larder.reader.Selection;
 import dev.larder.server.reader.UnpackedFiles;
 import dev.larder.server.source.ColumnArrays;
-import dev.larder.server.source.ColumnSearch;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
@@ -41,7 +41,7 @@ final class TarSamples implements AutoCloseable {
     private static final int MOST_SUFFIXES = 10_000;
 
     private final String dataset;
-    private final ColumnSearch.Table search;
+    private final Selection.Table search;
     private final String level;
     private final List<SourceIdentity> archives;
     private final ScanSettings settings;
@@ -73,7 +73,7 @@ final class TarSamples implements AutoCloseable {
     private final Set<String> unwanted = new TreeSet<>();
     private boolean isWanted;
 
-    TarSamples(String dataset, ColumnSearch.Table search, List<SourceIdentity> archives, ScanSettings settings) {
+    TarSamples(String dataset, Selection.Table search, List<SourceIdentity> archives, ScanSettings settings) {
         this.dataset = dataset;
         this.search = search;
         this.level = search.level();

@@ -5,7 +5,7 @@ import dev.larder.column.ColumnMemory;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.protocol.LoadOptions;
-import dev.larder.reader.WantedColumns;
+import dev.larder.reader.Selection;
 import dev.larder.server.source.BuiltData;
 import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.FileTable;
@@ -44,7 +44,7 @@ final class TextFiles implements Format {
     private static void read(FileTable files, int index, Findings found) {
         String name = files.name(index);
         TextKind kind = TextKind.require(TextKind.of(name), files.path(index));
-        String prefix = found.listing().isFolder() ? WantedColumns.storedName(TextKind.stem(name)) + "/" : "";
+        String prefix = found.listing().isFolder() ? Selection.storedName(TextKind.stem(name)) + "/" : "";
         TextFile text = new TextFile(files.path(index), kind, found.settings().isCancelled());
         found.addAll(read(found.dataset(), prefix, text, found.options(), found.memory()));
     }

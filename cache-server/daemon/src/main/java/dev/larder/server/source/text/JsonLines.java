@@ -5,7 +5,7 @@ import com.google.gson.Strictness;
 import com.google.gson.stream.JsonReader;
 import com.google.gson.stream.JsonToken;
 import com.google.gson.stream.MalformedJsonException;
-import dev.larder.reader.WantedColumns;
+import dev.larder.reader.Selection;
 import dev.larder.server.source.Refusal;
 import java.io.EOFException;
 import java.io.IOException;
@@ -57,7 +57,7 @@ final class JsonLines {
         if (known != null) {
             return known;
         }
-        String name = WantedColumns.storedName(key);
+        String name = Selection.storedName(key);
         if (names.size() < MOST_NAMES) {
             names.put(key, name);
         }

@@ -18,7 +18,6 @@ import dev.larder.reader.Output;
 import dev.larder.reader.ReadProgress;
 import dev.larder.reader.ReadRequest;
 import dev.larder.reader.RefusedColumns;
-import dev.larder.reader.WantedColumns;
 import dev.larder.reader.WorkerThreads;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -150,7 +149,7 @@ final class ParquetSource implements OpenedSource {
         FileMetaData meta = opened.reader().getFileMetaData();
         FileSchema fields = opened.reader().getFileSchema();
         for (FileFields.Leaf leaf : FileFields.of(file, fields, meta.keyValueMetadata())) {
-            if (!request.wants(file, leaf.name()) && !request.wants(file, WantedColumns.nameOfList(leaf.name()))) {
+            if (!request.wants(file, leaf.name())) {
                 refused.unwanted();
                 continue;
             }

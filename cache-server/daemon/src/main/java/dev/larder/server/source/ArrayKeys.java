@@ -1,4 +1,4 @@
-package dev.larder.server.source.scan;
+package dev.larder.server.source;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
@@ -13,16 +13,20 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Chooses arrays that are called {@code SCENE_KEY} by their keys, and finds the scenes that lack a key. */
-final class KeyFilter {
+/**
+ * The keys of files of arrays, which {@code --columns} names. An array {@code SCENE_KEY} has a key, and so has a member of a file that is called
+ * {@code KEY}. Finds the scenes that lack a key. Immutable.
+ */
+public final class ArrayKeys {
     private static final int LISTED = 10;
 
     /** Each key with the {@code _} before it. */
     private final List<String> longestFirst;
 
-    KeyFilter(List<String> keys) {
+    public ArrayKeys(List<String> keys) {
         this.longestFirst = keys.stream()
                 .map(key -> "_" + key)
                 .sorted(Comparator.comparingInt(String::length).reversed())
@@ -30,28 +34,60 @@ final class KeyFilter {
     }
 
     /** Returns whether an array has one of the keys; all have if there are no keys. */
-    boolean isWanted(String arrayName) {
+    public boolean isWanted(String arrayName) {
         return longestFirst.isEmpty() || suffixOf(arrayName) != null;
     }
 
+    /**
+     * Chooses members of a file: of each key those that are called so, else those whose names end in {@code _} and the key.
+     *
+     * @param onName told of each key that is the name of a member
+     * @param onMissing told of each key that no member has
+     */
+    public Set<String> choose(Collection<String> members, Consumer<String> onName, Consumer<String> onMissing) {
+        Set<String> all = new HashSet<>(members);
+        if (longestFirst.isEmpty()) {
+            return all;
+        }
+        Set<String> chosen = new HashSet<>();
+        for (String suffix : longestFirst) {
+            String key = suffix.substring(1);
+            List<String> ending = members.stream().filter(name -> name.endsWith(suffix)).toList();
+            if (all.contains(key)) {
+                chosen.add(key);
+                onName.accept(key);
+            } else if (ending.isEmpty()) {
+                onMissing.accept(key);
+            } else {
+                chosen.addAll(ending);
+            }
+        }
+        return chosen;
+    }
+
+    /** Returns whether {@link #choose} can choose a member, whatever the others are called. */
+    public boolean mayChoose(String member) {
+        return longestFirst.isEmpty()
+                || longestFirst.stream().anyMatch(suffix -> member.endsWith(suffix) || suffix.equals("_" + member));
+    }
+
     /** Returns the keys that no name ends in, sorted. */
-    List<String> keysOfNone(Collection<String> arrayNames) {
+    public List<String> keysOfNone(Collection<String> arrayNames) {
         Set<String> missing = new TreeSet<>(longestFirst);
         arrayNames.forEach(name -> missing.remove(String.valueOf(suffixOf(name))));
         return missing.stream().map(suffix -> suffix.substring(1)).toList();
     }
 
     /** Returns a filter without some of the keys. */
-    KeyFilter without(Collection<String> keys) {
-        return new KeyFilter(longestFirst.stream()
+    public ArrayKeys without(Collection<String> keys) {
+        return new ArrayKeys(longestFirst.stream()
                 .map(suffix -> suffix.substring(1))
                 .filter(key -> !keys.contains(key))
                 .toList());
     }
 
     /** Returns the longest key that a name ends in; null if there is none. */
-    @Nullable
-    String keyOf(String arrayName) {
+    public @Nullable String keyOf(String arrayName) {
         String suffix = suffixOf(arrayName);
         return suffix == null ? null : suffix.substring(1);
     }
@@ -66,8 +102,7 @@ final class KeyFilter {
     }
 
     /** Returns the failure that lists the missing files; null if every scene has every key. */
-    @Nullable
-    LarderException incomplete(Path path, Collection<String> arrayNames) {
+    public @Nullable LarderException incomplete(Path path, Collection<String> arrayNames) {
         Map<String, Set<String>> scenes = new TreeMap<>();
         for (String name : arrayNames) {
             String suffix = suffixOf(name);

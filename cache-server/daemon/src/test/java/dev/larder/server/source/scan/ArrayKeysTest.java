@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.server.source.ArrayKeys;
 import dev.larder.server.source.SourceOptions;
 import java.nio.file.Path;
 import java.util.List;
@@ -14,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class KeyFilterTest {
+class ArrayKeysTest {
     @TempDir
     private Path folder;
 
@@ -35,7 +36,7 @@ class KeyFilterTest {
     @ParameterizedTest
     @CsvSource({"s1_obj_feat,obj_feat", "s1_feat,feat", "s1_x_feat,feat", "obj_feat,feat", "s1_feats,"})
     void theLongestMatchingKeyWins(String name, String key) {
-        assertThat(new KeyFilter(List.of("feat", "obj_feat")).keyOf(name)).isEqualTo(key);
+        assertThat(new ArrayKeys(List.of("feat", "obj_feat")).keyOf(name)).isEqualTo(key);
     }
 
     @Test
