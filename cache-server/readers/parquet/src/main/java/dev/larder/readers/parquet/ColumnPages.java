@@ -5,7 +5,9 @@ import dev.hardwood.metadata.CompressionCodec;
 import dev.larder.reader.BadSource;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -38,6 +40,7 @@ final class ColumnPages {
     private final long start;
     private final ByteBuffer bytes;
     private final Map<Long, Long> lengths = new HashMap<>();
+    private final List<ByteBuffer> pages = new ArrayList<>();
 
     /** Says that a page cannot be what its header claims. */
     static final class BadPage extends IOException {
@@ -89,13 +92,15 @@ final class ColumnPages {
         this.bytes = file.readRange(start, Math.toIntExact(column.metaData().totalCompressedSize()));
     }
 
-    /** Fails where a page of a column cannot be what it claims. */
-    static void require(CheckedFile file, ColumnChunk column) throws IOException {
-        if (column.metaData().numValues() > 0) {
-            ColumnPages pages = new ColumnPages(file, column);
-            pages.requirePages();
-            pages.requireIndex();
+    /** Returns the pages of a column that have rows, with their headers; fails where one cannot be what it claims. */
+    static List<ByteBuffer> require(CheckedFile file, ColumnChunk column) throws IOException {
+        if (column.metaData().numValues() <= 0) {
+            return List.of();
         }
+        ColumnPages pages = new ColumnPages(file, column);
+        pages.requirePages();
+        pages.requireIndex();
+        return pages.pages;
     }
 
     private void requirePages() throws IOException {
@@ -114,7 +119,10 @@ final class ColumnPages {
             requireRoom(header, position, left - in.position());
             ByteBuffer packed = bytes.slice(position + in.position(), (int) header.packedBytes);
             requireLength(header, position, packed);
-            values += header.hasRows() ? header.values : 0;
+            if (header.hasRows()) {
+                values += header.values;
+                pages.add(bytes.slice(position, in.position() + packed.limit()));
+            }
             if (values > most) {
                 throw bad(position, "its pages have more values than the " + most + " of its column");
             }

@@ -1,7 +1,5 @@
 package dev.larder.readers.parquet;
 
-import dev.hardwood.internal.reader.DictionaryParser;
-import dev.hardwood.internal.reader.HardwoodContextImpl;
 import dev.hardwood.metadata.ColumnChunk;
 import dev.hardwood.metadata.ColumnMetaData;
 import dev.hardwood.metadata.RowGroup;
@@ -10,10 +8,14 @@ import dev.hardwood.reader.ColumnReader;
 import dev.hardwood.reader.ParquetFileReader;
 import dev.hardwood.schema.ColumnSchema;
 import dev.larder.reader.BadSource;
+import dev.larder.reader.ByteSequence;
 import dev.larder.reader.Output;
 import dev.larder.reader.ReadProgress;
 import dev.larder.reader.RefusedColumns;
+import dev.larder.reader.WorkerThreads;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +41,7 @@ final class ColumnPiece {
     private final long nulls;
 
     private boolean hasValues;
+    private boolean isFull;
     private long elements;
     private long firstElement;
 
@@ -100,7 +103,9 @@ final class ColumnPiece {
         if (rows[0] == 0) {
             return null;
         }
-        requirePages();
+        for (ColumnChunk chunk : chunks()) {
+            pages(chunk);
+        }
         ParquetFileReader.ColumnReaderBuilder builder =
                 opened.only(schema.columnIndex()).buildColumnReader(0);
         if (schema.maxRepetitionLevel() > 0) {
@@ -118,11 +123,10 @@ final class ColumnPiece {
                 .toList();
     }
 
-    private void requirePages() throws IOException {
+    /** Returns the pages of a row group, once it is proved that they can be what they claim. */
+    private List<ByteBuffer> pages(ColumnChunk chunk) throws BadSource {
         try {
-            for (ColumnChunk chunk : chunks()) {
-                ColumnPages.require(opened.file(), chunk);
-            }
+            return ColumnPages.require(opened.file(), chunk);
         } catch (ColumnPages.BadPage e) {
             throw BadSource.damaged(file, e.offset(), column.name(), String.valueOf(e.getMessage()));
         } catch (IOException e) {
@@ -161,7 +165,7 @@ final class ColumnPiece {
 
     /** Counts rows, elements or bytes, and nulls, if the metadata do not. */
     void measure(ReadProgress progress, RefusedColumns refused) throws IOException {
-        if (isMeasured()) {
+        if (isMeasured() || areFull(progress)) {
             return;
         }
         ColumnKind kind = column.kind();
@@ -200,24 +204,90 @@ final class ColumnPiece {
         boolean isOfNumbers = column.kind().form() == ColumnKind.Form.NUMBERS && column.depth() == 0;
         // pyarrow does not count empty lists among the nulls: so how many elements lists have is known only if all have
         // the same number
-        return isOfNumbers && nulls != UNKNOWN && (nulls == 0 || schema.maxRepetitionLevel() == 0);
+        boolean isMeasured = isOfNumbers && nulls != UNKNOWN && (nulls == 0 || schema.maxRepetitionLevel() == 0);
+        isFull = isMeasured && rows[0] > 0 && FullLists.areOf(schema, column.kind());
+        return isMeasured;
+    }
+
+    /** Looks whether it is lists of numbers of which none is null or empty: these are read in a quicker way. */
+    private boolean areFull(ReadProgress progress) throws BadSource {
+        if (!FullLists.areOf(schema, column.kind()) || nulls > 0 || rows[0] == 0) {
+            return false;
+        }
+        long values = 0;
+        try {
+            for (ColumnChunk chunk : chunks()) {
+                if (!fullLists(chunk).isFull()) {
+                    return false;
+                }
+                values += chunk.metaData().numValues();
+                progress.looked(chunk.metaData().numValues());
+            }
+        } catch (BadSource e) {
+            throw e;
+        } catch (IOException | RuntimeException | OutOfMemoryError | StackOverflowError e) {
+            throw refusal(e);
+        }
+        elements = column.kind().form() == ColumnKind.Form.LISTS ? values : 0;
+        isFull = true;
+        return true;
+    }
+
+    private FullLists fullLists(ColumnChunk chunk) throws BadSource {
+        return new FullLists(opened, schema, column.kind(), chunk, pages(chunk));
     }
 
     private void takeDictionaries(Words words) throws IOException {
         for (ColumnChunk chunk : chunks()) {
             ColumnMetaData meta = chunk.metaData();
             if (meta.dictionaryPageOffset() != null && meta.numValues() > 0) {
-                words.take(DictionaryParser.parse(
-                        opened.file().readRange(chunk.chunkStartOffset(), Math.toIntExact(meta.totalCompressedSize())),
-                        schema,
-                        meta,
-                        (HardwoodContextImpl) opened.context()));
+                words.take(opened.dictionary(chunk, schema));
             }
         }
     }
 
-    /** Writes it into every array of the column. */
-    void write(Output output, ListOffsets seen) throws IOException {
+    /** Returns the parts of writing it into every array of the column. */
+    List<WorkerThreads.Part> writing(Output output, ListOffsets seen) {
+        if (!isFull) {
+            return List.of(() -> write(output, seen));
+        }
+        List<WorkerThreads.Part> parts = new ArrayList<>();
+        boolean isRagged = column.kind().form() == ColumnKind.Form.LISTS;
+        if (isRagged && column.pieces().get(0) == this) {
+            parts.add(() -> output.at(column.firstOffer() + 1, 0, Long.BYTES).putLong(0));
+        }
+        long row = firstRows[0];
+        long element = isRagged ? firstElement : firstRows[0] * column.kind().valuesOfRow();
+        for (RowGroup group : opened.reader().getFileMetaData().rowGroups()) {
+            ColumnChunk chunk = group.columns().get(schema.columnIndex());
+            long firstRow = row;
+            long first = element;
+            parts.add(() -> writeFull(chunk, output, firstRow, first, group.numRows()));
+            row += group.numRows();
+            element += chunk.metaData().numValues();
+        }
+        return parts;
+    }
+
+    private void writeFull(ColumnChunk chunk, Output output, long row, long element, long groupRows)
+            throws BadSource {
+        try {
+            fullLists(chunk).write(output, column.firstOffer(), row, element, groupRows);
+            if (column.maskOffer(0) >= 0) {
+                ByteSequence mask = new ByteSequence(output, column.maskOffer(0), row);
+                for (long i = 0; i < groupRows; i++) {
+                    mask.put((byte) 0);
+                }
+                mask.flush();
+            }
+        } catch (BadSource e) {
+            throw e;
+        } catch (IOException | RuntimeException | OutOfMemoryError | StackOverflowError e) {
+            throw refusal(e);
+        }
+    }
+
+    private void write(Output output, ListOffsets seen) throws IOException {
         PieceWriter writer = new PieceWriter(column, this, output);
         try (ColumnReader values = open()) {
             while (values != null && values.nextBatch()) {

@@ -193,8 +193,10 @@ final class FileFields {
     }
 
     private static List<ArrowField> childrenOf(@Nullable ArrowField field) {
-        boolean isStruct = field != null && field.encoding() == null && field.kind() == ArrowField.Kind.STRUCTS;
-        return isStruct ? field.children() : List.of();
+        if (field == null || field.encoding() != null || field.kind() != ArrowField.Kind.STRUCTS) {
+            return List.of();
+        }
+        return field.children();
     }
 
     private void add(

@@ -2,7 +2,11 @@ package dev.larder.readers.parquet;
 
 import dev.hardwood.HardwoodContext;
 import dev.hardwood.InputFile;
+import dev.hardwood.internal.reader.Dictionary;
+import dev.hardwood.internal.reader.DictionaryParser;
 import dev.hardwood.internal.reader.HardwoodContextImpl;
+import dev.hardwood.metadata.ColumnChunk;
+import dev.hardwood.metadata.ColumnMetaData;
 import dev.hardwood.metadata.ConvertedType;
 import dev.hardwood.metadata.FileMetaData;
 import dev.hardwood.metadata.LogicalType;
@@ -10,9 +14,11 @@ import dev.hardwood.metadata.RepetitionType;
 import dev.hardwood.metadata.RowGroup;
 import dev.hardwood.metadata.SchemaElement;
 import dev.hardwood.reader.ParquetFileReader;
+import dev.hardwood.schema.ColumnSchema;
 import dev.hardwood.schema.FileSchema;
 import java.io.IOException;
 import java.lang.reflect.Constructor;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -104,6 +110,13 @@ record OpenedFile(
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException("another version of the library", e);
         }
+    }
+
+    /** Returns the dictionary of a column in a row group, which must have one. */
+    Dictionary dictionary(ColumnChunk chunk, ColumnSchema schema) throws IOException {
+        ColumnMetaData meta = chunk.metaData();
+        ByteBuffer bytes = file.readRange(chunk.chunkStartOffset(), Math.toIntExact(meta.totalCompressedSize()));
+        return DictionaryParser.parse(bytes, schema, meta, (HardwoodContextImpl) context);
     }
 
     private static boolean isListOrMap(SchemaElement group) {

@@ -142,6 +142,22 @@ class ParquetReaderTest {
     }
 
     @Test
+    void filesWithAndWithoutEmptyListsAreOneTable() throws IOException {
+        List<InputFile> files = IntStream.range(0, 3)
+                .mapToObj(number -> new InputFile(GOLDEN.resolve("full-" + number + ".parquet"), ""))
+                .toList();
+
+        Map<String, ReadArrays.Read> found =
+                ReadArrays.of(new ParquetReader(), new ReadRequest(files, "arrays", List.of(), 2));
+
+        assertThat(found.get("list/offsets").longs()).containsExactly(0L, 2L, 3L, 4L, 4L, 4L, 6L, 7L, 9L);
+        assertThat(found.get("list/shapes").longs()).containsExactly(2L, 1L, 1L, 0L, 0L, 2L, 1L, 2L);
+        assertThat(found.get("list/values").bytes())
+                .containsExactly(1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0, 8, 0, 9, 0);
+        assertThat(found.get("list.mask").bytes()).containsExactly(0, 0, 0, 1, 0, 0, 0, 0);
+    }
+
+    @Test
     void repeatedFieldsWithoutTheMarkOfAListAreLists() throws IOException {
         Map<String, ReadArrays.Read> found = ReadArrays.of(new ParquetReader(), GOLDEN.resolve("bare-lists.parquet"));
 
