@@ -170,6 +170,13 @@ class FailuresTest(TalkCase):
             larder.evict("d")
         self.assertEqual(caught.exception.code, 6)
 
+    def test_characters_that_terminals_obey_are_not_shown(self):
+        parameters = {"code": 6, "message": "cannot read", "values": {"file": "a\x1b[31m\r\x9b1mü\nb"}, "remedy": 7}
+        self.answer(json.dumps({"error": "dev.larder.Store.BadInput", "parameters": parameters}).encode() + b"\0")
+
+        with self.assertRaisesRegex(larder.RequestFailed, "^cannot read: file=a\\?\\[31m\\?\\?1mü\nb; 7$"):
+            larder.evict("d")
+
     def test_a_daemon_of_the_release_before_is_refused_by_name(self):
         for data in (b"\xa6\x03\x00\x00\x04\x00\x1e\x00malformed frame", b"\0", b"[]\0"):
             daemon = self.answer(data)
@@ -180,7 +187,8 @@ class FailuresTest(TalkCase):
 
     def test_what_is_no_message_is_an_error_that_says_so(self):
         for data, reason in ((b'{"parameters": \xff}\0', "codec can't decode"), (b'{"parameters": {}\0', "delimiter"), (b"{" * 100_000 + b"\0", "reason="),
-                             (b"{" + b" " * (1 << 20), "more than 1 MiB"), (b'{"a": ' + b"9" * 100_000 + b"x}\0", "reason=")):
+                             (b"{" + b" " * (1 << 20), "more than 1 MiB"), (b'{"a": ' + b"9" * 100_000 + b"x}\0", "reason="),
+                             (b'{"parameters": [1]}\0', "its parameters are no object")):
             with self.subTest(data[:20]):
                 daemon = self.answer(data)
                 with self.assertRaisesRegex(larder.RequestFailed, f"the daemon sent an unexpected message: .*{reason}"):

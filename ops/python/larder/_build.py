@@ -21,7 +21,7 @@ from ._store import _user
 _PAGE = 4096
 _DATA_BEHIND_PAGE = 192  # where the store has data: such files are published without a copy
 _COPIED_BELOW = 1 << 20
-_ALIGNMENT = 64
+_HEADER_ALIGNMENT = 64
 _LONGEST_NUMPY_HEADER = 10_000
 _AHEAD_SHARE, _MOST_AHEAD = 8, 16 << 20  # how much more space is reserved than is written
 _NO_SPACE = 5
@@ -158,7 +158,7 @@ def _header(array):
         version, encoded, digits = 3, text.encode(), 4
     prefix = 8 + digits
     if array.nbytes < _COPIED_BELOW:
-        length = -(-(prefix + len(encoded) + 1) // _ALIGNMENT) * _ALIGNMENT - prefix  # the shortest: the daemon copies the file anyway
+        length = -(-(prefix + len(encoded) + 1) // _HEADER_ALIGNMENT) * _HEADER_ALIGNMENT - prefix  # the shortest: the daemon copies the file anyway
     else:
         blocks = max(0, prefix + len(encoded) - _DATA_BEHIND_PAGE) // _PAGE + 1
         length = blocks * _PAGE + _DATA_BEHIND_PAGE - prefix

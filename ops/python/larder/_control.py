@@ -43,8 +43,9 @@ class _Connection:
             answers = []
             while not is_over:
                 answer = self._receive(end)
-                found = answer.get("parameters")
-                found = found if isinstance(found, dict) else {}
+                found = answer.get("parameters") or {}
+                if not isinstance(found, dict):
+                    raise self._unexpected("its parameters are no object")
                 is_over = not answer.get("continues")
                 if "error" in answer:
                     raise _error(self.store, answer["error"], found)
@@ -218,7 +219,7 @@ def _error(store, name, found):
     if not message:  # an error of the protocol itself, of a daemon that returns no more than its name
         detail = next((value for value in found.values() if isinstance(value, str)), "none")
         return Refused(_message("the daemon does not understand the call", _USE_ONE_RELEASE, store=store, error=name, detail=detail))
-    return _failure(code if isinstance(code, int) else _UNEXPECTED, _text(str(message), values if isinstance(values, dict) else {}, found.get("remedy")))
+    return _failure(code if isinstance(code, int) else _UNEXPECTED, _text(str(message), values if isinstance(values, dict) else {}, str(found.get("remedy") or "")))
 
 
 def _called(store, method, parameters=None, progress=None, within=None):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+_COMMANDS_OF_TERMINALS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _NAMES_SHOWN = 10
 _NEAR_SHOWN = 3
 _START_DAEMON = "start a daemon: larder serve --detach, or name another store: store= or $LARDER_STORE"
@@ -58,6 +61,7 @@ def _message(what, remedy, **values):
 
 def _text(what, values, remedy):
     facts = " ".join(f"{key}={value}" for key, value in values.items())
+    facts = _COMMANDS_OF_TERMINALS.sub("?", facts)  # the name of a file may have some
     return what + (": " + facts if facts else "") + ("; " + remedy if remedy else "")
 
 

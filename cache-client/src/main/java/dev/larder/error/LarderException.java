@@ -3,6 +3,7 @@ package dev.larder.error;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,6 +13,9 @@ import org.jspecify.annotations.Nullable;
  */
 public class LarderException extends RuntimeException {
     private static final long serialVersionUID = 2;
+
+    /** Control characters, except for those of a text of several lines. */
+    private static final Pattern COMMANDS_OF_TERMINALS = Pattern.compile("[\\p{Cntrl}\\x80-\\x9f&&[^\n\t]]");
 
     private final int rawCode;
     private final String summary;
@@ -44,12 +48,17 @@ public class LarderException extends RuntimeException {
         StringBuilder message = new StringBuilder(summary);
         String separator = ": ";
         for (Map.Entry<String, String> value : values.entrySet()) {
-            message.append(separator).append(value.getKey()).append('=').append(value.getValue());
+            message.append(separator).append(value.getKey()).append('=').append(shown(value.getValue()));
             separator = " ";
         }
         return remedy.isEmpty()
                 ? message.toString()
                 : message.append("; ").append(remedy).toString();
+    }
+
+    /** Returns a fact for people: the name of a file may have characters that terminals obey. */
+    private static String shown(String value) {
+        return COMMANDS_OF_TERMINALS.matcher(value).replaceAll("?");
     }
 
     /** Returns the kind of failure. */

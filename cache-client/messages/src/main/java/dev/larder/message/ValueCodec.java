@@ -59,9 +59,19 @@ interface ValueCodec {
     static void require(JsonReader json, JsonToken kind, String wanted) throws IOException {
         JsonToken found = json.peek();
         if (found != kind) {
-            throw new BadMessage(
-                    "", "it should be " + wanted + ", and is " + found.name().toLowerCase(Locale.ROOT));
+            throw new BadMessage("", "it should be " + wanted + ", and is " + words(found));
         }
+    }
+
+    private static String words(JsonToken found) {
+        return switch (found) {
+            case BEGIN_ARRAY -> "a list";
+            case BEGIN_OBJECT -> "an object";
+            case STRING -> "a text";
+            case NUMBER -> "a number";
+            case BOOLEAN -> "true or false";
+            default -> found.name().toLowerCase(Locale.ROOT);
+        };
     }
 
     /** Returns the beginning of a text of a sender, for an error message. */

@@ -143,7 +143,7 @@ class MessagesTest {
 
         assertThatThrownBy(() -> strict(wrong, Tree.class)).isInstanceOfSatisfying(BadMessage.class, e -> {
             assertThat(e.field()).isEqualTo("children[1].children[0].name");
-            assertThat(e.reason()).isEqualTo("it should be a text, and is number");
+            assertThat(e.reason()).isEqualTo("it should be a text, and is a number");
         });
     }
 

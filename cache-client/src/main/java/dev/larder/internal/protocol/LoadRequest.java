@@ -31,7 +31,7 @@ public record LoadRequest(
         options = Objects.requireNonNullElseGet(options, LoadOptions::none);
         retention = Objects.requireNonNullElse(retention, Retention.NORMAL);
         if (workers < 0 || workers > MAX_WORKERS) {
-            throw new IllegalArgumentException("workers=" + workers);
+            throw new IllegalArgumentException("workers is not from 0 to " + MAX_WORKERS + ": " + workers);
         }
     }
 

@@ -20,6 +20,7 @@ import java.nio.file.FileSystemLoopException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -60,5 +61,15 @@ class FailureTest {
                 .exception();
 
         assertThat(failure).hasMessage("cannot read: reason=" + words);
+    }
+
+    @Test
+    void charactersThatTerminalsObeyAreNotShown() {
+        LarderException failure = Failure.of(ErrorCode.BAD_INPUT, "cannot read")
+                .with("file", "a\u001b[31m\r\u009b1mü\nb")
+                .exception();
+
+        assertThat(failure).hasMessage("cannot read: file=a?[31m??1mü\nb");
+        assertThat(failure.values()).containsEntry("file", "a\u001b[31m\r\u009b1mü\nb");
     }
 }

@@ -210,26 +210,30 @@ final class Connection implements ActiveCall.Caller {
         }
         boolean wasBlocked = unsent != null;
         unsent = batch.write(this::poll, channel);
-        boolean isReading = stage != Stage.LEAVING && !isInputEnded && !(stage == Stage.WORKING && !reader.hasRoom());
-        int reading = isReading ? SelectionKey.OP_READ : 0;
-        key.interestOps(unsent == null ? reading : reading | SelectionKey.OP_WRITE);
+        boolean isAnswered = false;
+        ActiveCall current = call;
         if (unsent != null) {
             deadlineNanos = System.nanoTime() + settings.stallTimeout().toNanos();
-            return false;
-        }
-        ActiveCall current = call;
-        if (stage == Stage.WORKING && current != null && current.isDrained()) {
+        } else if (stage == Stage.WORKING && current != null && current.isDrained()) {
             call = null;
             current.sent();
             isMessageBegun = false;
             enter(Stage.IDLE, idleNanos());
-            return true;
+            isAnswered = true;
         } else if (stage == Stage.WORKING) {
             enter(stage, settings.heartbeat().toNanos());
         } else if (wasBlocked && stage == Stage.LEAVING) {
             enter(stage, settings.stallTimeout().toNanos());
         }
-        return false;
+        listen();
+        return isAnswered;
+    }
+
+    /** Has the selector wait for the socket to take bytes if there are any, and to bring some if there is room for them. */
+    private void listen() {
+        boolean isReading = stage != Stage.LEAVING && !isInputEnded && !(stage == Stage.WORKING && !reader.hasRoom());
+        int reading = isReading ? SelectionKey.OP_READ : 0;
+        key.interestOps(unsent == null ? reading : reading | SelectionKey.OP_WRITE);
     }
 
     private byte @Nullable [] poll() {

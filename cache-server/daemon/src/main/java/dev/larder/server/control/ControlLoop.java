@@ -30,6 +30,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The control thread: waits for whatever comes first, does it, waits again. */
 final class ControlLoop implements Runnable, Connection.ConnectionEvents {
@@ -38,8 +40,16 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
     /** Requests that have not come whole yet take at most one part in so many of the heap, for the owner and for members each. */
     private static final int HEAP_PARTS = 12;
 
+    /** It takes longer to read a long message: then the next one waits for its turn. */
+    private static final long LONGEST_SERVING_NANOS = 10_000_000;
+
+    /** At a time: clients that connect without end must not keep the others waiting. */
+    private static final int MOST_ACCEPTED = 64;
+
     /** One after the other; then something is broken for good. */
     private static final int MOST_FAILED_TURNS = 100;
+
+    private static final Logger LOG = LoggerFactory.getLogger(ControlLoop.class);
 
     private final ControlSettings settings;
     private final SelectionKey accepting;
@@ -59,6 +69,9 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
     private final OutputBatch batch = new OutputBatch();
     private final Set<Connection> connections = new HashSet<>();
     private final Queue<Connection> ready = new ConcurrentLinkedQueue<>();
+
+    /** Connections that have sent something, or may have: a message takes long to read if it is long. */
+    private final Turns<Connection> readable = new Turns<>(Connection::peer);
 
     private final AtomicBoolean linked = new AtomicBoolean(true);
 
@@ -108,7 +121,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
             }
             drain();
         } catch (IOException | RuntimeException | Error failure) {
-            errors.record(failure);
+            failed(failure);
         } finally {
             stopListening();
             List.copyOf(connections).forEach(this::drop);
@@ -122,7 +135,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
             turn(nanosToNextDeadline());
             failedTurns = 0;
         } catch (RuntimeException | Error failure) {
-            errors.record(failure);
+            failed(failure);
             if (++failedTurns == MOST_FAILED_TURNS) {
                 throw failure;
             }
@@ -143,7 +156,11 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
 
     @Override
     public void failed(Throwable failure) {
-        errors.record(failure);
+        try {
+            errors.record(failure);
+        } catch (RuntimeException | Error e) {
+            LOG.error("a failure could not be noted: {}", Failure.words(failure)); // the heap is full, for example
+        }
     }
 
     static void closeQuietly(@Nullable AutoCloseable resource) {
@@ -157,40 +174,51 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
     }
 
     private void turn(long waitNanos) throws IOException {
-        if (waitNanos == Long.MAX_VALUE) {
-            selector.select();
-        } else if (waitNanos > 0) {
-            selector.select(waitNanos / 1_000_000 + 1);
-        } else {
+        if (waitNanos <= 0 || !readable.isEmpty()) {
             selector.selectNow();
+        } else if (waitNanos == Long.MAX_VALUE) {
+            selector.select();
+        } else {
+            selector.select(waitNanos / 1_000_000 + 1);
         }
         for (SelectionKey key : selector.selectedKeys()) {
             if (key.equals(accepting)) {
-                acceptAll();
+                acceptSome();
             } else if (key.attachment() instanceof Connection connection) {
-                serve(connection, key);
+                if (key.isValid() && key.isReadable()) {
+                    readable.add(connection);
+                }
+                if (key.isValid() && key.isWritable()) {
+                    flush(connection);
+                }
             }
         }
         selector.selectedKeys().clear();
+        serveReadable();
         flushReady();
         meetDeadlines();
     }
 
-    private void serve(Connection connection, SelectionKey key) {
+    /** Serves each connection that has sent something, once, or as many as there is time for: others have sent something by then. */
+    private void serveReadable() {
+        long begin = System.nanoTime();
+        Connection next = readable.first(connection -> true);
+        while (next != null) {
+            readable.take(next);
+            serve(next);
+            next = System.nanoTime() - begin < LONGEST_SERVING_NANOS ? readable.first(connection -> true) : null;
+        }
+    }
+
+    private void serve(Connection connection) {
         try {
-            if (key.isValid() && key.isReadable()) {
-                if (!dispatcher.read(connection)) {
-                    drop(connection);
-                    return;
-                }
-            }
-            if (key.isValid() && key.isWritable()) {
-                flush(connection);
+            if (!dispatcher.read(connection)) {
+                drop(connection);
             }
         } catch (IOException clientIsGone) {
             drop(connection);
         } catch (RuntimeException | Error failure) {
-            errors.record(failure);
+            failed(failure);
             drop(connection);
         }
     }
@@ -206,13 +234,13 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
     private void flush(Connection connection) {
         try {
             if (connection.flush(batch) && !stopping) {
-                dispatcher.take(connection); // the next call may have arrived
+                readable.add(connection); // the next call may have arrived
             }
         } catch (IOException clientIsGone) {
             drop(connection);
             return;
         } catch (RuntimeException | Error failure) {
-            errors.record(failure);
+            failed(failure);
             connection.endWith(Problem.of(failure));
             return;
         }
@@ -225,7 +253,8 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
         long now = System.nanoTime();
         List<Connection> late = new ArrayList<>();
         for (Connection connection : connections) {
-            if (connection.deadlineNanos() - now <= 0 && !connection.onDeadline()) {
+            boolean isInQueue = connection.stage() == Connection.Stage.IDLE && readable.contains(connection);
+            if (!isInQueue && connection.deadlineNanos() - now <= 0 && !connection.onDeadline()) {
                 late.add(connection);
             }
         }
@@ -250,15 +279,16 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
         return least;
     }
 
-    private void acceptAll() {
+    private void acceptSome() {
         try {
-            SocketChannel channel = ((ServerSocketChannel) accepting.channel()).accept();
-            while (channel != null) {
+            ServerSocketChannel listener = (ServerSocketChannel) accepting.channel();
+            SocketChannel channel = listener.accept();
+            for (int count = 1; channel != null; count++) {
                 admit(channel);
-                channel = ((ServerSocketChannel) accepting.channel()).accept();
+                channel = count == MOST_ACCEPTED ? null : listener.accept();
             }
         } catch (IOException noDescriptorLeft) {
-            errors.record(noDescriptorLeft);
+            failed(noDescriptorLeft);
             acceptPaused = true;
             acceptAgainNanos = System.nanoTime() + ACCEPT_PAUSE_NANOS;
             accepting.interestOps(0);
@@ -269,8 +299,8 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
         try {
             channel.configureBlocking(false);
             Peer peer = peers.admit(channel);
-            SelectionKey key = channel.register(selector, SelectionKey.OP_READ);
             seats.take(peer);
+            SelectionKey key = channel.register(selector, SelectionKey.OP_READ); // not before: it holds the descriptor
             Connection connection =
                     new Connection(channel, key, peer, settings, peer.isOwner() ? ownerBudget : memberBudget, this);
             key.attach(connection);
@@ -293,6 +323,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
     }
 
     private void drop(Connection connection) {
+        readable.remove(connection);
         if (connections.remove(connection)) {
             counters.set(Counter.CONNECTIONS, connections.size());
             seats.leave(connection.peer());

@@ -53,13 +53,16 @@ final class Dispatcher {
         this.errors = errors;
     }
 
-    /** Reads the bytes that have arrived, and takes the messages in them; false if the client has left. */
+    /** Takes the next message if it has arrived, else reads first; false if the client has left. */
     boolean read(Connection connection) throws IOException {
         try {
-            if (!connection.read()) {
+            boolean isTaken = take(connection);
+            if (!isTaken && !connection.read()) {
                 return false;
             }
-            take(connection);
+            if (!isTaken) {
+                take(connection);
+            }
         } catch (MessageBudget.Exhausted e) {
             end(
                     connection,
@@ -71,20 +74,19 @@ final class Dispatcher {
         return true;
     }
 
-    /** Takes messages as long as the one before is answered; bytes that are no message end the connection with a reason. */
-    void take(Connection connection) {
+    /** Takes a message if the one before is answered; bytes that are no message end the connection with a reason. */
+    private boolean take(Connection connection) {
         try {
-            while (connection.stage() == Connection.Stage.IDLE) {
-                ByteBuffer message = connection.nextMessage();
-                if (message == null) {
-                    return;
-                }
+            ByteBuffer message = connection.stage() == Connection.Stage.IDLE ? connection.nextMessage() : null;
+            if (message != null) {
                 begin(connection, message);
                 connection.releaseInput();
             }
+            return message != null;
         } catch (BadMessage malformed) {
             byte[] beginning = connection.beginning(FormerProtocol.HELLO_BYTES);
             refuse(connection, malformed, FormerProtocol.isHello(beginning));
+            return false;
         }
     }
 
@@ -148,9 +150,9 @@ final class Dispatcher {
     }
 
     private Problem badParameter(BadMessage parameter) {
-        String reason = parameter.reason(); // of a record as a whole it begins with the field
-        String field = parameter.field().isEmpty() ? reason.split("[= ]", 2)[0] : parameter.field();
-        return badParameter(field, reason);
+        String reason = parameter.reason(); // of a record as a whole it begins with the field, or means all of them
+        String first = reason.startsWith("it ") ? "parameters" : reason.split("[= ]", 2)[0];
+        return badParameter(parameter.field().isEmpty() ? first : parameter.field(), reason);
     }
 
     private Problem badParameter(String parameter, String reason) {

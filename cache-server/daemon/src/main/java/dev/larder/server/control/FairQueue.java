@@ -6,10 +6,8 @@ import dev.larder.internal.error.Remedy;
 import dev.larder.internal.time.Deadline;
 import java.time.Duration;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -49,8 +47,7 @@ public final class FairQueue {
     private final Duration timeToEnd;
     private final ThreadFactory factory;
 
-    /** The waiting tasks, by user and process; the first of each is the next to have its turn. */
-    private final Map<Integer, Map<Long, Set<Task>>> waiting = new LinkedHashMap<>();
+    private final Turns<Task> waiting = new Turns<>(task -> task.peer);
 
     private final Set<Task> running = new LinkedHashSet<>();
     private final Set<Task> abandoned = new LinkedHashSet<>();
@@ -193,7 +190,7 @@ public final class FairQueue {
         }
         quota.take(peer);
         Task task = new Task(peer, what, work);
-        add(task);
+        waiting.add(task);
         callThread();
         if (threads == 0) {
             withdraw(task);
@@ -211,25 +208,10 @@ public final class FairQueue {
         return neverRuns;
     }
 
-    private void add(Task task) {
-        waiting.computeIfAbsent(task.peer.uid(), uid -> new LinkedHashMap<>())
-                .computeIfAbsent(task.peer.pid(), pid -> new LinkedHashSet<>())
-                .add(task);
-    }
-
     private synchronized boolean withdraw(Task task) {
-        Map<Long, Set<Task>> ofUser = waiting.getOrDefault(task.peer.uid(), Map.of());
-        Set<Task> ofProcess = ofUser.getOrDefault(task.peer.pid(), Set.of());
-        boolean isWaiting = ofProcess.contains(task);
+        boolean isWaiting = waiting.remove(task);
         if (isWaiting) {
-            ofProcess.remove(task);
             quota.leave(task.peer);
-            if (ofProcess.isEmpty()) {
-                ofUser.remove(task.peer.pid());
-            }
-            if (ofUser.isEmpty()) {
-                waiting.remove(task.peer.uid());
-            }
         }
         return isWaiting;
     }
@@ -276,10 +258,10 @@ public final class FairQueue {
         while (!isClosed) {
             Task next = next();
             if (next != null) {
-                withdraw(next);
+                waiting.take(next);
+                quota.leave(next.peer);
                 next.begin();
                 running.add(next);
-                putLast(next.peer);
                 callThread();
                 return next;
             }
@@ -317,17 +299,7 @@ public final class FairQueue {
     }
 
     private @Nullable Task firstThatMayRun() {
-        if (running.size() < turns) {
-            for (Map<Long, Set<Task>> ofUser : waiting.values()) {
-                for (Set<Task> ofProcess : ofUser.values()) {
-                    Task first = ofProcess.iterator().next();
-                    if (mayRun(first.peer)) {
-                        return first;
-                    }
-                }
-            }
-        }
-        return null;
+        return running.size() < turns ? waiting.first(task -> mayRun(task.peer)) : null;
     }
 
     private boolean abandonOne() {
@@ -371,18 +343,6 @@ public final class FairQueue {
         }
         boolean isMemberInTurn = ofUser < share && ofMembers < Math.max(1, turns - 1);
         return ofProcess < share && (peer.isOwner() || isMemberInTurn);
-    }
-
-    /** The process that has had its turn is the last of its user's now, and its user the last of all. */
-    private void putLast(Peer peer) {
-        Map<Long, Set<Task>> ofUser = waiting.remove(peer.uid());
-        if (ofUser != null) {
-            Set<Task> ofProcess = ofUser.remove(peer.pid());
-            if (ofProcess != null) {
-                ofUser.put(peer.pid(), ofProcess);
-            }
-            waiting.put(peer.uid(), ofUser);
-        }
     }
 
     /** Returns the tasks that have been working for so long. */

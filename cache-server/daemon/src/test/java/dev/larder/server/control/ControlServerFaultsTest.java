@@ -154,6 +154,25 @@ class ControlServerFaultsTest {
     }
 
     @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "[] | parameters",
+                "{\"name\":\"\\ud800\"} | parameters",
+                "{\"name\":[]} | name",
+                "{\"name\":\"a\",\"timeoutMs\":1,\"bytes\":-1} | bytes"
+            })
+    void aRefusalNamesTheParameter(String parameters, String named) throws IOException {
+        start(64, LONG, LONG);
+
+        try (RawClient raw = client()) {
+            raw.send("{\"method\":\"dev.larder.Store.Create\",\"parameters\":" + parameters + "}\0");
+            assertThat(problem(raw.receive()).values()).containsEntry("parameter", named);
+        }
+    }
+
+    @ParameterizedTest
     @ValueSource(
             strings = {
                 "{\"method\":\"dev.larder.Store.Status\",\"colour\":1}\0",

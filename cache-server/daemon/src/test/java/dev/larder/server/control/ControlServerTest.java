@@ -40,6 +40,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -244,6 +245,60 @@ class ControlServerTest {
         }
     }
 
+    @Test
+    void aLongCallThatArrivesEarlyIsReadWhenTheOneBeforeIsAnswered() throws IOException {
+        CompletableFuture<Reply> pending = new CompletableFuture<>();
+        handler.on((request, reply) -> {
+            if (request instanceof Request.Wait) {
+                pending.complete(reply);
+            } else {
+                reply.answer(new Response.ArrayRows(List.of()));
+            }
+        });
+
+        try (RawClient raw = raw().send(new Request.Wait("x", Duration.ofMinutes(1)))) {
+            pending.join();
+            raw.send(list("a".repeat(100_000)));
+            raw.receive();
+            raw.receive(); // a later sign of life: as much of the long call is read as there is room for
+            pending.join().done(Done.NOTHING);
+
+            assertThat(firstAnswer(raw)).isEqualTo(Done.NOTHING);
+            assertThat(firstAnswer(raw)).isEqualTo(new Response.ArrayRows(List.of()));
+        }
+    }
+
+    @Test
+    void callsOfOthersAreServedBetweenCallsThatArrivedEarly() throws Exception {
+        CompletableFuture<Reply> first = new CompletableFuture<>();
+        CountDownLatch otherHasCalled = new CountDownLatch(1);
+        AtomicInteger early = new AtomicInteger();
+        handler.on((request, reply) -> {
+            if (request instanceof Request.ListArrays) {
+                first.complete(reply);
+                return;
+            } else if (request instanceof Request.Room) {
+                awaitUninterruptibly(otherHasCalled); // on the control thread
+                early.incrementAndGet();
+            }
+            reply.done(Done.of(early.get(), 0, ""));
+        });
+
+        try (RawClient flood = raw().send(list("a".repeat(600_000), true) + ROOM.repeat(500));
+                RawClient other = raw()) {
+            first.join();
+            flood.receive();
+            flood.receive(); // a later sign of life: the early calls are read
+            first.join().done(Done.NOTHING);
+            other.send(new Request.Evict("x", false));
+            otherHasCalled.countDown();
+
+            assertThat(firstAnswer(other))
+                    .isInstanceOfSatisfying(
+                            Done.class, done -> assertThat(done.files()).isLessThan(10));
+        }
+    }
+
     private static @Nullable Response firstAnswer(RawClient raw) throws IOException {
         Response response = raw.receive();
         while (response instanceof Progress) {
@@ -274,8 +329,15 @@ class ControlServerTest {
         }
     }
 
+    private static final String ROOM = "{\"method\":\"dev.larder.Store.Room\",\"parameters\":{\"bytes\":1}}\0";
+
     private static String list(String prefix) {
-        return "{\"method\":\"dev.larder.Store.List\",\"parameters\":{\"prefix\":\"" + prefix + "\"}}\0";
+        return list(prefix, false);
+    }
+
+    private static String list(String prefix, boolean more) {
+        return "{\"method\":\"dev.larder.Store.List\",\"parameters\":{\"prefix\":\"" + prefix + "\"},\"more\":" + more
+                + "}\0";
     }
 
     @Test
