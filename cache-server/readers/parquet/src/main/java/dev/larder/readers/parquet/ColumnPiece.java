@@ -269,8 +269,7 @@ final class ColumnPiece {
         return parts;
     }
 
-    private void writeFull(ColumnChunk chunk, Output output, long row, long element, long groupRows)
-            throws BadSource {
+    private void writeFull(ColumnChunk chunk, Output output, long row, long element, long groupRows) throws BadSource {
         try {
             fullLists(chunk).write(output, column.firstOffer(), row, element, groupRows);
             if (column.maskOffer(0) >= 0) {

@@ -24,8 +24,7 @@ final class FullLists {
     private final ColumnChunk chunk;
     private final List<ByteBuffer> pages;
 
-    FullLists(
-            OpenedFile opened, ColumnSchema schema, ColumnKind kind, ColumnChunk chunk, List<ByteBuffer> pages) {
+    FullLists(OpenedFile opened, ColumnSchema schema, ColumnKind kind, ColumnChunk chunk, List<ByteBuffer> pages) {
         this.opened = opened;
         this.schema = schema;
         this.kind = kind;
@@ -35,11 +34,10 @@ final class FullLists {
 
     /** Tells whether a column is lists of numbers, each row one of them. */
     static boolean areOf(ColumnSchema schema, ColumnKind kind) {
-        boolean isOfNumbers =
-                switch (schema.type()) {
-                    case INT32, INT64, FLOAT, DOUBLE -> true;
-                    default -> false;
-                };
+        boolean isOfNumbers = switch (schema.type()) {
+            case INT32, INT64, FLOAT, DOUBLE -> true;
+            default -> false;
+        };
         return isOfNumbers && schema.maxRepetitionLevel() == 1 && kind.lists().size() == 1;
     }
 
@@ -126,10 +124,7 @@ final class FullLists {
         private long start;
         private long rows;
 
-        Ends(
-                @Nullable ByteSequence offsets,
-                @Nullable ByteSequence lengths,
-                long begin) {
+        Ends(@Nullable ByteSequence offsets, @Nullable ByteSequence lengths, long begin) {
             this.offsets = offsets;
             this.lengths = lengths;
             this.begin = begin;
