@@ -24,7 +24,7 @@ public record WantedColumns(List<String> names) {
         return NOT_ALLOWED.matcher(column).replaceAll("_");
     }
 
-    /** Returns a name without what is appended for the items of lists and for where they begin: these belong to the list. */
+    /** Returns a name without the words for items of lists and for their offsets: these belong to the list. */
     public static String nameOfList(String column) {
         return OF_LISTS.matcher(column).replaceAll("");
     }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * of each list of items, and at the depth below the last of them the rows of the column itself.
  */
 final class Batch {
-    /** The reason where no mask could show what is null. */
+    /** The reason if no mask could show the nulls. */
     static final String NULLS_WITHIN = "rows have nulls in them";
 
     private final ColumnReader values;
@@ -29,7 +29,7 @@ final class Batch {
     private final List<List<Validity>> nulls = new ArrayList<>();
     private boolean hasNullsWithin;
 
-    /** Takes what the reader has decoded; {@code items} is how many lists of items there are. */
+    /** Takes the rows that the reader has decoded; {@code items} is how many lists of items there are. */
     Batch(ColumnReader values, ColumnSchema schema, ColumnKind kind, int items) {
         this.values = values;
         this.schema = schema;
@@ -86,7 +86,7 @@ final class Batch {
         return bytes;
     }
 
-    /** Returns why no array can hold these rows; empty where one can. */
+    /** Returns why no array can hold these rows; empty if one can. */
     String objection() {
         if (hasNullsWithin) {
             return NULLS_WITHIN;
@@ -162,7 +162,7 @@ final class Batch {
         }
     }
 
-    /** Fails where lists of rows that are not null have other lengths than the Arrow schema of the file says. */
+    /** Fails if a list of a row that is not null has another length than in the Arrow schema of the file. */
     private void requireLengths() {
         int above = rows[deepest];
         for (int level = 0; level < kind.lists().size(); level++) {

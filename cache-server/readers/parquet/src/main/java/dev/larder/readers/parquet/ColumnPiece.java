@@ -37,7 +37,7 @@ final class ColumnPiece {
     private final long[] rows;
     private final boolean[] hasNulls;
 
-    /** How many nulls and empty lists the metadata tells of, {@link #UNKNOWN} if it does not. */
+    /** The nulls in the metadata, {@link #UNKNOWN} if they are not there. */
     private final long nulls;
 
     private boolean hasValues;
@@ -65,7 +65,7 @@ final class ColumnPiece {
         return schema;
     }
 
-    /** Returns where its rows at a depth begin among those of all pieces. */
+    /** Returns the number of its first row at a depth among the rows of all pieces. */
     long firstRow(int depth) {
         return firstRows[depth];
     }
@@ -82,7 +82,7 @@ final class ColumnPiece {
         return elements;
     }
 
-    /** Tells whether any row was found that is not null, if it was measured by its values. */
+    /** Returns whether measuring its values found a row that is not null. */
     boolean hasValues() {
         return hasValues;
     }
@@ -123,7 +123,7 @@ final class ColumnPiece {
                 .toList();
     }
 
-    /** Returns the pages of a row group, once it is proved that they can be what they claim. */
+    /** Returns the pages of a row group, after proving that their headers can be true. */
     private List<ByteBuffer> pages(ColumnChunk chunk) throws BadSource {
         try {
             return ColumnPages.require(opened.file(), chunk);
@@ -198,7 +198,7 @@ final class ColumnPiece {
         }
     }
 
-    /** Takes from the metadata what it says; returns whether that is all. What it says is compared with the values when they are written. */
+    /** Takes counts from the metadata; returns whether these are all. They are compared with the values when those are written. */
     private boolean isMeasured() {
         hasNulls[0] = schema.maxRepetitionLevel() == 0 && nulls > 0;
         boolean isOfNumbers = column.kind().form() == ColumnKind.Form.NUMBERS && column.depth() == 0;
@@ -209,7 +209,7 @@ final class ColumnPiece {
         return isMeasured;
     }
 
-    /** Looks whether it is lists of numbers of which none is null or empty: these are read in a quicker way. */
+    /** Returns whether all its rows are full lists of numbers: these are read in a quicker way. */
     private boolean areFull(ReadProgress progress) throws BadSource {
         if (!FullLists.areOf(schema, column.kind()) || nulls > 0 || rows[0] == 0) {
             return false;

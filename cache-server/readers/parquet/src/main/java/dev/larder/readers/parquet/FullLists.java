@@ -14,7 +14,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads lists of numbers of one row group of which none is null or empty, and none has nulls: so the values of a page follow each other as in the
+ * Reads the lists of numbers of one row group if none is null or empty, and none has nulls: so the values of a page follow each other as in the
  * array. The library builds lists value by value, and takes several times as long.
  */
 final class FullLists {
@@ -32,7 +32,7 @@ final class FullLists {
         this.pages = pages;
     }
 
-    /** Tells whether a column is lists of numbers, each row one of them. */
+    /** Returns whether each row of a column is a list of numbers. */
     static boolean areOf(ColumnSchema schema, ColumnKind kind) {
         boolean isOfNumbers = switch (schema.type()) {
             case INT32, INT64, FLOAT, DOUBLE -> true;
@@ -55,7 +55,7 @@ final class FullLists {
         }
     }
 
-    /** Tells whether none is null or empty, and there are as many values as the metadata says. */
+    /** Returns whether none is null or empty, and the metadata has the right number of values. */
     boolean isFull() throws IOException {
         long[] values = new long[1];
         boolean[] isFull = {true};

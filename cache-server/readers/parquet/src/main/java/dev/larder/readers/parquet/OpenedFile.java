@@ -128,7 +128,7 @@ record OpenedFile(
                 || converted == ConvertedType.MAP_KEY_VALUE;
     }
 
-    /** Returns a group that is always there and marks what follows as a list: the library takes the empty ones of others for nulls. */
+    /** Returns a group that is always there and marks the next element as a list: the library takes the empty ones of others for nulls. */
     private static SchemaElement list(SchemaElement like) {
         return new SchemaElement(
                 "list",
