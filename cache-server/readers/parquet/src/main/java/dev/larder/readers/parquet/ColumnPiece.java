@@ -1,7 +1,7 @@
 package dev.larder.readers.parquet;
 
+import dev.hardwood.internal.reader.Dictionary;
 import dev.hardwood.metadata.ColumnChunk;
-import dev.hardwood.metadata.ColumnMetaData;
 import dev.hardwood.metadata.RowGroup;
 import dev.hardwood.metadata.Statistics;
 import dev.hardwood.reader.ColumnReader;
@@ -14,7 +14,6 @@ import dev.larder.reader.ReadProgress;
 import dev.larder.reader.RefusedColumns;
 import dev.larder.reader.WorkerThreads;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -124,9 +123,9 @@ final class ColumnPiece {
     }
 
     /** Returns the pages of a row group, after proving that their headers can be true. */
-    private List<ByteBuffer> pages(ColumnChunk chunk) throws BadSource {
+    private ColumnPages pages(ColumnChunk chunk) throws BadSource {
         try {
-            return ColumnPages.require(opened.file(), chunk);
+            return ColumnPages.of(opened.file(), chunk);
         } catch (ColumnPages.BadPage e) {
             throw BadSource.damaged(file, e.offset(), column.name(), String.valueOf(e.getMessage()));
         } catch (IOException e) {
@@ -239,9 +238,9 @@ final class ColumnPiece {
 
     private void takeDictionaries(Words words) throws IOException {
         for (ColumnChunk chunk : chunks()) {
-            ColumnMetaData meta = chunk.metaData();
-            if (meta.dictionaryPageOffset() != null && meta.numValues() > 0) {
-                words.take(opened.dictionary(chunk, schema));
+            Dictionary dictionary = opened.dictionary(chunk, schema, pages(chunk));
+            if (dictionary != null) {
+                words.take(dictionary);
             }
         }
     }

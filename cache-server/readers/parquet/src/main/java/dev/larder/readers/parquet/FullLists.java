@@ -10,7 +10,6 @@ import dev.larder.reader.ByteSequence;
 import dev.larder.reader.Output;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,9 +21,9 @@ final class FullLists {
     private final ColumnSchema schema;
     private final ColumnKind kind;
     private final ColumnChunk chunk;
-    private final List<ByteBuffer> pages;
+    private final ColumnPages pages;
 
-    FullLists(OpenedFile opened, ColumnSchema schema, ColumnKind kind, ColumnChunk chunk, List<ByteBuffer> pages) {
+    FullLists(OpenedFile opened, ColumnSchema schema, ColumnKind kind, ColumnChunk chunk, ColumnPages pages) {
         this.opened = opened;
         this.schema = schema;
         this.kind = kind;
@@ -48,9 +47,8 @@ final class FullLists {
     private void forEach(Taker taker) throws IOException {
         HardwoodContextImpl context = (HardwoodContextImpl) opened.context();
         PageDecoder decoder = new PageDecoder(chunk.metaData(), schema, context.decompressorFactory());
-        boolean hasDictionary = !pages.isEmpty() && chunk.metaData().dictionaryPageOffset() != null;
-        Dictionary dictionary = hasDictionary ? opened.dictionary(chunk, schema) : null;
-        for (ByteBuffer page : pages) {
+        Dictionary dictionary = opened.dictionary(chunk, schema, pages);
+        for (ByteBuffer page : pages.withRows()) {
             taker.take(decoder.decodePage(page.duplicate(), dictionary));
         }
     }

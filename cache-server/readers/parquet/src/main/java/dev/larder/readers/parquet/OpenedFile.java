@@ -6,7 +6,6 @@ import dev.hardwood.internal.reader.Dictionary;
 import dev.hardwood.internal.reader.DictionaryParser;
 import dev.hardwood.internal.reader.HardwoodContextImpl;
 import dev.hardwood.metadata.ColumnChunk;
-import dev.hardwood.metadata.ColumnMetaData;
 import dev.hardwood.metadata.ConvertedType;
 import dev.hardwood.metadata.FileMetaData;
 import dev.hardwood.metadata.LogicalType;
@@ -24,6 +23,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An open file and its footer. The library finds a column by the last part of its name: a column {@code x} behind a struct with a field
@@ -112,11 +112,13 @@ record OpenedFile(
         }
     }
 
-    /** Returns the dictionary of a column in a row group, which must have one. */
-    Dictionary dictionary(ColumnChunk chunk, ColumnSchema schema) throws IOException {
-        ColumnMetaData meta = chunk.metaData();
-        ByteBuffer bytes = file.readRange(chunk.chunkStartOffset(), Math.toIntExact(meta.totalCompressedSize()));
-        return DictionaryParser.parse(bytes, schema, meta, (HardwoodContextImpl) context);
+    /** Returns the dictionary of a column in a row group; null if there is none. */
+    @Nullable
+    Dictionary dictionary(ColumnChunk chunk, ColumnSchema schema, ColumnPages pages) throws IOException {
+        ByteBuffer page = pages.dictionary();
+        return page == null
+                ? null
+                : DictionaryParser.parse(page.duplicate(), schema, chunk.metaData(), (HardwoodContextImpl) context);
     }
 
     private static boolean isListOrMap(SchemaElement group) {
