@@ -166,6 +166,13 @@ def write_bare_lists():
     path.write_bytes(data[:start] + footer + len(footer).to_bytes(4, "little") + b"PAR1")
 
 
+def write_full_lists():
+    """Write a table in three files: lists without nulls and empty ones, then with both, then without."""
+    lists = [[[1, 2], [3]], [[4], None, [], [5, 6]], [[7], [8, 9]]]
+    for number, rows in enumerate(lists):
+        pq.write_table(pa.table({"list": pa.array(rows, pa.list_(pa.int16()))}), HERE / f"full-{number}.parquet", row_group_size=1)
+
+
 def write_lying_schemas():
     """Write data with the Arrow schema of other data."""
     at = pa.array([1500, 2000], pa.int64())
@@ -360,6 +367,7 @@ def main():
     write_lie()
     write_contradictions()
     write_bare_lists()
+    write_full_lists()
     write_lying_schemas()
     write_geometry()
     write_encrypted()

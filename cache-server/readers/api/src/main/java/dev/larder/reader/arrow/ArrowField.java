@@ -7,11 +7,11 @@ import org.jspecify.annotations.Nullable;
  * A field of a schema.
  *
  * @param name as in the file; it may be anything
- * @param type numpy's word for the elements where they have one, else a word for people
+ * @param type numpy's word for the elements if they have one, else a word for people
  * @param size the bytes of an element in the file, or of an offset; the elements of each list of fixed size
  * @param children what its elements are made of
- * @param encoding how the elements are numbered; null where they stand for themselves
- * @param extension the name of its extension type, and what describes that; empty where it has none
+ * @param encoding how the elements are numbered; null if they stand for themselves
+ * @param extension the name of its extension type, and its parameters; empty if it has none
  */
 public record ArrowField(
         String name,
@@ -26,7 +26,7 @@ public record ArrowField(
         children = List.copyOf(children);
     }
 
-    /** How elements lie in a file. */
+    /** The form of elements in a file. */
     public enum Kind {
         /** Without anything. */
         NULLS(0),
@@ -62,7 +62,7 @@ public record ArrowField(
             return buffers;
         }
 
-        /** Tells whether there are as many more buffers as a message says. */
+        /** Returns whether there are more buffers, whose number is in the message. */
         public boolean hasMoreBuffers() {
             return this == TEXT_VIEWS || this == BYTES_VIEWS;
         }
@@ -71,7 +71,7 @@ public record ArrowField(
             return this == SPARSE_UNIONS || this == DENSE_UNIONS;
         }
 
-        /** Tells whether an element is a scalar of an array. */
+        /** Returns whether an element is a scalar of an array. */
         public boolean isScalar() {
             return this == FIXED || this == NARROW || this == BITS;
         }
@@ -86,7 +86,7 @@ public record ArrowField(
         public static final Extension NONE = new Extension("", "");
     }
 
-    /** Tells whether columns of both fields can follow each other; which dictionary they use does not matter. */
+    /** Returns whether columns of both fields can follow each other; which dictionary they use does not matter. */
     public boolean fits(ArrowField other) {
         if (kind != other.kind
                 || size != other.size
@@ -106,7 +106,7 @@ public record ArrowField(
         return true;
     }
 
-    /** Tells whether this is a list, in any depth, of numbers. */
+    /** Returns whether this is a list, in any depth, of numbers. */
     public boolean isListOfNumbers() {
         ArrowField inner = this;
         while (inner.isPlainList()) {
@@ -115,7 +115,7 @@ public record ArrowField(
         return inner.encoding == null && inner.kind.isScalar();
     }
 
-    /** Tells whether its elements are lists that stand for themselves. */
+    /** Returns whether it is a list without a dictionary. */
     public boolean isPlainList() {
         return encoding == null && (kind == Kind.LISTS || kind == Kind.FIXED_LISTS);
     }

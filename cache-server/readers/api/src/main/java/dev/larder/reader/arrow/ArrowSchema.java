@@ -12,9 +12,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields of a file, and what Hugging Face says of them.
+ * The fields of a file, and Hugging Face's description of them.
  *
- * @param huggingFace JSON; empty where there is none
+ * @param huggingFace JSON; empty if there is none
  * @param isBigEndian whether the numbers of the file are; those of the schema are little-endian in any case
  */
 public record ArrowSchema(List<ArrowField> fields, String huggingFace, boolean isBigEndian) {
@@ -34,7 +34,7 @@ public record ArrowSchema(List<ArrowField> fields, String huggingFace, boolean i
         fields = List.copyOf(fields);
     }
 
-    /** Says that a schema makes no sense. */
+    /** Reports a schema that makes no sense. */
     public static final class Malformed extends IOException {
         private static final long serialVersionUID = 1;
 
@@ -45,7 +45,7 @@ public record ArrowSchema(List<ArrowField> fields, String huggingFace, boolean i
 
     /**
      * Reads the schema that a message has, which remains in the buffer and is all of it. Throws {@link IndexOutOfBoundsException},
-     * {@link IllegalArgumentException} or {@link ArithmeticException} where a place in it is outside of it.
+     * {@link IllegalArgumentException} or {@link ArithmeticException} if a place in it is outside of it.
      */
     public static ArrowSchema ofMessage(ByteBuffer message) throws Malformed {
         return of(FlatTable.root(message).table(MESSAGE_HEADER), message.remaining());
@@ -75,7 +75,7 @@ public record ArrowSchema(List<ArrowField> fields, String huggingFace, boolean i
                 schema.shortOf(SCHEMA_ENDIANNESS, 0) != 0);
     }
 
-    /** Reads one schema. Parts of hostile ones may contain themselves, or each other again and again: so it counts what it reads. */
+    /** Reads one schema. Parts of hostile ones may contain themselves, or each other again and again: so it counts the bytes that it reads. */
     private static final class Parser {
         private static final int MOST_FIELDS = 100_000;
         private static final int DEEPEST = 64;
@@ -152,7 +152,7 @@ public record ArrowSchema(List<ArrowField> fields, String huggingFace, boolean i
                     : new Extension(name, metadata(field, METADATA, "ARROW:extension:metadata"));
         }
 
-        /** Returns what a key stands for; empty where it is not there. */
+        /** Returns the value of a key; empty if it is not there. */
         String metadata(FlatTable of, int list, String key) throws Malformed {
             int count = of.count(list);
             for (int i = 0; i < count; i++) {

@@ -4,7 +4,7 @@ import dev.larder.reader.arrow.ArrowField.Kind;
 import dev.larder.reader.arrow.ArrowSchema.Malformed;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the types of fields: tables of their own, which numbers tell apart, as Schema.fbs of Arrow has them. */
+/** Reads the types of fields: numbered tables, as Schema.fbs of Arrow has them. */
 final class ArrowTypes {
     static final int INT = 2;
     private static final int SECONDS = 0;
@@ -14,7 +14,7 @@ final class ArrowTypes {
 
     private ArrowTypes() {}
 
-    /** How elements lie in a file; the words are those of {@link ArrowField}. */
+    /** The form of elements in a file; the words are those of {@link ArrowField}. */
     record Shape(Kind kind, String type, int size) {}
 
     static Shape of(int kind, @Nullable FlatTable type) throws Malformed {

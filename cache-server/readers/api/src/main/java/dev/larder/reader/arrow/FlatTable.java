@@ -76,7 +76,7 @@ record FlatTable(ByteBuffer in, int at) {
         return count(field);
     }
 
-    /** Returns a text; empty where there is none. */
+    /** Returns a text; empty if there is none. */
     String text(int field) {
         int place = place(field);
         if (place == ABSENT) {

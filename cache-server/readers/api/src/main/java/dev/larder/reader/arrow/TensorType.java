@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What Arrow's own extension says of lists of fixed size that are tensors.
+ * The description of tensors, which are lists of fixed size with an extension of Arrow's own.
  *
  * @param shape of a row, as its elements lie in the file
  * @param isTransposed whether readers are to see its dimensions in another order, or in one that makes no sense
@@ -24,7 +24,7 @@ public record TensorType(List<Long> shape, boolean isTransposed, String words) {
         shape = List.copyOf(shape);
     }
 
-    /** Returns what is said of a list; null where nothing is that fits. */
+    /** Returns the description of a list; null if it has none that fits. */
     public static @Nullable TensorType of(ArrowField list) {
         if (list.kind() != ArrowField.Kind.FIXED_LISTS
                 || !list.extension().name().equals(NAME)) {
@@ -54,7 +54,7 @@ public record TensorType(List<Long> shape, boolean isTransposed, String words) {
         return numbers;
     }
 
-    /** Tells whether tensors of both can follow each other. */
+    /** Returns whether tensors of both can follow each other. */
     static boolean isSame(@Nullable TensorType one, @Nullable TensorType other) {
         if (one == null || other == null) {
             return one == null && other == null;
@@ -62,7 +62,7 @@ public record TensorType(List<Long> shape, boolean isTransposed, String words) {
         return one.shape.equals(other.shape) && one.isTransposed == other.isTransposed;
     }
 
-    /** Returns the product; -1 where it is beyond all lists. */
+    /** Returns the product; -1 if it is beyond all lists. */
     private static long product(List<Long> numbers) {
         try {
             return numbers.stream().reduce(1L, Math::multiplyExact);

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * of each list of items, and at the depth below the last of them the rows of the column itself.
  */
 final class Batch {
-    /** The reason where no mask could show what is null. */
+    /** The reason if no mask could show the nulls. */
     static final String NULLS_WITHIN = "rows have nulls in them";
 
     private final ColumnReader values;
@@ -29,7 +29,7 @@ final class Batch {
     private final List<List<Validity>> nulls = new ArrayList<>();
     private boolean hasNullsWithin;
 
-    /** Takes what the reader has decoded; {@code items} is how many lists of items there are. */
+    /** Takes the rows that the reader has decoded; {@code items} is how many lists of items there are. */
     Batch(ColumnReader values, ColumnSchema schema, ColumnKind kind, int items) {
         this.values = values;
         this.schema = schema;
@@ -86,7 +86,7 @@ final class Batch {
         return bytes;
     }
 
-    /** Returns why no array can hold these rows; empty where one can. */
+    /** Returns why no array can hold these rows; empty if one can. */
     String objection() {
         if (hasNullsWithin) {
             return NULLS_WITHIN;
@@ -162,7 +162,7 @@ final class Batch {
         }
     }
 
-    /** Fails where lists of rows that are not null have other lengths than the Arrow schema of the file says. */
+    /** Fails if a list of a row that is not null has another length than in the Arrow schema of the file. */
     private void requireLengths() {
         int above = rows[deepest];
         for (int level = 0; level < kind.lists().size(); level++) {
@@ -178,7 +178,7 @@ final class Batch {
         }
     }
 
-    private static IllegalStateException otherLength(int length, int found) {
+    static IllegalStateException otherLength(int length, int found) {
         return new IllegalStateException(
                 "its Arrow schema says that lists have " + length + " elements, and one has " + found);
     }
@@ -219,8 +219,8 @@ final class Batch {
 
     private void put(ByteBuffer target, int from, int count) {
         switch (schema.type()) {
-            case INT32 -> putIntegers(target, values.getInts(), from, count);
-            case INT64 -> putLongs(target, values.getLongs(), from, count);
+            case INT32 -> NumberValues.put(kind, target, values.getInts(), from, count);
+            case INT64 -> NumberValues.put(kind, target, values.getLongs(), from, count);
             case FLOAT -> target.asFloatBuffer().put(values.getFloats(), from, count);
             case DOUBLE -> target.asDoubleBuffer().put(values.getDoubles(), from, count);
             case BOOLEAN -> {
@@ -231,62 +231,6 @@ final class Batch {
             }
             default -> putFixed(target, from, count);
         }
-    }
-
-    private void putIntegers(ByteBuffer target, int[] integers, int from, int count) {
-        switch (kind.itemBytes()) {
-            case 1 -> {
-                for (int i = 0; i < count; i++) {
-                    target.put(i, (byte) requireFits(integers[from + i]));
-                }
-            }
-            case 2 -> {
-                for (int i = 0; i < count; i++) {
-                    target.putShort(2 * i, (short) requireFits(integers[from + i]));
-                }
-            }
-            case 4 -> target.asIntBuffer().put(integers, from, count);
-            default -> {
-                for (int i = 0; i < count; i++) {
-                    target.putLong(8 * i, scaled(integers[from + i]));
-                }
-            }
-        }
-    }
-
-    /** Refuses a number that its narrow type has not: Parquet stores four bytes for one or two. */
-    private int requireFits(int value) {
-        int unused = Integer.SIZE - kind.itemBytes() * Byte.SIZE;
-        int narrow = value << unused;
-        if ((kind.isUnsigned() ? narrow >>> unused : narrow >> unused) != value) {
-            throw new IllegalStateException(
-                    "a value is out of the range of its type: value=" + value + " type=" + kind.dtype());
-        }
-        return value;
-    }
-
-    private void putLongs(ByteBuffer target, long[] longs, int from, int count) {
-        if (kind.scale() == ColumnKind.Scale.SAME) {
-            target.asLongBuffer().put(longs, from, count);
-            return;
-        }
-        for (int i = 0; i < count; i++) {
-            target.putLong(8 * i, scaled(longs[from + i]));
-        }
-    }
-
-    private long scaled(long value) {
-        return switch (kind.scale()) {
-            case SAME -> value;
-            case MILLISECONDS_OF_DAYS -> Math.multiplyExact(value, 24L * 60 * 60 * 1000);
-            case SECONDS_OF_MILLISECONDS -> {
-                if (value % 1000 != 0) {
-                    throw new IllegalStateException(
-                            "its Arrow schema says seconds, and a value has a part of one: milliseconds=" + value);
-                }
-                yield value / 1000;
-            }
-        };
     }
 
     /** Puts values of one length, where nulls have none. */

@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
  * @param form how its rows are stored
  * @param dtype the type of its elements, as numpy describes it
  * @param itemBytes how long a value is; that of bytes of one length has several elements
- * @param lists the lists that a row consists of, from the outer one on: how many elements each has, {@link #ANY_LENGTH} where they differ
+ * @param lists the lists that a row consists of, from the outer one on: the number of elements of each, {@link #ANY_LENGTH} if they differ
  * @param cell the dimensions of a row of an array
  * @param scale how the file's numbers become those of the dtype
- * @param words what numbers stand for; null where they stand for themselves
+ * @param words the kind of the words that codes number; null for other columns
  */
 record ColumnKind(
         Form form,
@@ -58,8 +58,8 @@ record ColumnKind(
     /**
      * Returns the kind of a value; null if numpy has no such type.
      *
-     * @param field the same column in the Arrow schema of the file; null where there is none. What it says is taken where writers store such a
-     *     type just so
+     * @param field the same column in the Arrow schema of the file; null if there is none. Its type counts if
+     *     writers store it in that way
      */
     static @Nullable ColumnKind of(ColumnSchema column, @Nullable ArrowField field) {
         ColumnKind kind = ofValue(column);
@@ -99,7 +99,7 @@ record ColumnKind(
                 : kind;
     }
 
-    /** Tells whether a value is a number, of which rows may have lists. */
+    /** Returns whether a value is a number, which lists may consist of. */
     boolean isScalar() {
         return form == Form.NUMBERS && cell.isEmpty();
     }

@@ -5,8 +5,11 @@ import dev.hardwood.metadata.CompressionCodec;
 import dev.larder.reader.BadSource;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Looks at the headers of all pages of a column in a row group before the library does: it takes memory for what a header claims, and its
@@ -38,6 +41,8 @@ final class ColumnPages {
     private final long start;
     private final ByteBuffer bytes;
     private final Map<Long, Long> lengths = new HashMap<>();
+    private final List<ByteBuffer> withRows = new ArrayList<>();
+    private @Nullable ByteBuffer dictionary;
 
     /** Says that a page cannot be what its header claims. */
     static final class BadPage extends IOException {
@@ -86,16 +91,30 @@ final class ColumnPages {
         this.file = file;
         this.column = column;
         this.start = column.chunkStartOffset();
-        this.bytes = file.readRange(start, Math.toIntExact(column.metaData().totalCompressedSize()));
+        this.bytes = column.metaData().numValues() > 0
+                ? file.readRange(start, Math.toIntExact(column.metaData().totalCompressedSize()))
+                : ByteBuffer.allocate(0);
     }
 
-    /** Fails where a page of a column cannot be what it claims. */
-    static void require(CheckedFile file, ColumnChunk column) throws IOException {
+    /** Looks at the pages of a column; fails where one cannot be what it claims. */
+    static ColumnPages of(CheckedFile file, ColumnChunk column) throws IOException {
+        ColumnPages pages = new ColumnPages(file, column);
         if (column.metaData().numValues() > 0) {
-            ColumnPages pages = new ColumnPages(file, column);
             pages.requirePages();
             pages.requireIndex();
         }
+        return pages;
+    }
+
+    /** Returns the pages that have rows, with their headers. */
+    List<ByteBuffer> withRows() {
+        return withRows;
+    }
+
+    /** Returns the page of the dictionary, with its header; null if there is none. */
+    @Nullable
+    ByteBuffer dictionary() {
+        return dictionary;
     }
 
     private void requirePages() throws IOException {
@@ -114,7 +133,13 @@ final class ColumnPages {
             requireRoom(header, position, left - in.position());
             ByteBuffer packed = bytes.slice(position + in.position(), (int) header.packedBytes);
             requireLength(header, position, packed);
-            values += header.hasRows() ? header.values : 0;
+            ByteBuffer page = bytes.slice(position, in.position() + packed.limit());
+            if (header.hasRows()) {
+                values += header.values;
+                withRows.add(page);
+            } else if (header.type == DICTIONARY_PAGE && dictionary == null) {
+                dictionary = page;
+            }
             if (values > most) {
                 throw bad(position, "its pages have more values than the " + most + " of its column");
             }

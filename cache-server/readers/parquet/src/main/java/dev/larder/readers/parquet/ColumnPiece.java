@@ -1,19 +1,20 @@
 package dev.larder.readers.parquet;
 
-import dev.hardwood.internal.reader.DictionaryParser;
-import dev.hardwood.internal.reader.HardwoodContextImpl;
+import dev.hardwood.internal.reader.Dictionary;
 import dev.hardwood.metadata.ColumnChunk;
-import dev.hardwood.metadata.ColumnMetaData;
 import dev.hardwood.metadata.RowGroup;
 import dev.hardwood.metadata.Statistics;
 import dev.hardwood.reader.ColumnReader;
 import dev.hardwood.reader.ParquetFileReader;
 import dev.hardwood.schema.ColumnSchema;
 import dev.larder.reader.BadSource;
+import dev.larder.reader.ByteSequence;
 import dev.larder.reader.Output;
 import dev.larder.reader.ReadProgress;
 import dev.larder.reader.RefusedColumns;
+import dev.larder.reader.WorkerThreads;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -35,10 +36,11 @@ final class ColumnPiece {
     private final long[] rows;
     private final boolean[] hasNulls;
 
-    /** How many nulls and empty lists the metadata tells of, {@link #UNKNOWN} if it does not. */
+    /** The nulls in the metadata, {@link #UNKNOWN} if they are not there. */
     private final long nulls;
 
     private boolean hasValues;
+    private boolean isFull;
     private long elements;
     private long firstElement;
 
@@ -62,7 +64,7 @@ final class ColumnPiece {
         return schema;
     }
 
-    /** Returns where its rows at a depth begin among those of all pieces. */
+    /** Returns the number of its first row at a depth among the rows of all pieces. */
     long firstRow(int depth) {
         return firstRows[depth];
     }
@@ -79,7 +81,7 @@ final class ColumnPiece {
         return elements;
     }
 
-    /** Tells whether any row was found that is not null, if it was measured by its values. */
+    /** Returns whether measuring its values found a row that is not null. */
     boolean hasValues() {
         return hasValues;
     }
@@ -100,7 +102,9 @@ final class ColumnPiece {
         if (rows[0] == 0) {
             return null;
         }
-        requirePages();
+        for (ColumnChunk chunk : chunks()) {
+            pages(chunk);
+        }
         ParquetFileReader.ColumnReaderBuilder builder =
                 opened.only(schema.columnIndex()).buildColumnReader(0);
         if (schema.maxRepetitionLevel() > 0) {
@@ -118,11 +122,10 @@ final class ColumnPiece {
                 .toList();
     }
 
-    private void requirePages() throws IOException {
+    /** Returns the pages of a row group, after proving that their headers can be true. */
+    private ColumnPages pages(ColumnChunk chunk) throws BadSource {
         try {
-            for (ColumnChunk chunk : chunks()) {
-                ColumnPages.require(opened.file(), chunk);
-            }
+            return ColumnPages.of(opened.file(), chunk);
         } catch (ColumnPages.BadPage e) {
             throw BadSource.damaged(file, e.offset(), column.name(), String.valueOf(e.getMessage()));
         } catch (IOException e) {
@@ -161,7 +164,7 @@ final class ColumnPiece {
 
     /** Counts rows, elements or bytes, and nulls, if the metadata do not. */
     void measure(ReadProgress progress, RefusedColumns refused) throws IOException {
-        if (isMeasured()) {
+        if (isMeasured() || areFull(progress)) {
             return;
         }
         ColumnKind kind = column.kind();
@@ -194,30 +197,95 @@ final class ColumnPiece {
         }
     }
 
-    /** Takes from the metadata what it says; returns whether that is all. What it says is compared with the values when they are written. */
+    /** Takes counts from the metadata; returns whether these are all. They are compared with the values when those are written. */
     private boolean isMeasured() {
         hasNulls[0] = schema.maxRepetitionLevel() == 0 && nulls > 0;
         boolean isOfNumbers = column.kind().form() == ColumnKind.Form.NUMBERS && column.depth() == 0;
         // pyarrow does not count empty lists among the nulls: so how many elements lists have is known only if all have
         // the same number
-        return isOfNumbers && nulls != UNKNOWN && (nulls == 0 || schema.maxRepetitionLevel() == 0);
+        boolean isMeasured = isOfNumbers && nulls != UNKNOWN && (nulls == 0 || schema.maxRepetitionLevel() == 0);
+        isFull = isMeasured && rows[0] > 0 && FullLists.areOf(schema, column.kind());
+        return isMeasured;
+    }
+
+    /** Returns whether all its rows are full lists of numbers: these are read in a quicker way. */
+    private boolean areFull(ReadProgress progress) throws BadSource {
+        if (!FullLists.areOf(schema, column.kind()) || nulls > 0 || rows[0] == 0) {
+            return false;
+        }
+        long values = 0;
+        try {
+            for (ColumnChunk chunk : chunks()) {
+                if (!fullLists(chunk).isFull()) {
+                    return false;
+                }
+                values += chunk.metaData().numValues();
+                progress.looked(chunk.metaData().numValues());
+            }
+        } catch (BadSource e) {
+            throw e;
+        } catch (IOException | RuntimeException | OutOfMemoryError | StackOverflowError e) {
+            throw refusal(e);
+        }
+        elements = column.kind().form() == ColumnKind.Form.LISTS ? values : 0;
+        isFull = true;
+        return true;
+    }
+
+    private FullLists fullLists(ColumnChunk chunk) throws BadSource {
+        return new FullLists(opened, schema, column.kind(), chunk, pages(chunk));
     }
 
     private void takeDictionaries(Words words) throws IOException {
         for (ColumnChunk chunk : chunks()) {
-            ColumnMetaData meta = chunk.metaData();
-            if (meta.dictionaryPageOffset() != null && meta.numValues() > 0) {
-                words.take(DictionaryParser.parse(
-                        opened.file().readRange(chunk.chunkStartOffset(), Math.toIntExact(meta.totalCompressedSize())),
-                        schema,
-                        meta,
-                        (HardwoodContextImpl) opened.context()));
+            Dictionary dictionary = opened.dictionary(chunk, schema, pages(chunk));
+            if (dictionary != null) {
+                words.take(dictionary);
             }
         }
     }
 
-    /** Writes it into every array of the column. */
-    void write(Output output, ListOffsets seen) throws IOException {
+    /** Returns the parts of writing it into every array of the column. */
+    List<WorkerThreads.Part> writing(Output output, ListOffsets seen) {
+        if (!isFull) {
+            return List.of(() -> write(output, seen));
+        }
+        List<WorkerThreads.Part> parts = new ArrayList<>();
+        boolean isRagged = column.kind().form() == ColumnKind.Form.LISTS;
+        if (isRagged && column.pieces().get(0) == this) {
+            parts.add(() -> output.at(column.firstOffer() + 1, 0, Long.BYTES).putLong(0));
+        }
+        long row = firstRows[0];
+        long element = isRagged ? firstElement : firstRows[0] * column.kind().valuesOfRow();
+        for (RowGroup group : opened.reader().getFileMetaData().rowGroups()) {
+            ColumnChunk chunk = group.columns().get(schema.columnIndex());
+            long firstRow = row;
+            long first = element;
+            parts.add(() -> writeFull(chunk, output, firstRow, first, group.numRows()));
+            row += group.numRows();
+            element += chunk.metaData().numValues();
+        }
+        return parts;
+    }
+
+    private void writeFull(ColumnChunk chunk, Output output, long row, long element, long groupRows) throws BadSource {
+        try {
+            fullLists(chunk).write(output, column.firstOffer(), row, element, groupRows);
+            if (column.maskOffer(0) >= 0) {
+                ByteSequence mask = new ByteSequence(output, column.maskOffer(0), row);
+                for (long i = 0; i < groupRows; i++) {
+                    mask.put((byte) 0);
+                }
+                mask.flush();
+            }
+        } catch (BadSource e) {
+            throw e;
+        } catch (IOException | RuntimeException | OutOfMemoryError | StackOverflowError e) {
+            throw refusal(e);
+        }
+    }
+
+    private void write(Output output, ListOffsets seen) throws IOException {
         PieceWriter writer = new PieceWriter(column, this, output);
         try (ColumnReader values = open()) {
             while (values != null && values.nextBatch()) {

@@ -18,12 +18,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says what each column of one file becomes, as the daemon does for the same fields of an Arrow file: a list of numbers is an array or a ragged
+ * Chooses the arrays of each column of one file, as the daemon does for the same fields of an Arrow file: a list of numbers is an array or a ragged
  * column, any other list has its items in a column of their own; fields of structs are levels of names. Parquet lacks some of Arrow's
  * types. Writers store the nearest one it has, and in the metadata the Arrow schema of the table, a FlatBuffers message in Base64.
  */
 final class FileFields {
-    /** What is appended to the name of a list for its items, and for where those of each row begin. */
+    /** Follows the name of a list in the name of its items. */
     static final String ITEMS = ".items";
 
     private static final String BYTES = "bytes";
@@ -37,11 +37,11 @@ final class FileFields {
     /**
      * A column of the file.
      *
-     * @param name what it is called; a level for each struct, {@link #ITEMS} for each list of what is no number
+     * @param name what it is called; a level for each struct, {@link #ITEMS} for each list whose elements are no numbers
      * @param lists the names of these lists, from the outer one on
-     * @param kind what it becomes; null where that is nothing
-     * @param objection why it becomes nothing, where the column itself does not show it; else empty
-     * @param areNames whether its texts are the names of a column of bytes: where all are null there are none, and they have no mask
+     * @param kind its arrays; null if there are none
+     * @param objection why it has none, if the column itself does not show it; else empty
+     * @param areNames whether its texts are the names of a column of bytes: there are no names if all are null, and no mask
      */
     record Leaf(
             ColumnSchema schema,
@@ -101,7 +101,7 @@ final class FileFields {
         }
     }
 
-    /** Tells whether a struct is of bytes and a path, as Hugging Face has images and sounds: a column of bytes, whose names are the paths. */
+    /** Returns whether a struct has bytes and a path, as images and sounds of Hugging Face: a column of bytes; its names are the paths. */
     private boolean isOfFiles(SchemaNode.GroupNode group) {
         return group.children().size() == 2
                 && isOf(group, BYTES, ColumnKind.Form.BYTES)
@@ -143,8 +143,8 @@ final class FileFields {
     /**
      * A list.
      *
-     * @param field the list in the Arrow schema; null where it is not there, or no list
-     * @param elementField its element in the Arrow schema; null where that is not there
+     * @param field the list in the Arrow schema; null if it is not there, or no list
+     * @param elementField its element in the Arrow schema; null if that is not there
      */
     private record ListLevel(
             SchemaNode element,
@@ -155,7 +155,7 @@ final class FileFields {
         }
     }
 
-    /** Goes down the lists that begin at a node; returns what is at the end of them if it is a number. */
+    /** Goes down the lists that begin at a node; returns the leaf at the end of them if it is a number. */
     private SchemaNode.@Nullable PrimitiveNode numberOf(
             SchemaNode node, @Nullable ArrowField field, boolean isElement, List<ListLevel> levels) {
         SchemaNode inner = node;
@@ -193,8 +193,10 @@ final class FileFields {
     }
 
     private static List<ArrowField> childrenOf(@Nullable ArrowField field) {
-        boolean isStruct = field != null && field.encoding() == null && field.kind() == ArrowField.Kind.STRUCTS;
-        return isStruct ? field.children() : List.of();
+        if (field == null || field.encoding() != null || field.kind() != ArrowField.Kind.STRUCTS) {
+            return List.of();
+        }
+        return field.children();
     }
 
     private void add(

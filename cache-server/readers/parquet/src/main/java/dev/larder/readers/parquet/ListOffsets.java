@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Compares where the columns below one list of items have its rows begin: each has that by itself, one of them is believed, and the items of
- * the others would belong to other rows. Thread-safe.
+ * Compares the offsets that the columns below one list of items have. The array is made of those of one column; with other
+ * offsets the items of another column would belong to other rows. Thread-safe.
  */
 final class ListOffsets {
     private final Map<String, Long> hashes = new ConcurrentHashMap<>();

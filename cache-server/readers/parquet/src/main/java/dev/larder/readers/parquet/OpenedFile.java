@@ -2,7 +2,10 @@ package dev.larder.readers.parquet;
 
 import dev.hardwood.HardwoodContext;
 import dev.hardwood.InputFile;
+import dev.hardwood.internal.reader.Dictionary;
+import dev.hardwood.internal.reader.DictionaryParser;
 import dev.hardwood.internal.reader.HardwoodContextImpl;
+import dev.hardwood.metadata.ColumnChunk;
 import dev.hardwood.metadata.ConvertedType;
 import dev.hardwood.metadata.FileMetaData;
 import dev.hardwood.metadata.LogicalType;
@@ -10,14 +13,17 @@ import dev.hardwood.metadata.RepetitionType;
 import dev.hardwood.metadata.RowGroup;
 import dev.hardwood.metadata.SchemaElement;
 import dev.hardwood.reader.ParquetFileReader;
+import dev.hardwood.schema.ColumnSchema;
 import dev.hardwood.schema.FileSchema;
 import java.io.IOException;
 import java.lang.reflect.Constructor;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An open file and its footer. The library finds a column by the last part of its name: a column {@code x} behind a struct with a field
@@ -106,6 +112,15 @@ record OpenedFile(
         }
     }
 
+    /** Returns the dictionary of a column in a row group; null if there is none. */
+    @Nullable
+    Dictionary dictionary(ColumnChunk chunk, ColumnSchema schema, ColumnPages pages) throws IOException {
+        ByteBuffer page = pages.dictionary();
+        return page == null
+                ? null
+                : DictionaryParser.parse(page.duplicate(), schema, chunk.metaData(), (HardwoodContextImpl) context);
+    }
+
     private static boolean isListOrMap(SchemaElement group) {
         ConvertedType converted = group.convertedType();
         return group.logicalType() instanceof LogicalType.ListType
@@ -115,7 +130,7 @@ record OpenedFile(
                 || converted == ConvertedType.MAP_KEY_VALUE;
     }
 
-    /** Returns a group that is always there and marks what follows as a list: the library takes the empty ones of others for nulls. */
+    /** Returns a group that is always there and marks the next element as a list: the library takes the empty ones of others for nulls. */
     private static SchemaElement list(SchemaElement like) {
         return new SchemaElement(
                 "list",

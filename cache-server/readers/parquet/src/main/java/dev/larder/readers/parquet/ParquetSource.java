@@ -207,7 +207,7 @@ final class ParquetSource implements OpenedSource {
         List<WorkerThreads.Part> parts = new ArrayList<>();
         for (TableColumn column : columns.values()) {
             for (ColumnPiece piece : column.isOffered() ? column.pieces() : List.<ColumnPiece>of()) {
-                parts.add(() -> piece.write(output, lists));
+                parts.addAll(piece.writing(output, lists));
             }
         }
         WorkerThreads.runAll(request.workers(), parts);

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Writes one piece of a column, batch after batch, and compares what comes with what was measured. */
+/** Writes one piece of a column, batch after batch, and compares it with the measured counts. */
 final class PieceWriter {
     private final TableColumn column;
     private final ColumnPiece piece;
@@ -138,7 +138,7 @@ final class PieceWriter {
                 "it has " + found + " " + things + " where the file says " + said);
     }
 
-    /** Writes what is buffered; to be called at the end. */
+    /** Writes the buffered rest; to be called at the end. */
     void finish(ListOffsets seen) throws IOException {
         for (int depth = 0; depth <= deepest; depth++) {
             requireRows(depth, written[depth], true);

@@ -38,7 +38,7 @@ final class TableColumn {
     /**
      * Starts without pieces.
      *
-     * @param owners which column has the arrays of a list, by the whole name of the list; the first one that asks
+     * @param owners which column has the arrays of a list, by the whole name of the list; the first one that was made
      */
     TableColumn(String level, FileFields.Leaf leaf, ColumnKind kind, Map<String, String> owners) {
         this.whole = level + leaf.name();
@@ -75,7 +75,7 @@ final class TableColumn {
         return lists.size();
     }
 
-    /** Returns what its numbers stand for; null where they stand for themselves. */
+    /** Returns the words that its codes number; null if it has no codes. */
     @Nullable
     Words words() {
         return words;
@@ -89,22 +89,22 @@ final class TableColumn {
         return classesOffer;
     }
 
-    /** Returns the number of the offer of where the items of a list begin; -1 where another column has that. */
+    /** Returns the number of the offer of a list's offsets; -1 if another column has them. */
     int offsetsOffer(int depth) {
         return ownsList[depth] ? offsetsOffers[depth] : NONE;
     }
 
-    /** Returns the number of the offer of the mask of the rows at a depth; -1 where there is none. */
+    /** Returns the number of the offer of the mask of the rows at a depth; -1 if there is none. */
     int maskOffer(int depth) {
         return maskOffers[depth];
     }
 
-    /** Tells whether it has arrays: names of which there are none have not. */
+    /** Returns whether it has arrays: names that are all null have none. */
     boolean isOffered() {
         return !areNames || pieces.stream().anyMatch(ColumnPiece::hasValues);
     }
 
-    /** Tells whether its rows must not be null if it has no mask. */
+    /** Returns whether null rows without a mask are a mistake. */
     boolean mustShowNulls() {
         return !areNames;
     }

@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the numbers of a column stand for: the words of the dictionaries of its files in their order, then those that only rows have. On the heap,
+ * The words that the codes of a column number: those of the dictionaries of its files in their order, then those that only rows have. On the heap,
  * within a limit. Thread-safe once it is complete.
  */
 final class Words {
-    /** What a word takes besides its bytes. */
+    /** The heap that a word takes besides its bytes. */
     private static final long WORD_BYTES = 128;
 
     private static final int HEAP_PARTS = 16;
@@ -33,7 +33,7 @@ final class Words {
         return kind;
     }
 
-    /** Takes the dictionary of a row group, in which a writer has kept the order of the words. */
+    /** Takes the dictionary of a row group; writers keep the order of the words there. */
     void take(Dictionary dictionary) {
         if (dictionary instanceof Dictionary.ByteArrayDictionary its) {
             byte[][] values = its.values();

@@ -22,6 +22,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -44,7 +45,7 @@ class EveryFormatTest {
         Map<String, String> texts = new TreeMap<>();
         for (SourceArray array : source.arrays()) {
             String name = array.name().array();
-            byte[] known = known(bytes.get(name), bytes.get(name + ".mask"));
+            byte[] known = known(data(array), bytes.get(name + ".mask"));
             texts.put(name, text(array.part().name(), array.dtype().descr(), Arrays.toString(array.shape()), known));
         }
         source.arrays().forEach(SourceArray::release);
@@ -62,9 +63,12 @@ class EveryFormatTest {
     }
 
     /** Returns the bytes of an array, with zeros in rows that are masked: what lies there is nobody's. */
-    private static byte[] known(byte[] bytes, byte[] mask) {
-        int rowBytes = mask == null ? 0 : bytes.length / mask.length;
-        for (int row = 0; rowBytes > 0 && row < mask.length; row++) {
+    private static byte[] known(byte[] bytes, byte @Nullable [] mask) {
+        if (mask == null) {
+            return bytes;
+        }
+        int rowBytes = bytes.length / mask.length;
+        for (int row = 0; row < mask.length; row++) {
             if (mask[row] != 0) {
                 Arrays.fill(bytes, row * rowBytes, (row + 1) * rowBytes, (byte) 0);
             }

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -37,6 +38,10 @@ class ParquetReaderTest {
                 .map(line -> line.split("\t", -1))
                 .filter(fields -> fields[0].equals(file))
                 .collect(Collectors.toMap(fields -> fields[1], fields -> fields[2]));
+    }
+
+    private static ReadArrays.Read array(Map<String, ReadArrays.Read> found, String name) {
+        return Objects.requireNonNull(found.get(name), name);
     }
 
     private static Map<String, String> texts(Map<String, ReadArrays.Read> found) {
@@ -142,6 +147,22 @@ class ParquetReaderTest {
     }
 
     @Test
+    void filesWithAndWithoutEmptyListsAreOneTable() throws IOException {
+        List<InputFile> files = IntStream.range(0, 3)
+                .mapToObj(number -> new InputFile(GOLDEN.resolve("full-" + number + ".parquet"), ""))
+                .toList();
+
+        Map<String, ReadArrays.Read> found =
+                ReadArrays.of(new ParquetReader(), new ReadRequest(files, "arrays", List.of(), 2));
+
+        assertThat(array(found, "list/offsets").longs()).containsExactly(0L, 2L, 3L, 4L, 4L, 4L, 6L, 7L, 9L);
+        assertThat(array(found, "list/shapes").longs()).containsExactly(2L, 1L, 1L, 0L, 0L, 2L, 1L, 2L);
+        assertThat(array(found, "list/values").bytes())
+                .containsExactly(1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0, 8, 0, 9, 0);
+        assertThat(array(found, "list.mask").bytes()).containsExactly(0, 0, 0, 1, 0, 0, 0, 0);
+    }
+
+    @Test
     void repeatedFieldsWithoutTheMarkOfAListAreLists() throws IOException {
         Map<String, ReadArrays.Read> found = ReadArrays.of(new ParquetReader(), GOLDEN.resolve("bare-lists.parquet"));
 
@@ -152,9 +173,9 @@ class ParquetReaderTest {
                         "s/x/list.offsets",
                         "s/x/list.mask",
                         "s/x/list.items/element");
-        assertThat(found.get("x/list.offsets").longs()).containsExactly(0L, 2L, 2L, 3L, 3L);
-        assertThat(found.get("s/x/list.offsets").longs()).containsExactly(0L, 2L, 2L, 3L, 3L);
-        assertThat(found.get("s/x/list.mask").bytes()).containsExactly(0, 0, 0, 1);
+        assertThat(array(found, "x/list.offsets").longs()).containsExactly(0L, 2L, 2L, 3L, 3L);
+        assertThat(array(found, "s/x/list.offsets").longs()).containsExactly(0L, 2L, 2L, 3L, 3L);
+        assertThat(array(found, "s/x/list.mask").bytes()).containsExactly(0, 0, 0, 1);
     }
 
     @ParameterizedTest
