@@ -65,10 +65,7 @@ public record SourceArray(
             return known == null ? files.get(0) : known;
         }
         Path file = data.regions().get(region).file().toAbsolutePath();
-        return files.stream()
-                .filter(its -> its.file().equals(file))
-                .findFirst()
-                .orElse(files.get(0));
+        return files.stream().filter(its -> its.file().equals(file)).findFirst().orElse(files.get(0));
     }
 
     /** Returns how many files some arrays are read from. */

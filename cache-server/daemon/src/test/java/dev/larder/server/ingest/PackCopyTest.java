@@ -120,12 +120,15 @@ class PackCopyTest {
             }
 
             byte[] stored = Files.readAllBytes(version.folder().resolve("pack-0000"));
-            assertThat(plan.segments()).hasSize(1).allSatisfy(pack -> assertThat(pack.arrays())
-                    .hasSameSizeAs(expected.keySet())
-                    .allSatisfy(array -> requireStored(array, stored)));
+            assertThat(plan.segments())
+                    .hasSize(1)
+                    .allSatisfy(pack -> assertThat(pack.arrays())
+                            .hasSameSizeAs(expected.keySet())
+                            .allSatisfy(array -> requireStored(array, stored)));
         }
         assertThat(progress.bytesDone())
-                .isEqualTo(expected.values().stream().mapToLong(one -> one.length).sum());
+                .isEqualTo(
+                        expected.values().stream().mapToLong(one -> one.length).sum());
         store.removeAll(List.of());
     }
 
