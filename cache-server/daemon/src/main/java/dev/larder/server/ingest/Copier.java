@@ -77,7 +77,8 @@ final class Copier implements AutoCloseable {
             fail(e);
         }
         threads.shutdown();
-        var unused = CompletableFuture.allOf(copies.toArray(CompletableFuture[]::new)).thenRun(this::end);
+        var unused = CompletableFuture.allOf(copies.toArray(CompletableFuture[]::new))
+                .thenRun(this::end);
     }
 
     private void work() {

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
@@ -134,7 +135,7 @@ class PackCopyTest {
 
     private void requireStored(SegmentArray array, byte[] stored) {
         String name = array.source().name().array();
-        byte[] bytes = expected.get(name);
+        byte[] bytes = Objects.requireNonNull(expected.get(name));
         int head = (int) (array.dataOffset() - array.headOffset());
         CRC32C crc = new CRC32C();
         crc.update(bytes);
