@@ -56,7 +56,8 @@ final class Copier implements AutoCloseable {
     void add(IncomingVersion version, LoadPlan plan) {
         versions.add(version);
         for (LoadPlan.Segment segment : plan.segments()) {
-            stretchesAtMost += segment.byteSize() / SegmentGroup.STRETCH_BYTES + segment.arrays().size();
+            stretchesAtMost += segment.byteSize() / SegmentGroup.STRETCH_BYTES
+                    + segment.arrays().size();
         }
         List<SegmentCopy> added = plan.segments().stream()
                 .map(segment -> new SegmentCopy(version, segment, progress))
@@ -76,7 +77,8 @@ final class Copier implements AutoCloseable {
             fail(e);
         }
         threads.shutdown();
-        CompletableFuture.allOf(copies.toArray(CompletableFuture[]::new)).thenRun(this::end);
+        var unused = CompletableFuture.allOf(copies.toArray(CompletableFuture[]::new))
+                .thenRun(this::end);
     }
 
     private void work() {

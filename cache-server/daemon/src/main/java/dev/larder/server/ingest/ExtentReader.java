@@ -116,7 +116,8 @@ final class ExtentReader implements AutoCloseable {
             int its = (int) Math.max(0, Math.min(wanted, position + read - piece.position()));
             SegmentArray array = piece.part().array();
             if (piece.position() == 0 && its > 0) {
-                requireBeginning(source, array.source(), piece.extent(), piece.memory().slice(0, its));
+                requireBeginning(
+                        source, array.source(), piece.extent(), piece.memory().slice(0, its));
             }
             if (its < wanted) {
                 throw array.unreadable(new IOException("it ends " + (wanted - its) + " bytes too early"));

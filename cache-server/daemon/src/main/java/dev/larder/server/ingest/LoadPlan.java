@@ -49,7 +49,9 @@ record LoadPlan(List<Segment> segments) {
     LoadPlan with(List<SourceArray> others, PackRule rule) {
         Stream<SourceArray> planned =
                 segments.stream().flatMap(segment -> segment.arrays().stream()).map(SegmentArray::source);
-        return others.isEmpty() ? this : of(Stream.concat(planned, others.stream()).toList(), rule);
+        return others.isEmpty()
+                ? this
+                : of(Stream.concat(planned, others.stream()).toList(), rule);
     }
 
     private static Segment alone(SourceArray array) {

@@ -38,13 +38,15 @@ final class SegmentGroup {
 
     /** Groups the segments of a version for this many threads; the longest groups come first. */
     static List<SegmentGroup> of(List<SegmentCopy> segments, int workers) {
-        Map<Boolean, List<SegmentCopy>> narrow =
-                segments.stream().collect(Collectors.partitioningBy(SegmentGroup::isNarrow));
+        List<SegmentCopy> narrow =
+                segments.stream().filter(SegmentGroup::isNarrow).toList();
         List<SegmentGroup> groups = new ArrayList<>();
-        narrow.get(false).forEach(segment -> groups.add(new SegmentGroup(List.of(segment))));
-        long rounds = byteSize(narrow.get(true)) / PageSize.HUGE_BYTES;
+        segments.stream()
+                .filter(segment -> !isNarrow(segment))
+                .forEach(segment -> groups.add(new SegmentGroup(List.of(segment))));
+        long rounds = byteSize(narrow) / PageSize.HUGE_BYTES;
         int most = (int) Math.max(1, Math.min(MOST_SEGMENTS, rounds / workers / LEAST_ROUNDS_EACH));
-        Map<List<Object>, List<SegmentCopy>> tables = narrow.get(true).stream()
+        Map<List<Object>, List<SegmentCopy>> tables = narrow.stream()
                 .sorted(Comparator.comparing(segment -> segment.extents().get(0).offset()))
                 .collect(Collectors.groupingBy(SegmentGroup::table, LinkedHashMap::new, Collectors.toList()));
         tables.values().forEach(columns -> groups.addAll(divided(columns, most)));

@@ -44,9 +44,7 @@ final class StoredAsIs {
 
     /** Moves files, and returns the arrays of those that stay because a process can still write to them. */
     static List<SourceArray> moveAll(List<SourceArray> arrays, IncomingVersion version, LoadProgress progress) {
-        return arrays.stream()
-                .filter(array -> !move(array, version, progress))
-                .toList();
+        return arrays.stream().filter(array -> !move(array, version, progress)).toList();
     }
 
     private static boolean move(SourceArray array, IncomingVersion version, LoadProgress progress) {

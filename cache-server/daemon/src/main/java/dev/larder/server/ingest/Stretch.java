@@ -178,7 +178,9 @@ final class Stretch {
 
     /** Returns the offset in the segment behind the last byte. */
     long segmentEnd() {
-        return endOffset > 0 ? arrays.get(endIndex).dataOffset() + endOffset : arrays.get(endIndex - 1).end();
+        return endOffset > 0
+                ? arrays.get(endIndex).dataOffset() + endOffset
+                : arrays.get(endIndex - 1).end();
     }
 
     /** Returns the file of the next bytes as the scan saw it. */

@@ -362,8 +362,9 @@ public final class Upload extends Ingest {
             }
             List<SourceArray> stillWritten = StoredAsIs.moveAll(moved, version, progress);
             if (!stillWritten.isEmpty()) {
-                reservation.growTo(
-                        stored + plan.storedBytes() + LoadPlan.of(stillWritten, packs).storedBytes());
+                reservation.growTo(stored
+                        + plan.storedBytes()
+                        + LoadPlan.of(stillWritten, packs).storedBytes());
             }
             try (Copier copier = new Copier(workers, progress)) {
                 copier.add(version, plan.with(stillWritten, packs));

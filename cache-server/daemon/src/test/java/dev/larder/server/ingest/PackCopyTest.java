@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
@@ -120,18 +121,21 @@ class PackCopyTest {
             }
 
             byte[] stored = Files.readAllBytes(version.folder().resolve("pack-0000"));
-            assertThat(plan.segments()).hasSize(1).allSatisfy(pack -> assertThat(pack.arrays())
-                    .hasSameSizeAs(expected.keySet())
-                    .allSatisfy(array -> requireStored(array, stored)));
+            assertThat(plan.segments())
+                    .hasSize(1)
+                    .allSatisfy(pack -> assertThat(pack.arrays())
+                            .hasSameSizeAs(expected.keySet())
+                            .allSatisfy(array -> requireStored(array, stored)));
         }
         assertThat(progress.bytesDone())
-                .isEqualTo(expected.values().stream().mapToLong(one -> one.length).sum());
+                .isEqualTo(
+                        expected.values().stream().mapToLong(one -> one.length).sum());
         store.removeAll(List.of());
     }
 
     private void requireStored(SegmentArray array, byte[] stored) {
         String name = array.source().name().array();
-        byte[] bytes = expected.get(name);
+        byte[] bytes = Objects.requireNonNull(expected.get(name));
         int head = (int) (array.dataOffset() - array.headOffset());
         CRC32C crc = new CRC32C();
         crc.update(bytes);

@@ -89,8 +89,7 @@ class SegmentCopyTest {
 
     @Test
     void arraysAndExtentsWithoutBytesAreWrittenOnce() {
-        assertThat(stretches(regions("empty", 0, 0, 0)))
-                .hasSize(1);
+        assertThat(stretches(regions("empty", 0, 0, 0))).hasSize(1);
         List<Stretch> stretches = stretches(regions("ends", 0, 8 * MIB - StoreLayout.DATA_START, 0, 0));
         assertThat(stretches).hasSize(1);
         assertThat(byteSize(stretches.get(0))).isEqualTo(8 * MIB - StoreLayout.DATA_START);

@@ -144,8 +144,8 @@ class SegmentGroupTest {
         all.forEach(stretches -> ExtentReader.copy(stretches, progress));
         plan.segments().stream()
                 .flatMap(segment -> segment.arrays().stream())
-                .forEach(array -> sums.put(
-                        array.source().name().array(), array.entry("").crc32c()));
+                .forEach(array ->
+                        sums.put(array.source().name().array(), array.entry("").crc32c()));
     }
 
     private Table ragged() throws IOException {
