@@ -291,6 +291,64 @@ class FailuresTest(TalkCase):
             larder.status()
 
 
+class SignalsTest(TalkCase):
+    """What a signal handler raises ends a call, whatever it is: programs set deadlines of their own so."""
+
+    def interrupt(self, kind, act):
+        """Call a function, and return what a handler raises while it runs. It may call ``signal.pthread_kill(..., SIGALRM)``, as the daemon does."""
+        def handle(*_):
+            raise kind("of the program")
+        self.addCleanup(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, handle))
+        with self.assertRaisesRegex(kind, "of the program") as caught:
+            act()
+        return caught.exception
+
+    def test_each_call_that_waits_for_the_daemon_ends_with_it(self):
+        going_on = threading.Event()
+
+        def talk(client):
+            client.call()
+            client.progress()
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGALRM)
+            while not going_on.wait(1):  # a signal that comes just before the system call does not interrupt it: the next report does
+                client.progress()
+        self.talk(talk)
+        self.addCleanup(going_on.set)
+
+        for kind in TimeoutError, OSError, ConnectionError, BlockingIOError, ValueError:
+            for act in (lambda: larder.wait("d"), lambda: larder.load("d", "/x"), lambda: larder.verify(), lambda: larder.dataset("d"),
+                        lambda: larder.cache("d", lambda: 1), lambda: larder.create("d"), lambda: larder.status()):
+                with self.subTest(kind):
+                    self.assertIs(type(self.interrupt(kind, act)), kind)
+
+    def test_a_call_that_the_daemon_does_not_take_ends_with_it(self):
+        def talk(_):
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGALRM)
+            going_on.wait(60)
+        going_on = threading.Event()
+        self.talk(talk)
+        self.addCleanup(going_on.set)
+
+        self.interrupt(TimeoutError, lambda: larder.load("d", ["/x" + "x" * 1000] * 5000))
+
+    def test_an_input_that_is_being_read_ends_with_it(self):
+        read = os.read
+
+        def interrupted(*arguments):
+            found = read(*arguments)
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGALRM)
+            return found
+        with mock.patch("os.read", interrupted):
+            self.interrupt(OSError, lambda: room("_inputs")._path_digest(__file__))
+
+    def test_an_array_that_is_being_written_ends_with_it(self):
+        def interrupted(_):
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGALRM)
+            return True
+        with mock.patch.object(room("_memory"), "_populate_huge", interrupted), tempfile.TemporaryFile(dir=self.store) as file:
+            self.interrupt(OSError, lambda: room("_memory")._reserve_huge(file.fileno(), 8 << 20))
+
+
 class UnitsTest(unittest.TestCase):
     def test_sizes_and_durations_are_written_as_the_command_writes_them(self):
         units = room("_units")

@@ -1,7 +1,9 @@
 """The control plane: calls to the daemon of a store. The interface is dev.larder.Store, in the protocol of https://varlink.org."""
 
+import errno
 import json
 import os
+import select
 import socket
 import sys
 import time
@@ -83,13 +85,21 @@ class _Connection:
         if self._socket is None:
             raise LarderError(_message("the connection to the daemon is closed", "a build belongs to the process that began it: begin another one",
                                        store=self.store))
-        self._socket.settimeout(_SILENCE_S)
-        try:
-            self._socket.sendall(message)
-        except socket.timeout:
-            raise self._late("the daemon accepted no request", _SILENCE_S) from None
-        except OSError as e:
-            self._raise_reason(e)
+        end, rest = time.monotonic() + _SILENCE_S, memoryview(message)
+        while rest:
+            if not self._await_ready(select.POLLOUT, end):
+                raise self._late("the daemon accepted no request", _SILENCE_S)
+            try:
+                rest = rest[self._socket.send(rest):]
+            except OSError as e:
+                if not _is_not_ready(e):
+                    self._raise_reason(e)
+
+    def _await_ready(self, event, end):
+        """Wait for the socket, and return whether it is ready. No `try` may be around it: a signal handler may raise any exception here."""
+        left, poll = end - time.monotonic(), select.poll()
+        poll.register(self._socket, event)
+        return left > 0 and bool(poll.poll(1000 * left))
 
     def _raise_reason(self, broken):
         """Raise the daemon's refusal if it sent one before it closed the connection, else an error about the closed connection."""
@@ -115,15 +125,13 @@ class _Connection:
                 raise _other_protocol(self.store)
             if searched >= _LONGEST_CONTROL_MESSAGE:
                 raise self._unexpected("it has more than 1 MiB")
-            left = limit - time.monotonic()
-            if left <= 0:
+            if not self._await_ready(select.POLLIN, limit):
                 raise self._late(what, limit - begun)
-            self._socket.settimeout(left)
             try:
                 more = self._socket.recv(1 << 16)
-            except socket.timeout:
-                continue
             except OSError as e:
+                if _is_not_ready(e):
+                    continue
                 raise self._gone(e) from None
             if not more:
                 raise self._gone(None)
@@ -169,20 +177,26 @@ def _connected(store):
     while True:
         channel = socket.socket(socket.AF_UNIX)
         try:
-            channel.settimeout(_SILENCE_S)
+            channel.setblocking(False)
             channel.connect(path)
             return channel
-        except BlockingIOError:  # too many others are connecting just now, or the daemon is stopped
-            channel.close()
-            if time.monotonic() >= end:
-                raise TimedOut(_message("the daemon accepted no connection", _silent_remedy(None), store=store, waitedMs=_SILENCE_S * 1000)) from None
-            time.sleep(0.01)
         except OSError as e:
             channel.close()
-            raise _no_daemon(store, path, e) from None
+            if not _is_not_ready(e):
+                raise _no_daemon(store, path, e) from None
+            if time.monotonic() >= end:  # too many others are connecting just now, or the daemon is stopped
+                raise TimedOut(_message("the daemon accepted no connection", _silent_remedy(None), store=store, waitedMs=_SILENCE_S * 1000)) from None
+            time.sleep(0.01)
         except BaseException:
             channel.close()
             raise
+
+
+def _is_not_ready(failure):
+    """Return whether a socket has to be waited for. An exception without an error number is a signal handler's, and is raised again."""
+    if failure.errno is None:
+        raise failure
+    return failure.errno == errno.EAGAIN
 
 
 def _no_daemon(store, path, cause):
