@@ -258,6 +258,13 @@ class FailuresTest(TalkCase):
         self.assertEqual(larder.wait("d", 60).version, 1)
         self.assertEqual(len(clients), 4)
 
+    def test_who_waited_for_a_build_that_was_given_up_hears_that(self):
+        self.talk(lambda client: (client.call(), client.error("NotFound", 4, "dataset did not arrive", "build or load it again", dataset="d",
+                                                              reason="build was abandoned")))
+
+        with self.assertRaisesRegex(larder.NotFound, "^dataset did not arrive: dataset=d reason=build was abandoned; build or load it again$"):
+            larder.dataset("d")
+
     def test_who_waits_for_a_daemon_that_never_comes_back_gives_up_in_time(self):
         def talk(client):
             client.call()

@@ -21,6 +21,7 @@ from ._store import _FORMAT_VERSION, _current, _io_open, _is_name, _is_registere
 
 _LEASE_TRIES = 200
 _MOST_LOADS = 5
+_NO_SUCH_DATASET = "no such dataset"
 _MAP_NORESERVE = 0x4000  # linux/mman.h
 
 
@@ -182,14 +183,15 @@ def _load_known(store, name):
             with _ProgressLine() as line:
                 _await(store, name, progress=line)
             return
-        except NotFound:
-            pass
+        except NotFound as e:
+            if _current(store, name) is None and not str(e).startswith(_NO_SUCH_DATASET):
+                raise  # it was being built or loaded, but did not arrive
         except NoStore:
             if _is_registered(store, name):
                 raise
     if _current(store, name) is None:
         near = _near(name, datasets(store))
-        raise NotFound(_message("no such dataset", near + (" " if near.endswith("?") else "; ") + "load it with larder.load or "
+        raise NotFound(_message(_NO_SUCH_DATASET, near + (" " if near.endswith("?") else "; ") + "load it with larder.load or "
                                 "wait for it with larder.wait", dataset=name, store=store))
 
 
