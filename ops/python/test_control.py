@@ -6,16 +6,18 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 import threading
 import unittest
 from unittest import mock
+import warnings
 
 import numpy as np
 
 from fake_daemon import INTERFACE, FakeDaemon
-from test_larder import StoreCase, larder, room, same
+from test_larder import HERE, StoreCase, larder, room, same
 
 CALLS = {"Evict": lambda: larder.evict("d"), "Load": lambda: larder.load("d", "/x"), "Wait": lambda: larder.wait("d", 1), "Status": larder.status,
          "List": larder.ls}
@@ -439,6 +441,55 @@ class BuilderTest(TalkCase):
         self.assertEqual([method for method, _ in self.calls], ["Create"])
         with self.assertRaisesRegex(ValueError, "the builder is closed: dataset=d"):
             dataset["x"] = np.zeros(1)
+
+    def test_a_build_that_is_dropped_with_arrays_warns_that_they_are_lost(self):
+        dataset = larder.create("d")
+        dataset["x"] = [1]
+        with self.assertWarnsRegex(UserWarning, r"a build was dropped before it was published: dataset=d arrays=1; use it in with, or call its publish\(\)"):
+            del dataset
+
+        self.assertTrue(self.ended.wait(60))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            larder.create("d")  # which has lost nothing
+        self.assertEqual([str(one.message) for one in caught], [])
+
+    def test_a_program_that_ends_without_publishing_warns(self):
+        program = "import larder; dataset = larder.create('d'); dataset['x'] = [1]"
+        done = subprocess.run([sys.executable, "-c", program], text=True, capture_output=True, env={**os.environ, "PYTHONPATH": HERE})
+
+        self.assertIn("a build was dropped before it was published: dataset=d arrays=1", done.stderr)
+        self.assertEqual(done.returncode, 0)
+
+    def test_who_would_wait_for_a_build_of_its_own_thread_is_refused_at_once(self):
+        acts = (lambda: larder.dataset("d"), lambda: larder.open("d/x"), lambda: larder.wait("d"), lambda: larder.cache("d", lambda: 1), lambda: larder.create("d"))
+        with larder.create("d") as dataset:
+            dataset["x"] = [1]
+            for act in acts:
+                with self.assertRaisesRegex(larder.Refused, r"this thread would wait for its own build: name=d.*store=.*; publish it first"):
+                    act()
+            elsewhere = threading.Thread(target=lambda: room("_control")._await(self.store, "d"))
+            elsewhere.start()  # it waits as it should
+            elsewhere.join()
+        with self.assertRaisesRegex(larder.Refused, "this thread would wait for its own build"):
+            larder.cache("c", lambda: larder.dataset("c"))
+
+        self.assertEqual([method for method, _ in self.calls].count("Create"), 2)
+        self.assertEqual([method for method, _ in self.calls].count("Wait"), 1)
+
+    def test_a_forked_child_waits_for_the_build_of_its_parent_and_warns_of_nothing(self):
+        with larder.create("d") as dataset:
+            dataset["x"] = [1]
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    warnings.simplefilter("error")
+                    room("_control")._await(self.store, "d")
+                    dataset._drop()
+                    os._exit(0)
+                finally:
+                    os._exit(1)
+            self.assertEqual(os.waitpid(pid, 0)[1], 0)
 
     def test_an_array_that_cannot_be_written_whole_gives_the_build_up(self):
         dataset = larder.create("d")

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 import time
+import warnings
+import weakref
 from typing import Any
 
 import numpy as np
 
-from ._control import _GRACE_S, _milliseconds, _pages, _persistently
+from ._control import _GRACE_S, _milliseconds, _own_builds, _pages, _persistently, _require_not_own
 from ._errors import LarderError, Refused, RequestFailed, _message
 from ._memory import _reserve_huge
 from ._progress import _ProgressLine
 from ._requests import _retention
 from ._results import _stored_forms
 from ._serve import _served
-from ._store import _user
+from ._store import _current, _user
 
 _PAGE = 4096
 _DATA_BEHIND_PAGE = 192  # where the store has data: such files are published without a copy
@@ -31,7 +34,8 @@ def create(name: str, store: str | os.PathLike[str] | None = None, *, pin: bool 
            timeout: float | None = None) -> Builder:
     """Build the next version of a dataset: give the `Builder` its arrays, and leave its ``with`` to publish them together.
 
-    No process sees an array before. If the block raises, or this process ends, nothing is left. One process builds a dataset at a time;
+    No process sees an array before. If the block raises, or this process ends, nothing is left. Without ``with``, call `Builder.publish`: to drop
+    a build before loses its arrays, with a warning. One process builds a dataset at a time;
     `timeout` is the longest time to wait for another one, in seconds (10 minutes). `pin` and `ttl` are as for `load`.
 
     >>> with larder.create("features") as dataset:
@@ -50,6 +54,8 @@ class Builder:
         self.name, self._folder, self._connection = name, folder, connection
         self._names, self._parts, self._bytes, self._granted = set(), {}, 0, 0
         self._is_ours = os.access(folder, os.W_OK)  # in the store of another user the daemon makes the files
+        self._drop = weakref.finalize(self, _drop_build, name, self._names, connection)  # at the end of the interpreter, too
+        self._note_thread(connection)
 
     def __setitem__(self, name: str, value: Any) -> None:
         """Write an array, or a list that becomes a column, as `cache` takes them. The value is copied."""
@@ -73,7 +79,8 @@ class Builder:
         """Give the build up unless it is published. Harmless when done twice."""
         connection, self._connection = self._connection, None
         if connection is not None:
-            connection.close()
+            self._drop.detach()
+            _give_up(self.name, connection)
 
     def __enter__(self) -> Builder:
         self._require_open()
@@ -91,8 +98,12 @@ class Builder:
             raise ValueError(f"the builder is closed: dataset={self.name}; begin another one with larder.create")
         return self._connection
 
+    def _note_thread(self, connection):
+        _own_builds[connection.store, self.name] = threading.get_ident()
+
     def _add(self, arrays, parts):
         connection = self._require_open()
+        self._note_thread(connection)
         for name, array in arrays.items():
             _require_sharable(name, array)
             if name in self._names:
@@ -144,6 +155,20 @@ class Builder:
         self._bytes += max(0, stored - _whole_pages(len(header) + array.nbytes))
 
 
+def _give_up(name, connection):
+    _own_builds.pop((connection.store, name), None)
+    connection.close()
+
+
+def _drop_build(name, arrays, connection):
+    """End a build that its program has dropped, and warn if arrays are lost. In a forked child, which has no build, nothing happens."""
+    is_lost = bool(arrays) and connection.is_open()
+    _give_up(name, connection)
+    if is_lost:
+        warnings.warn(_message("a build was dropped before it was published", "use it in with, or call its publish()", dataset=name, arrays=len(arrays)),
+                      stacklevel=3)  # the line that dropped it
+
+
 def _whole_pages(length):
     return -(-length // _PAGE) * _PAGE
 
@@ -189,6 +214,9 @@ def _require_sharable(name, array):
 
 def _begin(name, store, timeout, even_if_resident, retention=None):
     """Wait for the turn to build a dataset; return None if it is resident and not to be built again."""
+    if even_if_resident or _current(store, str(name)) is None:
+        _require_not_own(store, str(name))
+
     def attempt(connection, left):
         call = {"name": str(name), "timeoutMs": _milliseconds(left), "evenIfResident": even_if_resident, "retention": retention or {}}
         with _ProgressLine() as line:

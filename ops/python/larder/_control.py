@@ -6,11 +6,12 @@ import os
 import select
 import socket
 import sys
+import threading
 import time
 import weakref
 
 from ._errors import _START_DAEMON, LarderError, NoStore, Refused, TimedOut, _failure, _message, _text
-from ._store import _io_open, _trusted
+from ._store import _current, _io_open, _trusted
 
 _INTERFACE = "dev.larder.Store."
 _LONGEST_CONTROL_MESSAGE = 1 << 20
@@ -26,6 +27,7 @@ _USE_ONE_RELEASE = ("use one release of Larder for both; or stop the daemon with
 _CHECK_DAEMON = "check whether the daemon still runs: larder status"
 
 _open_connections = weakref.WeakSet()
+_own_builds = {}  # from stores and datasets that this process builds to the threads that do it
 
 
 class _Connection:
@@ -60,6 +62,10 @@ class _Connection:
         finally:
             if not is_over:
                 self.close()  # or the next call would take the rest of the answers for its own
+
+    def is_open(self):
+        """Return whether nothing has closed the connection in this process."""
+        return self._socket is not None
 
     def close(self):
         """Close the connection. Harmless when done twice."""
@@ -162,6 +168,7 @@ def _close_inherited_connections():
     """In a forked child: without this, its parent's builds and loads would last until the last child has ended."""
     for connection in list(_open_connections):
         connection.close()
+    _own_builds.clear()
 
 
 os.register_at_fork(after_in_child=_close_inherited_connections)
@@ -303,8 +310,18 @@ def _await_daemon(store, timeout):
         time.sleep(0.05)
 
 
+def _require_not_own(store, name):
+    """Refuse to wait for a build of this thread, which would never end."""
+    if _own_builds.get((store, name.partition("/")[0])) == threading.get_ident():
+        raise Refused(_message("this thread would wait for its own build", "publish it first: leave its with block, or call publish(); a function that "
+                               "cache calls cannot open what it makes", name=name, store=store))
+
+
 def _await(store, name, timeout=None, even_if_unknown=False, progress=None):
     """Wait until a dataset or an array is resident."""
+    if _current(store, name.partition("/")[0]) is None:
+        _require_not_own(store, name)
+
     def attempt(connection, left):
         with connection:
             call = {"name": name, "timeoutMs": _milliseconds(left), "evenIfUnknown": even_if_unknown}
