@@ -433,7 +433,7 @@ class MemoryTest(StoreCase):
 
     def test_what_is_cached_is_written_to_huge_pages(self):
         expected = np.random.default_rng(7).random(700_000)  # 5.3 MiB
-        with contextlib.closing(room("_build").Builder("d", self.store, mock.Mock())) as builder:
+        with contextlib.closing(room("_build").Builder("d", self.store, mock.Mock(is_lost=False))) as builder:
             builder._add({"a": expected, "small": np.arange(3)}, {})
 
         same(self, np.load(os.path.join(self.store, "a.npy")), expected)

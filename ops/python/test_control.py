@@ -16,7 +16,8 @@ import warnings
 
 import numpy as np
 
-from fake_daemon import INTERFACE, FakeDaemon
+import make_store
+from fake_daemon import INTERFACE, FakeDaemon, builds
 from test_larder import HERE, StoreCase, larder, room, same
 
 CALLS = {"Evict": lambda: larder.evict("d"), "Load": lambda: larder.load("d", "/x"), "Wait": lambda: larder.wait("d", 1), "Status": larder.status,
@@ -25,9 +26,9 @@ CALLS = {"Evict": lambda: larder.evict("d"), "Load": lambda: larder.load("d", "/
 
 class TalkCase(StoreCase):
     def talk(self, talk):
-        daemon = FakeDaemon(self.store, talk)
-        self.addCleanup(daemon.close)
-        return daemon
+        self.daemon = FakeDaemon(self.store, talk)
+        self.addCleanup(self.daemon.close)
+        return self.daemon
 
     def answer(self, *answers):
         """Have a daemon that sends these bytes for the first call of each client, and closes the connection."""
@@ -257,8 +258,9 @@ class FailuresTest(TalkCase):
                 client.done()
         self.talk(talk)
 
-        self.assertEqual(larder.wait("d", 60).version, 1)
-        self.assertEqual(len(clients), 4)
+        with self.assertWarnsRegex(UserWarning, f"^the daemon is gone, waiting for another: store={self.store} atMost=1 min 0 s; ") as caught:
+            self.assertEqual(larder.wait("d", 60).version, 1)
+        self.assertEqual((len(clients), len(caught.warnings)), (4, 1))
 
     def test_who_waited_for_a_build_that_was_given_up_hears_that(self):
         self.talk(lambda client: (client.call(), client.error("NotFound", 4, "dataset did not arrive", "build or load it again", dataset="d",
@@ -273,7 +275,7 @@ class FailuresTest(TalkCase):
             os.unlink(os.path.join(self.store, "control.sock"))
         self.talk(talk)
 
-        with self.assertRaises(larder.NoStore):
+        with self.assertRaises(larder.NoStore), self.assertWarnsRegex(UserWarning, "waiting for another"):
             room("_control")._await(self.store, "d", 0.3)
 
     def test_names_that_are_no_text_are_refused_before_anything_is_sent(self):
@@ -396,6 +398,78 @@ class ProgressTest(TalkCase):
 
     def test_elsewhere_nothing_is_shown(self):
         self.assertEqual(self.shown(io.StringIO()), "")
+
+
+class LostDaemonTest(TalkCase):
+    """The daemon dies while a program computes: the connection of its build ends, and another daemon may answer the next."""
+
+    def setUp(self):
+        super().setUp()
+        self.made, self.clients, self.deaths, self.answered, its_builds = [], 0, 1, 0, builds(self.store)
+
+        def talk(client):
+            self.clients += 1
+            if self.clients > self.deaths:
+                return its_builds(client)
+            client.call()
+            self.folder = tempfile.mkdtemp(dir=self.store)
+            client.answer(build={"folder": self.folder})
+            for _ in range(self.answered):
+                client.call()
+                client.done()
+            return client.call()
+        self.talk(talk)
+
+    def make(self):
+        self.made.append(1)
+        return {"x": np.arange(5), "texts": ["a", "bc"]}
+
+    def test_cache_keeps_the_result_and_builds_it_with_the_next_daemon(self):
+        found = larder.cache("d", self.make)
+
+        self.assertEqual((found["x"].tolist(), list(found["texts"]), len(self.made), self.clients), ([0, 1, 2, 3, 4], ["a", "bc"], 1, 2))
+
+    def test_cache_waits_for_the_next_daemon_if_it_may_start_none(self):
+        def make():
+            self.daemon.close()
+            threading.Timer(0.2, lambda: self.talk(builds(self.store))).start()
+            return self.make()
+
+        with self.assertWarnsRegex(UserWarning, "the daemon is gone, waiting for another"):
+            found = larder.cache("d", make)
+
+        self.assertEqual((found["x"].tolist(), len(self.made)), ([0, 1, 2, 3, 4], 1))
+
+    def test_cache_takes_what_another_process_has_built_meanwhile(self):
+        def make():
+            make_store.write_version(self.store, "d", {"x": np.arange(3)})
+            return self.make()
+
+        self.assertEqual(larder.cache("d", make)["x"].tolist(), [0, 1, 2])
+
+    def test_a_second_death_is_an_error(self):
+        self.deaths = 2
+
+        with self.assertRaisesRegex(larder.NoStore, "^the daemon of this build is gone, and the build with it: dataset=d arrays=0; build the dataset again"):
+            larder.cache("d", self.make)
+        self.assertEqual(len(self.made), 1)
+
+    def test_create_names_what_is_lost(self):
+        self.answered = 1
+        with self.assertRaisesRegex(larder.NoStore, "the daemon of this build is gone.* arrays=1; .*with all its arrays: none is kept"):
+            with larder.create("d") as dataset:
+                dataset["x"] = [1]
+                for _ in range(2):
+                    with self.assertRaises(larder.NoStore):
+                        dataset["y"] = np.zeros(1 << 20)
+
+    def test_a_folder_that_the_next_daemon_has_removed_is_the_same_loss(self):
+        self.answered = 2
+        with self.assertRaisesRegex(larder.NoStore, "the daemon of this build is gone"), larder.create("d") as dataset:
+            dataset["x"] = [1]
+            os.unlink(os.path.join(self.folder, "x.npy"))
+            os.rmdir(self.folder)
+            dataset["y"] = [1]
 
 
 class BuilderTest(TalkCase):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ._control import _GRACE_S, _milliseconds, _own_builds, _pages, _persistently, _require_not_own
-from ._errors import LarderError, Refused, RequestFailed, _message
+from ._errors import LarderError, NoStore, Refused, RequestFailed, _message
 from ._memory import _reserve_huge
 from ._progress import _ProgressLine
 from ._requests import _retention
@@ -63,15 +63,15 @@ class Builder:
 
     def publish(self) -> None:
         """Make everything visible as the dataset's newest version, as the end of ``with`` does."""
-        connection = self._require_open()
+        self._require_open()
         if not self._names:
             raise LarderError("nothing to cache: arrays=0; return an array, or a dict with some")
         try:
             with _ProgressLine() as line:
                 for page in _pages([{"array": name, "part": part} for name, part in self._parts.items()]):
                     if page:
-                        connection.call("Part", {"parts": page})
-                connection.call("Publish", {}, line)
+                        self._call("Part", {"parts": page})
+                self._call("Publish", {}, line)
         finally:
             self.close()
 
@@ -98,6 +98,19 @@ class Builder:
             raise ValueError(f"the builder is closed: dataset={self.name}; begin another one with larder.create")
         return self._connection
 
+    def _call(self, method, parameters, progress=None):
+        connection = self._require_open()
+        if connection.is_lost:
+            raise self._gone()
+        try:
+            connection.call(method, parameters, progress)
+        except NoStore as e:
+            raise self._gone() from e
+
+    def _gone(self):
+        return NoStore(_message("the daemon of this build is gone, and the build with it", "build the dataset again, with all its arrays: none is "
+                                "kept; if no other daemon runs, larder serve --detach starts one", dataset=self.name, arrays=len(self._names)))
+
     def _note_thread(self, connection):
         _own_builds[connection.store, self.name] = threading.get_ident()
 
@@ -111,25 +124,28 @@ class Builder:
         headers = {name: _header(array) for name, array in arrays.items()}
         lengths = {name: len(headers[name]) + array.nbytes for name, array in arrays.items()}
         if self._is_ours:
-            self._reserve(connection, sum(map(_whole_pages, lengths.values())))
+            self._reserve(sum(map(_whole_pages, lengths.values())))
         else:
             for page in _pages([{"array": name, "bytes": length} for name, length in lengths.items()]):
-                connection.call("Files", {"files": page})
+                self._call("Files", {"files": page})
         try:
             for name, array in arrays.items():
                 self._write(name, headers[name], array)
+        except FileNotFoundError as e:  # another daemon has cleared the folder away
+            self.close()
+            raise self._gone() from e
         except BaseException:
             self.close()  # half an array must not be published with the others
             raise
         self._names.update(arrays)
         self._parts.update(parts)
 
-    def _reserve(self, connection, size):
+    def _reserve(self, size):
         """Have the daemon reserve space before it is written; a little more than needed, else many small arrays would ask for each."""
         self._bytes += size
         for ahead in (min(self._bytes // _AHEAD_SHARE, _MOST_AHEAD), 0) if self._bytes > self._granted else ():
             try:
-                connection.call("Room", {"bytes": self._bytes + ahead})
+                self._call("Room", {"bytes": self._bytes + ahead})
                 self._granted = self._bytes + ahead
                 return
             except RequestFailed as e:
@@ -212,15 +228,14 @@ def _require_sharable(name, array):
                                    "strings (dtype S or U), or several arrays in a dict", array=name))
 
 
-def _begin(name, store, timeout, even_if_resident, retention=None):
-    """Wait for the turn to build a dataset; return None if it is resident and not to be built again."""
+def _begin(name, store, timeout, even_if_resident, retention=None, is_again=False):
+    """Wait for the turn to build a dataset; return None if it is resident and not to be built again. `is_again` waits for a daemon, too."""
     if even_if_resident or _current(store, str(name)) is None:
         _require_not_own(store, str(name))
 
     def attempt(connection, left):
         call = {"name": str(name), "timeoutMs": _milliseconds(left), "evenIfResident": even_if_resident, "retention": retention or {}}
-        with _ProgressLine() as line:
-            answers = connection.call("Create", call, line, time.monotonic() + left + _GRACE_S)
+        answers = connection.call("Create", call, line, time.monotonic() + left + _GRACE_S)
         build = answers[-1].get("build")
         if not build:
             connection.close()
@@ -228,7 +243,8 @@ def _begin(name, store, timeout, even_if_resident, retention=None):
         _require_usable(build["folder"])
         return Builder(str(name), build["folder"], connection)
 
-    return _persistently(store, timeout, attempt)
+    with _ProgressLine() as line:
+        return _persistently(store, timeout, attempt, line.note, is_again)
 
 
 def _require_usable(folder):

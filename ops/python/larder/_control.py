@@ -8,10 +8,12 @@ import socket
 import sys
 import threading
 import time
+import warnings
 import weakref
 
 from ._errors import _START_DAEMON, LarderError, NoStore, Refused, TimedOut, _failure, _message, _text
 from ._store import _current, _io_open, _trusted
+from ._units import _duration_text
 
 _INTERFACE = "dev.larder.Store."
 _LONGEST_CONTROL_MESSAGE = 1 << 20
@@ -276,10 +278,10 @@ def _milliseconds(seconds):
     return max(0, int(min(seconds, 1e12) * 1000))
 
 
-def _persistently(store, timeout, attempt):
+def _persistently(store, timeout, attempt, note, was_connected=False):
     """Call ``attempt(connection, seconds left)``; again if the daemon dies meanwhile, as another one may take its store over."""
     timeout = _LONGEST_WAIT_S if timeout is None else timeout
-    end, pause, was_connected = time.monotonic() + timeout, 0.005, False
+    end, pause, has_noted = time.monotonic() + timeout, 0.005, False
     left = timeout
     while True:
         connection = None
@@ -293,6 +295,9 @@ def _persistently(store, timeout, attempt):
                 connection.close()
             if not isinstance(e, NoStore) or not is_lost or time.monotonic() >= end:
                 raise
+        if not has_noted:
+            has_noted = True
+            note(_message("the daemon is gone, waiting for another", "larder serve --detach starts one", store=store, atMost=_duration_text(left)))
         time.sleep(min(pause, max(0, end - time.monotonic())))
         pause = min(2 * pause, 0.5)
         left = max(0, end - time.monotonic())
@@ -327,4 +332,4 @@ def _await(store, name, timeout=None, even_if_unknown=False, progress=None):
             call = {"name": name, "timeoutMs": _milliseconds(left), "evenIfUnknown": even_if_unknown}
             return _done(connection.call("Wait", call, progress, time.monotonic() + left + _GRACE_S))
 
-    return _persistently(store, timeout, attempt)
+    return _persistently(store, timeout, attempt, warnings.warn if progress is None else progress.note)
