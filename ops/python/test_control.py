@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -579,6 +580,9 @@ class BuilderTest(TalkCase):
             with self.assertRaisesRegex(larder.LarderError, words), larder.create("d") as dataset:
                 dataset["a"] = 1
                 dataset[name] = value
+        for name, stored in (("a b", "a_b"), ("größe (1)/x", "größe_1_/x"), ("e\u0301", "e_"), ("x²", "x_"), ("日本\n1", "日本_1")):
+            with self.assertRaisesRegex(larder.LarderError, f"cannot keep its name: name={re.escape(repr(name))}; call it '{stored}': names have letters"):
+                larder.cache("d", lambda name=name: {name: 1})
         with self.assertRaisesRegex(larder.LarderError, "nothing to cache"), larder.create("d"):
             pass
         self.assertNotIn("Publish", [method for method, _ in self.calls])

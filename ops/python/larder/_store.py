@@ -17,6 +17,7 @@ _PLACES = ["/dev/shm", "/var/tmp"]  # where stores are looked for that no caller
 _NAME_YOUR_OWN = "name a store of your own with store= or LARDER_STORE"
 _FIRST_ORDINARY_USER = 1000  # system accounts have lower numbers
 _CONFIGURATION = "/etc/larder.conf"
+_NAME_LETTERS = "Lu", "Ll", "Lt", "Lm", "Lo", "Nd"  # Unicode's classes of letters and digits
 
 
 def datasets(store: str | os.PathLike[str] | None = None) -> list[str]:
@@ -40,7 +41,15 @@ def _current(store, name):
 
 def _is_name(name):
     """Return whether a dataset can have a name."""
-    return bool(name) and not name.startswith(".") and all(letter.isalnum() or letter in "+._-" for letter in name)
+    return bool(name) and not name.startswith(".") and not set("=/") & set(name) and _stored_name(name) == name
+
+
+def _stored_name(name):
+    """Return the name of an array in the store: with _ instead of the characters that no name may have."""
+    import unicodedata  # when it is used: most programs never ask for it
+
+    kept = (letter if letter in "+._-=/" or unicodedata.category(letter) in _NAME_LETTERS else "\0" for letter in name)
+    return re.sub("\0+", "_", "".join(kept))
 
 
 def _is_registered(store, name):
