@@ -19,7 +19,7 @@ from ._progress import _ProgressLine
 from ._requests import _retention
 from ._results import _stored_forms
 from ._serve import _served
-from ._store import _current, _stored_name, _user
+from ._store import _current, _require_file_name, _stored_name, _user
 
 _PAGE = 4096
 _DATA_BEHIND_PAGE = 192  # where the store has data: such files are published without a copy
@@ -223,6 +223,7 @@ def _write_data(stream, array):
 def _require_sharable(name, array):
     if any(level in ("", ".", "..") for level in name.split("/")):
         raise LarderError(_message("bad array name", "use letters, digits and + . _ - = /", name=name))
+    _require_file_name(name)
     if _stored_name(name) != name:
         raise LarderError(_message("an array cannot keep its name", f"call it {_stored_name(name)!r}: names have letters, digits and + . _ - = /",
                                    name=repr(name)))

@@ -90,7 +90,7 @@ def cache(name: str, fn: Callable[[], Any], store: str | os.PathLike[str] | None
 
 def _built(name, make, store, timeout):
     """Open a dataset; if there is none, ``make()`` returns its arrays, and which of them are parts of columns."""
-    path = _location(store)
+    name, path = str(name), _location(store)
     if _current(path, name) is not None or _is_registered(path, name):  # else one that another process builds would be waited for here
         with contextlib.suppress(NotFound, NoStore):
             return dataset(name, path)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import grp
 import os
 import pwd
 import re
 import socket
 import stat
+import sys
 import warnings
 
-from ._errors import _START_DAEMON, NoStore, Refused, _message
+from ._errors import _START_DAEMON, NoStore, Refused, _failure, _message
 
 _FORMAT_VERSION = 1
 _PLACES = ["/dev/shm", "/var/tmp"]  # where stores are looked for that no caller names, in order of preference
 _NAME_YOUR_OWN = "name a store of your own with store= or LARDER_STORE"
 _FIRST_ORDINARY_USER = 1000  # system accounts have lower numbers
 _CONFIGURATION = "/etc/larder.conf"
+_BAD_NAME = 6
 _NAME_LETTERS = "Lu", "Ll", "Lt", "Lm", "Lo", "Nd"  # Unicode's classes of letters and digits
 
 
@@ -33,10 +36,23 @@ def _current(store, name):
     """Return the number of a dataset's newest version, or None."""
     if not name or name.startswith(".") or "/" in name:
         return None
+    _require_file_name(name)
     try:
         return int(os.readlink(os.path.join(store, "data", name, "current")))
-    except (FileNotFoundError, NotADirectoryError, ValueError):
+    except ValueError:
         return None
+    except OSError as e:
+        if e.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
+            return None
+        raise
+
+
+def _require_file_name(name):
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        raise _failure(_BAD_NAME, _message("name cannot be a file name in this locale", "set LC_ALL=C.UTF-8", name=name,
+                                           encoding=sys.getfilesystemencoding())) from None
 
 
 def _is_name(name):

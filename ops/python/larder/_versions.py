@@ -17,7 +17,7 @@ from ._control import _await
 from ._errors import LarderError, NoStore, NotFound, Refused, _message, _near
 from ._memory import _UNTRACKED, _Segment, _address, _map_file
 from ._progress import _ProgressLine
-from ._store import _FORMAT_VERSION, _current, _io_open, _is_name, _is_registered, _trusted, datasets
+from ._store import _FORMAT_VERSION, _current, _io_open, _is_name, _is_registered, _require_file_name, _trusted, datasets
 
 _LEASE_TRIES = 200
 _MOST_LOADS = 5
@@ -137,6 +137,7 @@ def _status(path):
 
 def _map(version, file, private=False):
     path = os.path.join(version.folder, file)
+    _require_file_name(path)
     if os.path.isabs(file):
         _status(file)  # says what to do where it is missing
     try:
