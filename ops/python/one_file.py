@@ -11,6 +11,12 @@ import textwrap
 
 PACKAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "larder")
 NOTE = "# Made by one_file.py from the package larder: change that instead.\n"
+COMMAND = '''if __name__ == "__main__":  # of python3 -m larder: the one file has no commands of its own
+    try:
+        os.execv(_command(), [_command(), *sys.argv[1:]])
+    except LarderError as e:
+        sys.exit(f"larder: {e}")
+'''
 
 
 def room(name):
@@ -77,11 +83,14 @@ def one_file():
     head = [*lines[:body[0].end_lineno], "", *future, "", *imports, "", *lines[first_check.lineno - 1:first_room.lineno - 1]]
     parts = ["\n".join(head).rstrip("\n"), *(source(text.split("\n"), nodes) for text, nodes, _ in rooms),
              "\n".join(lines[last_room.end_lineno:]).strip("\n")]
-    return NOTE + "\n\n\n".join(parts) + "\n"
+    return NOTE + "\n\n\n".join([*parts, COMMAND])
 
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    with open(sys.argv[1], "w", encoding="utf-8") as target:
-        target.write(one_file())
+    try:
+        with open(sys.argv[1], "w", encoding="utf-8") as target:
+            target.write(one_file())
+    except OSError as e:
+        sys.exit(f"one_file.py: cannot write the file: file={sys.argv[1]} reason={e.strerror}")

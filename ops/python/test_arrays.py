@@ -3,6 +3,7 @@
     python3 -W error -m unittest discover -s ops/python
 """
 
+import contextlib
 import copy
 import gc
 import mmap
@@ -432,7 +433,8 @@ class MemoryTest(StoreCase):
 
     def test_what_is_cached_is_written_to_huge_pages(self):
         expected = np.random.default_rng(7).random(700_000)  # 5.3 MiB
-        room("_build").Builder("d", self.store, mock.Mock())._add({"a": expected, "small": np.arange(3)}, {})
+        with contextlib.closing(room("_build").Builder("d", self.store, mock.Mock(is_lost=False))) as builder:
+            builder._add({"a": expected, "small": np.arange(3)}, {})
 
         same(self, np.load(os.path.join(self.store, "a.npy")), expected)
         same(self, np.load(os.path.join(self.store, "small.npy")), np.arange(3))

@@ -4,18 +4,22 @@ import contextlib
 import io
 import json
 import os
+import re
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 import threading
 import unittest
 from unittest import mock
+import warnings
 
 import numpy as np
 
-from fake_daemon import INTERFACE, FakeDaemon
-from test_larder import StoreCase, larder, room, same
+import make_store
+from fake_daemon import INTERFACE, FakeDaemon, builds
+from test_larder import HERE, StoreCase, larder, room, same
 
 CALLS = {"Evict": lambda: larder.evict("d"), "Load": lambda: larder.load("d", "/x"), "Wait": lambda: larder.wait("d", 1), "Status": larder.status,
          "List": larder.ls}
@@ -23,9 +27,9 @@ CALLS = {"Evict": lambda: larder.evict("d"), "Load": lambda: larder.load("d", "/
 
 class TalkCase(StoreCase):
     def talk(self, talk):
-        daemon = FakeDaemon(self.store, talk)
-        self.addCleanup(daemon.close)
-        return daemon
+        self.daemon = FakeDaemon(self.store, talk)
+        self.addCleanup(self.daemon.close)
+        return self.daemon
 
     def answer(self, *answers):
         """Have a daemon that sends these bytes for the first call of each client, and closes the connection."""
@@ -255,8 +259,16 @@ class FailuresTest(TalkCase):
                 client.done()
         self.talk(talk)
 
-        self.assertEqual(larder.wait("d", 60).version, 1)
-        self.assertEqual(len(clients), 4)
+        with self.assertWarnsRegex(UserWarning, f"^the daemon is gone, waiting for another: store={self.store} atMost=1 min 0 s; ") as caught:
+            self.assertEqual(larder.wait("d", 60).version, 1)
+        self.assertEqual((len(clients), len(caught.warnings)), (4, 1))
+
+    def test_who_waited_for_a_build_that_was_given_up_hears_that(self):
+        self.talk(lambda client: (client.call(), client.error("NotFound", 4, "dataset did not arrive", "build or load it again", dataset="d",
+                                                              reason="build was abandoned")))
+
+        with self.assertRaisesRegex(larder.NotFound, "^dataset did not arrive: dataset=d reason=build was abandoned; build or load it again$"):
+            larder.dataset("d")
 
     def test_who_waits_for_a_daemon_that_never_comes_back_gives_up_in_time(self):
         def talk(client):
@@ -264,7 +276,7 @@ class FailuresTest(TalkCase):
             os.unlink(os.path.join(self.store, "control.sock"))
         self.talk(talk)
 
-        with self.assertRaises(larder.NoStore):
+        with self.assertRaises(larder.NoStore), self.assertWarnsRegex(UserWarning, "waiting for another"):
             room("_control")._await(self.store, "d", 0.3)
 
     def test_names_that_are_no_text_are_refused_before_anything_is_sent(self):
@@ -289,6 +301,64 @@ class FailuresTest(TalkCase):
         dead.close()
         with self.assertRaisesRegex(larder.NoStore, "no daemon at the store: .* reason=Connection refused; start a daemon: .*; it takes over"):
             larder.status()
+
+
+class SignalsTest(TalkCase):
+    """What a signal handler raises ends a call, whatever it is: programs set deadlines of their own so."""
+
+    def interrupt(self, kind, act):
+        """Call a function, and return what a handler raises while it runs. It may call ``signal.pthread_kill(..., SIGALRM)``, as the daemon does."""
+        def handle(*_):
+            raise kind("of the program")
+        self.addCleanup(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, handle))
+        with self.assertRaisesRegex(kind, "of the program") as caught:
+            act()
+        return caught.exception
+
+    def test_each_call_that_waits_for_the_daemon_ends_with_it(self):
+        going_on = threading.Event()
+
+        def talk(client):
+            client.call()
+            client.progress()
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGALRM)
+            while not going_on.wait(1):  # a signal that comes just before the system call does not interrupt it: the next report does
+                client.progress()
+        self.talk(talk)
+        self.addCleanup(going_on.set)
+
+        for kind in TimeoutError, OSError, ConnectionError, BlockingIOError, ValueError:
+            for act in (lambda: larder.wait("d"), lambda: larder.load("d", "/x"), lambda: larder.verify(), lambda: larder.dataset("d"),
+                        lambda: larder.cache("d", lambda: 1), lambda: larder.create("d"), lambda: larder.status()):
+                with self.subTest(kind):
+                    self.assertIs(type(self.interrupt(kind, act)), kind)
+
+    def test_a_call_that_the_daemon_does_not_take_ends_with_it(self):
+        def talk(_):
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGALRM)
+            going_on.wait(60)
+        going_on = threading.Event()
+        self.talk(talk)
+        self.addCleanup(going_on.set)
+
+        self.interrupt(TimeoutError, lambda: larder.load("d", ["/x" + "x" * 1000] * 5000))
+
+    def test_an_input_that_is_being_read_ends_with_it(self):
+        read = os.read
+
+        def interrupted(*arguments):
+            found = read(*arguments)
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGALRM)
+            return found
+        with mock.patch("os.read", interrupted):
+            self.interrupt(OSError, lambda: room("_inputs")._path_digest(__file__))
+
+    def test_an_array_that_is_being_written_ends_with_it(self):
+        def interrupted(_):
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGALRM)
+            return True
+        with mock.patch.object(room("_memory"), "_populate_huge", interrupted), tempfile.TemporaryFile(dir=self.store) as file:
+            self.interrupt(OSError, lambda: room("_memory")._reserve_huge(file.fileno(), 8 << 20))
 
 
 class UnitsTest(unittest.TestCase):
@@ -329,6 +399,78 @@ class ProgressTest(TalkCase):
 
     def test_elsewhere_nothing_is_shown(self):
         self.assertEqual(self.shown(io.StringIO()), "")
+
+
+class LostDaemonTest(TalkCase):
+    """The daemon dies while a program computes: the connection of its build ends, and another daemon may answer the next."""
+
+    def setUp(self):
+        super().setUp()
+        self.made, self.clients, self.deaths, self.answered, its_builds = [], 0, 1, 0, builds(self.store)
+
+        def talk(client):
+            self.clients += 1
+            if self.clients > self.deaths:
+                return its_builds(client)
+            client.call()
+            self.folder = tempfile.mkdtemp(dir=self.store)
+            client.answer(build={"folder": self.folder})
+            for _ in range(self.answered):
+                client.call()
+                client.done()
+            return client.call()
+        self.talk(talk)
+
+    def make(self):
+        self.made.append(1)
+        return {"x": np.arange(5), "texts": ["a", "bc"]}
+
+    def test_cache_keeps_the_result_and_builds_it_with_the_next_daemon(self):
+        found = larder.cache("d", self.make)
+
+        self.assertEqual((found["x"].tolist(), list(found["texts"]), len(self.made), self.clients), ([0, 1, 2, 3, 4], ["a", "bc"], 1, 2))
+
+    def test_cache_waits_for_the_next_daemon_if_it_may_start_none(self):
+        def make():
+            self.daemon.close()
+            threading.Timer(0.2, lambda: self.talk(builds(self.store))).start()
+            return self.make()
+
+        with self.assertWarnsRegex(UserWarning, "the daemon is gone, waiting for another"):
+            found = larder.cache("d", make)
+
+        self.assertEqual((found["x"].tolist(), len(self.made)), ([0, 1, 2, 3, 4], 1))
+
+    def test_cache_takes_what_another_process_has_built_meanwhile(self):
+        def make():
+            make_store.write_version(self.store, "d", {"x": np.arange(3)})
+            return self.make()
+
+        self.assertEqual(larder.cache("d", make)["x"].tolist(), [0, 1, 2])
+
+    def test_a_second_death_is_an_error(self):
+        self.deaths = 2
+
+        with self.assertRaisesRegex(larder.NoStore, "^the daemon of this build is gone, and the build with it: dataset=d arrays=0; build the dataset again"):
+            larder.cache("d", self.make)
+        self.assertEqual(len(self.made), 1)
+
+    def test_create_names_what_is_lost(self):
+        self.answered = 1
+        with self.assertRaisesRegex(larder.NoStore, "the daemon of this build is gone.* arrays=1; .*with all its arrays: none is kept"):
+            with larder.create("d") as dataset:
+                dataset["x"] = [1]
+                for _ in range(2):
+                    with self.assertRaises(larder.NoStore):
+                        dataset["y"] = np.zeros(1 << 20)
+
+    def test_a_folder_that_the_next_daemon_has_removed_is_the_same_loss(self):
+        self.answered = 2
+        with self.assertRaisesRegex(larder.NoStore, "the daemon of this build is gone"), larder.create("d") as dataset:
+            dataset["x"] = [1]
+            os.unlink(os.path.join(self.folder, "x.npy"))
+            os.rmdir(self.folder)
+            dataset["y"] = [1]
 
 
 class BuilderTest(TalkCase):
@@ -375,6 +517,55 @@ class BuilderTest(TalkCase):
         with self.assertRaisesRegex(ValueError, "the builder is closed: dataset=d"):
             dataset["x"] = np.zeros(1)
 
+    def test_a_build_that_is_dropped_with_arrays_warns_that_they_are_lost(self):
+        dataset = larder.create("d")
+        dataset["x"] = [1]
+        with self.assertWarnsRegex(UserWarning, r"a build was dropped before it was published: dataset=d arrays=1; use it in with, or call its publish\(\)"):
+            del dataset
+
+        self.assertTrue(self.ended.wait(60))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            larder.create("d")  # which has lost nothing
+        self.assertEqual([str(one.message) for one in caught], [])
+
+    def test_a_program_that_ends_without_publishing_warns(self):
+        program = "import larder; dataset = larder.create('d'); dataset['x'] = [1]"
+        done = subprocess.run([sys.executable, "-c", program], text=True, capture_output=True, env={**os.environ, "PYTHONPATH": HERE})
+
+        self.assertIn("a build was dropped before it was published: dataset=d arrays=1", done.stderr)
+        self.assertEqual(done.returncode, 0)
+
+    def test_who_would_wait_for_a_build_of_its_own_thread_is_refused_at_once(self):
+        acts = (lambda: larder.dataset("d"), lambda: larder.open("d/x"), lambda: larder.wait("d"), lambda: larder.cache("d", lambda: 1), lambda: larder.create("d"))
+        with larder.create("d") as dataset:
+            dataset["x"] = [1]
+            for act in acts:
+                with self.assertRaisesRegex(larder.Refused, r"this thread would wait for its own build: name=d.*store=.*; publish it first"):
+                    act()
+            elsewhere = threading.Thread(target=lambda: room("_control")._await(self.store, "d"))
+            elsewhere.start()  # it waits as it should
+            elsewhere.join()
+        with self.assertRaisesRegex(larder.Refused, "this thread would wait for its own build"):
+            larder.cache("c", lambda: larder.dataset("c"))
+
+        self.assertEqual([method for method, _ in self.calls].count("Create"), 2)
+        self.assertEqual([method for method, _ in self.calls].count("Wait"), 1)
+
+    def test_a_forked_child_waits_for_the_build_of_its_parent_and_warns_of_nothing(self):
+        with larder.create("d") as dataset:
+            dataset["x"] = [1]
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    warnings.simplefilter("error")
+                    room("_control")._await(self.store, "d")
+                    dataset._drop()
+                    os._exit(0)
+                finally:
+                    os._exit(1)
+            self.assertEqual(os.waitpid(pid, 0)[1], 0)
+
     def test_an_array_that_cannot_be_written_whole_gives_the_build_up(self):
         dataset = larder.create("d")
         with mock.patch.object(room("_build"), "_write_data", side_effect=OSError(28, "No space left on device")), self.assertRaises(OSError):
@@ -389,6 +580,9 @@ class BuilderTest(TalkCase):
             with self.assertRaisesRegex(larder.LarderError, words), larder.create("d") as dataset:
                 dataset["a"] = 1
                 dataset[name] = value
+        for name, stored in (("a b", "a_b"), ("größe (1)/x", "größe_1_/x"), ("e\u0301", "e_"), ("x²", "x_"), ("日本\n1", "日本_1")):
+            with self.assertRaisesRegex(larder.LarderError, f"cannot keep its name: name={re.escape(repr(name))}; call it '{stored}': names have letters"):
+                larder.cache("d", lambda name=name: {name: 1})
         with self.assertRaisesRegex(larder.LarderError, "nothing to cache"), larder.create("d"):
             pass
         self.assertNotIn("Publish", [method for method, _ in self.calls])

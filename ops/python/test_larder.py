@@ -17,6 +17,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 import unittest
 from unittest import mock
@@ -962,6 +963,28 @@ class CacheTest(BuildsCase):
         with self.assertRaisesRegex(larder.RequestFailed, "^not enough space: needed=879609"):
             larder.cache("c", lambda: {"small": 1, "huge": huge})
         self.assertEqual(larder.datasets(), [])
+
+    def test_names_that_are_no_file_names_in_this_locale_name_the_remedy(self):
+        make_store.write_version(self.store, "größe", {"x": np.arange(3)})
+        make_store.write_version(self.store, "plain", {"ä": np.arange(3)})
+        program = textwrap.dedent("""
+            import larder
+            for act in (lambda: larder.dataset("gr\\xf6\\xdfe"), lambda: larder.wait("gr\\xf6\\xdfe", 1), lambda: larder.cache("gr\\xf6\\xdfe", lambda: 1),
+                        lambda: larder.cache("d", lambda: {"\\xe4": 1}), lambda: larder.dataset("plain")["\\xe4"], lambda: larder.batches("\\xe4")):
+                try:
+                    act()
+                except larder.RequestFailed as e:
+                    print(e.code, ascii(str(e)))
+        """)
+        done = subprocess.run([sys.executable, "-c", program], text=True, capture_output=True, check=True, env={
+            **os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": os.environ.get("LARDER_PYTHON", HERE)})
+
+        self.assertRegex(done.stdout, "^(6 'name cannot be a file name in this locale: name=.* encoding=ascii; set LC_ALL=C.UTF-8'\n){6}$")
+
+    def test_names_of_any_length_and_type_are_answered(self):
+        self.assertEqual((larder.cache(5, lambda: 7), larder.dataset(5).name), (7, "5"))
+        with self.assertRaisesRegex(larder.NotFound, "no such dataset: dataset=nnn"):
+            larder.dataset("n" * 300)
 
     def test_no_command_is_a_clear_error(self):
         with mock.patch.dict(os.environ, LARDER_COMMAND="/nowhere/larder"):

@@ -30,6 +30,26 @@ class OneFileTest(unittest.TestCase):
         return subprocess.run([sys.executable, "-B", "-W", "error", *words], cwd=HERE, text=True, capture_output=True,
                               env={**os.environ, "LARDER_PYTHON": folder})
 
+    def test_as_a_program_it_is_the_command_or_an_error(self):
+        with tempfile.TemporaryDirectory() as folder:
+            command = os.path.join(folder, "command")
+            with open(command, "w") as file:
+                file.write('#!/bin/sh\necho "$@"; exit 4\n')
+            os.chmod(command, 0o700)
+            with open(os.path.join(folder, "larder.py"), "w") as file:
+                file.write(one_file.one_file())
+            done, failed = (subprocess.run([sys.executable, "-m", "larder", "path", "a b"], cwd=folder, text=True, capture_output=True,
+                                           env={**os.environ, "LARDER_COMMAND": name}) for name in (command, "/nowhere"))
+
+        self.assertEqual((done.stdout, done.returncode), ("path a b\n", 4))
+        self.assertEqual((failed.stdout, failed.returncode), ("", 1))
+        self.assertIn("larder: no larder command: command=/nowhere; put larder on the PATH", failed.stderr)
+
+    def test_a_file_that_cannot_be_written_is_named(self):
+        done = subprocess.run([sys.executable, os.path.join(HERE, "one_file.py"), "/nope/x.py"], text=True, capture_output=True)
+
+        self.assertEqual((done.returncode, done.stderr), (1, "one_file.py: cannot write the file: file=/nope/x.py reason=No such file or directory\n"))
+
     def test_it_needs_nothing_but_numpy_and_the_standard_library(self):
         tree = ast.parse(one_file.one_file())
         imports = [name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names]

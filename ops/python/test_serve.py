@@ -122,7 +122,8 @@ class ServeTest(unittest.TestCase):
             with self.assertRaisesRegex(larder.RequestFailed, "^no java found; install JDK 17 or later$"):
                 larder.cache("x", None)
         self.assertFalse(os.path.exists(self.store))
-        with mock.patch.dict(os.environ, LARDER_COMMAND="/nowhere"), self.assertRaisesRegex(larder.NoStore, "no daemon at the store"):
+        words = f"^no daemon at the store, and no larder command to start one: store={self.store} command=/nowhere; put larder on the PATH, or name it with"
+        with mock.patch.dict(os.environ, LARDER_COMMAND="/nowhere"), self.assertRaisesRegex(larder.NoStore, words):
             larder.cache("x", None)
         self.assertFalse(os.path.exists(self.store))
 

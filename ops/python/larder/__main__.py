@@ -352,6 +352,10 @@ class _Display:
                 print("larder: " + text, file=sys.stderr)
         return None
 
+    def note(self, message):
+        """Show a message that does not come from the daemon."""
+        self({"phase": "waiting", "name": "", "bytesDone": 0, "bytesTotal": -1, "filesDone": 0, "filesTotal": -1, "message": message})
+
     def done(self, done):
         if self._json:
             self._say({"event": "done", "files": done.get("files", 0), "bytes": done.get("bytes", 0), "message": done.get("message", "")})

@@ -11,7 +11,7 @@ import numpy as np
 
 from ._errors import LarderError, NotFound, Refused, TimedOut, _message, _near
 from ._ring import _ENDED, _FAILED, _open_ring
-from ._store import _location, _trusted
+from ._store import _location, _require_file_name, _trusted
 
 _FIRST_PAUSE, _LONGEST_PAUSE, _CHECK, _WARN_AFTER = 50e-6, 1e-3, 0.01, 1
 # Processes that keep pace wait for one another for less: with longer pauses both sleep most of the time.
@@ -43,6 +43,7 @@ def batches(name: str, store: str | os.PathLike[str] | None = None, timeout: flo
     >>> for epoch, its_batches in itertools.groupby(larder.batches("run1"), lambda batch: batch.epoch):
     ...     train_epoch(its_batches)
     """
+    _require_file_name(name)
     return Batches(_trusted(_location(store)), name, timeout, copy, next_epoch)
 
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 import time
+import warnings
+import weakref
 from typing import Any
 
 import numpy as np
 
-from ._control import _GRACE_S, _milliseconds, _pages, _persistently
-from ._errors import LarderError, Refused, RequestFailed, _message
+from ._control import _GRACE_S, _milliseconds, _own_builds, _pages, _persistently, _require_not_own
+from ._errors import LarderError, NoStore, Refused, RequestFailed, _message
 from ._memory import _reserve_huge
 from ._progress import _ProgressLine
 from ._requests import _retention
 from ._results import _stored_forms
 from ._serve import _served
-from ._store import _user
+from ._store import _current, _require_file_name, _stored_name, _user
 
 _PAGE = 4096
 _DATA_BEHIND_PAGE = 192  # where the store has data: such files are published without a copy
@@ -31,7 +34,8 @@ def create(name: str, store: str | os.PathLike[str] | None = None, *, pin: bool 
            timeout: float | None = None) -> Builder:
     """Build the next version of a dataset: give the `Builder` its arrays, and leave its ``with`` to publish them together.
 
-    No process sees an array before. If the block raises, or this process ends, nothing is left. One process builds a dataset at a time;
+    No process sees an array before. If the block raises, or this process ends, nothing is left. Without ``with``, call `Builder.publish`: to drop
+    a build before loses its arrays, with a warning. One process builds a dataset at a time;
     `timeout` is the longest time to wait for another one, in seconds (10 minutes). `pin` and `ttl` are as for `load`.
 
     >>> with larder.create("features") as dataset:
@@ -50,6 +54,8 @@ class Builder:
         self.name, self._folder, self._connection = name, folder, connection
         self._names, self._parts, self._bytes, self._granted = set(), {}, 0, 0
         self._is_ours = os.access(folder, os.W_OK)  # in the store of another user the daemon makes the files
+        self._drop = weakref.finalize(self, _drop_build, name, self._names, connection)  # at the end of the interpreter, too
+        self._note_thread(connection)
 
     def __setitem__(self, name: str, value: Any) -> None:
         """Write an array, or a list that becomes a column, as `cache` takes them. The value is copied."""
@@ -57,15 +63,15 @@ class Builder:
 
     def publish(self) -> None:
         """Make everything visible as the dataset's newest version, as the end of ``with`` does."""
-        connection = self._require_open()
+        self._require_open()
         if not self._names:
             raise LarderError("nothing to cache: arrays=0; return an array, or a dict with some")
         try:
             with _ProgressLine() as line:
                 for page in _pages([{"array": name, "part": part} for name, part in self._parts.items()]):
                     if page:
-                        connection.call("Part", {"parts": page})
-                connection.call("Publish", {}, line)
+                        self._call("Part", {"parts": page})
+                self._call("Publish", {}, line)
         finally:
             self.close()
 
@@ -73,7 +79,8 @@ class Builder:
         """Give the build up unless it is published. Harmless when done twice."""
         connection, self._connection = self._connection, None
         if connection is not None:
-            connection.close()
+            self._drop.detach()
+            _give_up(self.name, connection)
 
     def __enter__(self) -> Builder:
         self._require_open()
@@ -91,8 +98,25 @@ class Builder:
             raise ValueError(f"the builder is closed: dataset={self.name}; begin another one with larder.create")
         return self._connection
 
+    def _call(self, method, parameters, progress=None):
+        connection = self._require_open()
+        if connection.is_lost:
+            raise self._gone()
+        try:
+            connection.call(method, parameters, progress)
+        except NoStore as e:
+            raise self._gone() from e
+
+    def _gone(self):
+        return NoStore(_message("the daemon of this build is gone, and the build with it", "build the dataset again, with all its arrays: none is "
+                                "kept; if no other daemon runs, larder serve --detach starts one", dataset=self.name, arrays=len(self._names)))
+
+    def _note_thread(self, connection):
+        _own_builds[connection.store, self.name] = threading.get_ident()
+
     def _add(self, arrays, parts):
         connection = self._require_open()
+        self._note_thread(connection)
         for name, array in arrays.items():
             _require_sharable(name, array)
             if name in self._names:
@@ -100,25 +124,28 @@ class Builder:
         headers = {name: _header(array) for name, array in arrays.items()}
         lengths = {name: len(headers[name]) + array.nbytes for name, array in arrays.items()}
         if self._is_ours:
-            self._reserve(connection, sum(map(_whole_pages, lengths.values())))
+            self._reserve(sum(map(_whole_pages, lengths.values())))
         else:
             for page in _pages([{"array": name, "bytes": length} for name, length in lengths.items()]):
-                connection.call("Files", {"files": page})
+                self._call("Files", {"files": page})
         try:
             for name, array in arrays.items():
                 self._write(name, headers[name], array)
+        except FileNotFoundError as e:  # another daemon has cleared the folder away
+            self.close()
+            raise self._gone() from e
         except BaseException:
             self.close()  # half an array must not be published with the others
             raise
         self._names.update(arrays)
         self._parts.update(parts)
 
-    def _reserve(self, connection, size):
+    def _reserve(self, size):
         """Have the daemon reserve space before it is written; a little more than needed, else many small arrays would ask for each."""
         self._bytes += size
         for ahead in (min(self._bytes // _AHEAD_SHARE, _MOST_AHEAD), 0) if self._bytes > self._granted else ():
             try:
-                connection.call("Room", {"bytes": self._bytes + ahead})
+                self._call("Room", {"bytes": self._bytes + ahead})
                 self._granted = self._bytes + ahead
                 return
             except RequestFailed as e:
@@ -142,6 +169,20 @@ class Builder:
             stream.flush()
             stored = os.fstat(descriptor).st_blocks * 512  # more than its length where the mount has huge pages
         self._bytes += max(0, stored - _whole_pages(len(header) + array.nbytes))
+
+
+def _give_up(name, connection):
+    _own_builds.pop((connection.store, name), None)
+    connection.close()
+
+
+def _drop_build(name, arrays, connection):
+    """End a build that its program has dropped, and warn if arrays are lost. In a forked child, which has no build, nothing happens."""
+    is_lost = bool(arrays) and connection.is_open()
+    _give_up(name, connection)
+    if is_lost:
+        warnings.warn(_message("a build was dropped before it was published", "use it in with, or call its publish()", dataset=name, arrays=len(arrays)),
+                      stacklevel=3)  # the line that dropped it
 
 
 def _whole_pages(length):
@@ -182,17 +223,23 @@ def _write_data(stream, array):
 def _require_sharable(name, array):
     if any(level in ("", ".", "..") for level in name.split("/")):
         raise LarderError(_message("bad array name", "use letters, digits and + . _ - = /", name=name))
+    _require_file_name(name)
+    if _stored_name(name) != name:
+        raise LarderError(_message("an array cannot keep its name", f"call it {_stored_name(name)!r}: names have letters, digits and + . _ - = /",
+                                   name=repr(name)))
     if array.dtype.hasobject:
         raise LarderError(_message("an array of Python objects cannot be shared", "return numbers, or fixed-size "
                                    "strings (dtype S or U), or several arrays in a dict", array=name))
 
 
-def _begin(name, store, timeout, even_if_resident, retention=None):
-    """Wait for the turn to build a dataset; return None if it is resident and not to be built again."""
+def _begin(name, store, timeout, even_if_resident, retention=None, is_again=False):
+    """Wait for the turn to build a dataset; return None if it is resident and not to be built again. `is_again` waits for a daemon, too."""
+    if even_if_resident or _current(store, str(name)) is None:
+        _require_not_own(store, str(name))
+
     def attempt(connection, left):
         call = {"name": str(name), "timeoutMs": _milliseconds(left), "evenIfResident": even_if_resident, "retention": retention or {}}
-        with _ProgressLine() as line:
-            answers = connection.call("Create", call, line, time.monotonic() + left + _GRACE_S)
+        answers = connection.call("Create", call, line, time.monotonic() + left + _GRACE_S)
         build = answers[-1].get("build")
         if not build:
             connection.close()
@@ -200,7 +247,8 @@ def _begin(name, store, timeout, even_if_resident, retention=None):
         _require_usable(build["folder"])
         return Builder(str(name), build["folder"], connection)
 
-    return _persistently(store, timeout, attempt)
+    with _ProgressLine() as line:
+        return _persistently(store, timeout, attempt, line.note, is_again)
 
 
 def _require_usable(folder):

@@ -79,8 +79,8 @@ def cache(name: str, fn: Callable[[], Any], store: str | os.PathLike[str] | None
     `Dataset` unless its only name is ``data``. Results that would come back as something else are refused before anything is stored: a
     DataFrame, a tensor, a masked array, a list of dicts; the message contains the expression to return.
 
-    If `fn` raises, or its process dies, nothing is cached and the next process that waits calls its own `fn`. `timeout` is the longest time
-    to wait for another process, in seconds.
+    If `fn` raises, or its process dies, nothing is cached and the next process that waits calls its own `fn`. If the daemon dies meanwhile, the
+    result goes to the next daemon. `timeout` is the longest time to wait for another process, in seconds.
 
     >>> features = larder.cache("features", lambda: compute_features())
     """
@@ -90,12 +90,22 @@ def cache(name: str, fn: Callable[[], Any], store: str | os.PathLike[str] | None
 
 def _built(name, make, store, timeout):
     """Open a dataset; if there is none, ``make()`` returns its arrays, and which of them are parts of columns."""
-    path = _location(store)
+    name, path = str(name), _location(store)
     if _current(path, name) is not None or _is_registered(path, name):  # else one that another process builds would be waited for here
         with contextlib.suppress(NotFound, NoStore):
             return dataset(name, path)
-    builder = _begin(name, _served(path), timeout, False)
-    if builder is not None:
-        with builder:
-            builder._add(*make())
+    made, is_again = None, False
+    while True:
+        builder = _begin(name, _served(path), timeout, False, is_again=is_again)
+        if builder is None:
+            break
+        try:
+            with builder:
+                made = made or make()
+                builder._add(*made)
+            break
+        except NoStore:
+            if is_again or made is None:
+                raise
+            is_again = True  # its daemon died, probably while `make` ran: the next daemon gets the same result
     return dataset(name, path)

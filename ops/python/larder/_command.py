@@ -10,15 +10,14 @@ def _command_line(arguments, store):
     return [_command(), *map(str, arguments), "--store", _location(store)]
 
 
-def _command():
-    """Return the path of the command."""
+def _command(what="no larder command", error=LarderError, **values):
+    """Return the path of the command; raise `error` with these words if there is none."""
     beside = os.path.join(os.path.dirname(_folder()), "larder")
     import shutil  # when it is used, as all here that takes memory of every process, and most only read
 
     command = os.environ.get("LARDER_COMMAND") or shutil.which("larder") or _installed() or beside
     if not (os.path.isfile(command) and os.access(command, os.X_OK)):  # beside a copy of this file a folder may be called so
-        raise LarderError(_message("no larder command", "put larder on the PATH, or name it with LARDER_COMMAND",
-                                   command=command))
+        raise error(_message(what, "put larder on the PATH, or name it with LARDER_COMMAND", **values, command=command))
     return command
 
 

@@ -1,14 +1,19 @@
 """The control plane: calls to the daemon of a store. The interface is dev.larder.Store, in the protocol of https://varlink.org."""
 
+import errno
 import json
 import os
+import select
 import socket
 import sys
+import threading
 import time
+import warnings
 import weakref
 
 from ._errors import _START_DAEMON, LarderError, NoStore, Refused, TimedOut, _failure, _message, _text
-from ._store import _io_open, _trusted
+from ._store import _current, _io_open, _trusted
+from ._units import _duration_text
 
 _INTERFACE = "dev.larder.Store."
 _LONGEST_CONTROL_MESSAGE = 1 << 20
@@ -24,6 +29,7 @@ _USE_ONE_RELEASE = ("use one release of Larder for both; or stop the daemon with
 _CHECK_DAEMON = "check whether the daemon still runs: larder status"
 
 _open_connections = weakref.WeakSet()
+_own_builds = {}  # from stores and datasets that this process builds to the threads that do it
 
 
 class _Connection:
@@ -59,6 +65,10 @@ class _Connection:
             if not is_over:
                 self.close()  # or the next call would take the rest of the answers for its own
 
+    def is_open(self):
+        """Return whether nothing has closed the connection in this process."""
+        return self._socket is not None
+
     def close(self):
         """Close the connection. Harmless when done twice."""
         channel, self._socket = self._socket, None
@@ -83,13 +93,21 @@ class _Connection:
         if self._socket is None:
             raise LarderError(_message("the connection to the daemon is closed", "a build belongs to the process that began it: begin another one",
                                        store=self.store))
-        self._socket.settimeout(_SILENCE_S)
-        try:
-            self._socket.sendall(message)
-        except socket.timeout:
-            raise self._late("the daemon accepted no request", _SILENCE_S) from None
-        except OSError as e:
-            self._raise_reason(e)
+        end, rest = time.monotonic() + _SILENCE_S, memoryview(message)
+        while rest:
+            if not self._await_ready(select.POLLOUT, end):
+                raise self._late("the daemon accepted no request", _SILENCE_S)
+            try:
+                rest = rest[self._socket.send(rest):]
+            except OSError as e:
+                if not _is_not_ready(e):
+                    self._raise_reason(e)
+
+    def _await_ready(self, event, end):
+        """Wait for the socket, and return whether it is ready. No `try` may be around it: a signal handler may raise any exception here."""
+        left, poll = end - time.monotonic(), select.poll()
+        poll.register(self._socket, event)
+        return left > 0 and bool(poll.poll(1000 * left))
 
     def _raise_reason(self, broken):
         """Raise the daemon's refusal if it sent one before it closed the connection, else an error about the closed connection."""
@@ -115,15 +133,13 @@ class _Connection:
                 raise _other_protocol(self.store)
             if searched >= _LONGEST_CONTROL_MESSAGE:
                 raise self._unexpected("it has more than 1 MiB")
-            left = limit - time.monotonic()
-            if left <= 0:
+            if not self._await_ready(select.POLLIN, limit):
                 raise self._late(what, limit - begun)
-            self._socket.settimeout(left)
             try:
                 more = self._socket.recv(1 << 16)
-            except socket.timeout:
-                continue
             except OSError as e:
+                if _is_not_ready(e):
+                    continue
                 raise self._gone(e) from None
             if not more:
                 raise self._gone(None)
@@ -154,6 +170,7 @@ def _close_inherited_connections():
     """In a forked child: without this, its parent's builds and loads would last until the last child has ended."""
     for connection in list(_open_connections):
         connection.close()
+    _own_builds.clear()
 
 
 os.register_at_fork(after_in_child=_close_inherited_connections)
@@ -169,20 +186,26 @@ def _connected(store):
     while True:
         channel = socket.socket(socket.AF_UNIX)
         try:
-            channel.settimeout(_SILENCE_S)
+            channel.setblocking(False)
             channel.connect(path)
             return channel
-        except BlockingIOError:  # too many others are connecting just now, or the daemon is stopped
-            channel.close()
-            if time.monotonic() >= end:
-                raise TimedOut(_message("the daemon accepted no connection", _silent_remedy(None), store=store, waitedMs=_SILENCE_S * 1000)) from None
-            time.sleep(0.01)
         except OSError as e:
             channel.close()
-            raise _no_daemon(store, path, e) from None
+            if not _is_not_ready(e):
+                raise _no_daemon(store, path, e) from None
+            if time.monotonic() >= end:  # too many others are connecting just now, or the daemon is stopped
+                raise TimedOut(_message("the daemon accepted no connection", _silent_remedy(None), store=store, waitedMs=_SILENCE_S * 1000)) from None
+            time.sleep(0.01)
         except BaseException:
             channel.close()
             raise
+
+
+def _is_not_ready(failure):
+    """Return whether a socket has to be waited for. An exception without an error number is a signal handler's, and is raised again."""
+    if failure.errno is None:
+        raise failure
+    return failure.errno == errno.EAGAIN
 
 
 def _no_daemon(store, path, cause):
@@ -255,10 +278,10 @@ def _milliseconds(seconds):
     return max(0, int(min(seconds, 1e12) * 1000))
 
 
-def _persistently(store, timeout, attempt):
+def _persistently(store, timeout, attempt, note, was_connected=False):
     """Call ``attempt(connection, seconds left)``; again if the daemon dies meanwhile, as another one may take its store over."""
     timeout = _LONGEST_WAIT_S if timeout is None else timeout
-    end, pause, was_connected = time.monotonic() + timeout, 0.005, False
+    end, pause, has_noted = time.monotonic() + timeout, 0.005, False
     left = timeout
     while True:
         connection = None
@@ -272,6 +295,9 @@ def _persistently(store, timeout, attempt):
                 connection.close()
             if not isinstance(e, NoStore) or not is_lost or time.monotonic() >= end:
                 raise
+        if not has_noted:
+            has_noted = True
+            note(_message("the daemon is gone, waiting for another", "larder serve --detach starts one", store=store, atMost=_duration_text(left)))
         time.sleep(min(pause, max(0, end - time.monotonic())))
         pause = min(2 * pause, 0.5)
         left = max(0, end - time.monotonic())
@@ -289,11 +315,21 @@ def _await_daemon(store, timeout):
         time.sleep(0.05)
 
 
+def _require_not_own(store, name):
+    """Refuse to wait for a build of this thread, which would never end."""
+    if _own_builds.get((store, name.partition("/")[0])) == threading.get_ident():
+        raise Refused(_message("this thread would wait for its own build", "publish it first: leave its with block, or call publish(); a function that "
+                               "cache calls cannot open what it makes", name=name, store=store))
+
+
 def _await(store, name, timeout=None, even_if_unknown=False, progress=None):
     """Wait until a dataset or an array is resident."""
+    if _current(store, name.partition("/")[0]) is None:
+        _require_not_own(store, name)
+
     def attempt(connection, left):
         with connection:
             call = {"name": name, "timeoutMs": _milliseconds(left), "evenIfUnknown": even_if_unknown}
             return _done(connection.call("Wait", call, progress, time.monotonic() + left + _GRACE_S))
 
-    return _persistently(store, timeout, attempt)
+    return _persistently(store, timeout, attempt, warnings.warn if progress is None else progress.note)

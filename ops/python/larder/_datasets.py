@@ -30,7 +30,7 @@ def dataset(name: str, store: str | os.PathLike[str] | None = None) -> Dataset:
     if rest:
         raise NotFound(_message("a dataset's name has no array in it", f"use larder.dataset({first!r})[{rest!r}], or"
                                 f" larder.open({name!r})", name=name))
-    return Dataset(_newest(_trusted(_location(store)), name))
+    return Dataset(_newest(_trusted(_location(store)), str(name)))
 
 
 def open(name: str, store: str | os.PathLike[str] | None = None) -> Array:

@@ -31,11 +31,17 @@ def _path_digest(path):
         known = _digests.get(path)
         if known is not None and known[0] == state:
             return known[1]
-        sha = _sha256()
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC), "rb") as file:
-            for piece in iter(lambda: file.read(1 << 20), b""):
+        sha, piece = _sha256(), b"first"
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            while piece:
+                piece = os.read(descriptor, 1 << 20)
                 sha.update(piece)
+        finally:
+            os.close(descriptor)
     except OSError as e:
+        if e.__traceback__.tb_next is not None:  # of a signal handler: the calls above have no frames of their own
+            raise
         raise LarderError(_message("an input cannot be read", "mend its path, or leave it out of inputs=", input=path,
                                    reason=e.strerror)) from e
     if time.time() - max(found.st_mtime, found.st_ctime) > _SETTLED_S:

@@ -1,6 +1,5 @@
 """Files as memory, on huge pages where the kernel gives them."""
 
-import contextlib
 import errno
 import mmap
 import os
@@ -73,18 +72,20 @@ def _reserve_huge(descriptor, size):
     if length == 0 or _libc is None:
         return
     os.ftruncate(descriptor, size)
-    with contextlib.suppress(OSError):  # then it goes without
+    try:
         memory = mmap.mmap(-1, length + _HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ)
-        address = _address(memory)
-        address += -address % _HUGE_PAGE
-        protection = mmap.PROT_READ | mmap.PROT_WRITE
-        if _libc.mmap(address, length, protection, mmap.MAP_SHARED | _MAP_FIXED, descriptor, 0) == address:
-            refusals = 0
-            for piece in range(address, address + length, _HUGE_PAGE):
-                if not _populate_huge(piece):
-                    refusals += 1
-                    if refusals == _MOST_REFUSALS:
-                        break
+    except OSError:  # then it goes without
+        return
+    address = _address(memory)
+    address += -address % _HUGE_PAGE
+    protection = mmap.PROT_READ | mmap.PROT_WRITE
+    if _libc.mmap(address, length, protection, mmap.MAP_SHARED | _MAP_FIXED, descriptor, 0) == address:
+        refusals = 0
+        for piece in range(address, address + length, _HUGE_PAGE):
+            if not _populate_huge(piece):
+                refusals += 1
+                if refusals == _MOST_REFUSALS:
+                    break
 
 
 def _populate_huge(piece):

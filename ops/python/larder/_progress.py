@@ -2,6 +2,7 @@
 
 import sys
 import time
+import warnings
 
 from ._units import _duration_text, _size_text
 
@@ -22,11 +23,18 @@ class _ProgressLine:
         message, phase, now = step.get("message") or "", (step.get("phase"), step.get("name")), time.monotonic()
         if message and message != self._message:
             self._message = message
-            self._show("")
-            self._stream.write(f"\rlarder: {message}\n")
+            self.note(message)
         if phase != self._phase or now >= self._next:
             self._phase, self._next = phase, now + _BETWEEN_LINES_S
             self._show("larder: " + _progress_text(step))
+
+    def note(self, message):
+        """Show a message on a line of its own; as a warning if no line is shown."""
+        if self._stream is None:
+            warnings.warn(message, stacklevel=5)
+        else:
+            self._show("")
+            self._stream.write(f"\rlarder: {message}\n")
 
     def __enter__(self):
         return self

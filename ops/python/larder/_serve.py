@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 from ._command import _command, _command_line, _require_success
-from ._errors import LarderError
+from ._errors import LarderError, NoStore
 from ._store import _has_daemon, _location
 
 _UNTIL_IDLE = "10m"
@@ -48,10 +48,7 @@ def _served(store):
     """Return the path of the store. If it is this user's and has no daemon, start one, unless LARDER_START=never forbids it."""
     path = _location(store)
     if os.environ.get("LARDER_START") != "never" and not _has_daemon(path) and _is_free_or_own(path):
-        try:
-            _command()
-        except LarderError:
-            return path  # the call that follows reports that there is no daemon
+        _command("no daemon at the store, and no larder command to start one", NoStore, store=path)
         _start_once(path)
     return path
 

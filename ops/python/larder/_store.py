@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 import grp
 import os
 import pwd
 import re
 import socket
 import stat
+import sys
 import warnings
 
-from ._errors import _START_DAEMON, NoStore, Refused, _message
+from ._errors import _START_DAEMON, NoStore, Refused, _failure, _message
 
 _FORMAT_VERSION = 1
 _PLACES = ["/dev/shm", "/var/tmp"]  # where stores are looked for that no caller names, in order of preference
 _NAME_YOUR_OWN = "name a store of your own with store= or LARDER_STORE"
 _FIRST_ORDINARY_USER = 1000  # system accounts have lower numbers
 _CONFIGURATION = "/etc/larder.conf"
+_BAD_NAME = 6
+_NAME_LETTERS = "Lu", "Ll", "Lt", "Lm", "Lo", "Nd"  # Unicode's classes of letters and digits
 
 
 def datasets(store: str | os.PathLike[str] | None = None) -> list[str]:
@@ -32,15 +36,36 @@ def _current(store, name):
     """Return the number of a dataset's newest version, or None."""
     if not name or name.startswith(".") or "/" in name:
         return None
+    _require_file_name(name)
     try:
         return int(os.readlink(os.path.join(store, "data", name, "current")))
-    except (FileNotFoundError, NotADirectoryError, ValueError):
+    except ValueError:
         return None
+    except OSError as e:
+        if e.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
+            return None
+        raise
+
+
+def _require_file_name(name):
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        raise _failure(_BAD_NAME, _message("name cannot be a file name in this locale", "set LC_ALL=C.UTF-8", name=name,
+                                           encoding=sys.getfilesystemencoding())) from None
 
 
 def _is_name(name):
     """Return whether a dataset can have a name."""
-    return bool(name) and not name.startswith(".") and all(letter.isalnum() or letter in "+._-" for letter in name)
+    return bool(name) and not name.startswith(".") and not set("=/") & set(name) and _stored_name(name) == name
+
+
+def _stored_name(name):
+    """Return the name of an array in the store: with _ instead of the characters that no name may have."""
+    import unicodedata  # when it is used: most programs never ask for it
+
+    kept = (letter if letter in "+._-=/" or unicodedata.category(letter) in _NAME_LETTERS else "\0" for letter in name)
+    return re.sub("\0+", "_", "".join(kept))
 
 
 def _is_registered(store, name):

@@ -17,10 +17,11 @@ from ._control import _await
 from ._errors import LarderError, NoStore, NotFound, Refused, _message, _near
 from ._memory import _UNTRACKED, _Segment, _address, _map_file
 from ._progress import _ProgressLine
-from ._store import _FORMAT_VERSION, _current, _io_open, _is_name, _is_registered, _trusted, datasets
+from ._store import _FORMAT_VERSION, _current, _io_open, _is_name, _is_registered, _require_file_name, _trusted, datasets
 
 _LEASE_TRIES = 200
 _MOST_LOADS = 5
+_NO_SUCH_DATASET = "no such dataset"
 _MAP_NORESERVE = 0x4000  # linux/mman.h
 
 
@@ -136,6 +137,7 @@ def _status(path):
 
 def _map(version, file, private=False):
     path = os.path.join(version.folder, file)
+    _require_file_name(path)
     if os.path.isabs(file):
         _status(file)  # says what to do where it is missing
     try:
@@ -182,14 +184,15 @@ def _load_known(store, name):
             with _ProgressLine() as line:
                 _await(store, name, progress=line)
             return
-        except NotFound:
-            pass
+        except NotFound as e:
+            if _current(store, name) is None and not str(e).startswith(_NO_SUCH_DATASET):
+                raise  # it was being built or loaded, but did not arrive
         except NoStore:
             if _is_registered(store, name):
                 raise
     if _current(store, name) is None:
         near = _near(name, datasets(store))
-        raise NotFound(_message("no such dataset", near + (" " if near.endswith("?") else "; ") + "load it with larder.load or "
+        raise NotFound(_message(_NO_SUCH_DATASET, near + (" " if near.endswith("?") else "; ") + "load it with larder.load or "
                                 "wait for it with larder.wait", dataset=name, store=store))
 
 

@@ -21,6 +21,7 @@ from . import _loader
 from ._cache import _built
 from ._datasets import Dataset, _restore
 from ._errors import LarderError, NotFound, _message
+from ._store import _stored_name
 
 try:
     import datasets
@@ -257,7 +258,7 @@ def _stored(made):
     if any(map(_is_file, made.features.values())):
         table = tables.embed_table_storage(table)  # reads those that are only paths
     for name in table.column_names:
-        if not all(letter.isalnum() or letter in "+._-=/" for letter in name):
+        if _stored_name(name) != name:
             raise _no_form(name, "its name has more than letters, digits and + . _ - = /", "rename it: made.rename_column")
         kind, its_parts = _stored_column(name, table[name], made.features[name])
         if kind is None:

@@ -103,7 +103,7 @@ public final class ControlClient {
      * @return nothing where the dataset is resident, and the request does not ask for a new version of it
      */
     public Optional<BuildTurn> create(Request.Create request, ProgressListener listener) {
-        Persistence persistence = new Persistence(request.timeout());
+        Persistence persistence = new Persistence(request.timeout(), listener);
         while (true) {
             Duration left = persistence.timeLeft();
             ControlConnection connection = persistence.connect();
@@ -223,7 +223,7 @@ public final class ControlClient {
     }
 
     private Done await(Request.Wait request, ProgressListener listener) {
-        Persistence persistence = new Persistence(request.timeout());
+        Persistence persistence = new Persistence(request.timeout(), listener);
         while (true) {
             Duration left = persistence.timeLeft();
             ControlConnection connection = persistence.connect();
@@ -237,16 +237,19 @@ public final class ControlClient {
     }
 
     /**
-     * Asks again where a daemon dies while somebody waits for it: another may take its store over. What nobody ever answered fails
-     * at once, and so does what the daemon said no to.
+     * Asks again if the daemon dies while the client waits for it, as another may take its store over; one report of progress names that.
+     * A call that no daemon has answered yet fails at once, and so does one that the daemon has refused.
      */
     private final class Persistence {
         private final Duration timeout;
+        private final ProgressListener listener;
         private final Deadline deadline;
         private final Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
         private boolean wasConnected;
+        private boolean hasReported;
 
-        Persistence(Duration timeout) {
+        Persistence(Duration timeout, ProgressListener listener) {
+            this.listener = listener;
             this.timeout = Duration.ofNanos(Deadline.nanos(timeout));
             this.deadline = Deadline.after(timeout);
         }
@@ -283,6 +286,12 @@ public final class ControlClient {
         }
 
         private void pause() {
+            if (!hasReported) {
+                hasReported = true;
+                String message = "the daemon is gone, waiting for another: store=" + store
+                        + "; larder serve --detach starts one";
+                listener.progress(Progress.of(Progress.Phase.WAITING, "", message));
+            }
             if (!backoff.pause(deadline)) {
                 throw Failure.of(ErrorCode.INTERRUPTED, "interrupted while waiting for a daemon")
                         .with("store", store)

@@ -1,6 +1,7 @@
 package dev.larder.server;
 
 import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.Names;
@@ -124,6 +125,8 @@ final class PendingWaits {
             Optional<PublishedVersion> resident = residency.find(wait.dataset());
             if (failure != null && load instanceof Recheck) {
                 answerAgain(wait, failure);
+            } else if (failure != null && isGivenUp(failure)) {
+                wait.reply.problem(didNotArrive(wait, resident, (LarderException) failure));
             } else if (failure != null) {
                 wait.reply.problem(failure);
             } else if (resident.isPresent()) {
@@ -137,6 +140,23 @@ final class PendingWaits {
                         .remedy("load it again"));
             }
         }));
+    }
+
+    /** Returns whether another client was interrupted, ended or gave up: this one was not interrupted, and may ask again. */
+    private static boolean isGivenUp(Throwable failure) {
+        return failure instanceof LarderException known && known.code() == ErrorCode.INTERRUPTED;
+    }
+
+    private static LarderException didNotArrive(Wait wait, Optional<PublishedVersion> resident, LarderException reason) {
+        String array = wait.array();
+        if (array != null && resident.isPresent()) {
+            return resident.get().noSuchArray(array);
+        }
+        return Failure.of(ErrorCode.NOT_FOUND, "dataset did not arrive")
+                .with("dataset", wait.dataset())
+                .with("reason", reason.summary())
+                .cause(reason)
+                .remedy("build or load it again; larder wait " + wait.dataset() + " waits for another process to do so");
     }
 
     /** What was found damaged may be loaded again, within the time that is left. */

@@ -2,6 +2,7 @@ package dev.larder.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
@@ -13,7 +14,9 @@ import dev.larder.npy.Dtype;
 import dev.larder.testing.ChildJvm;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -65,6 +68,25 @@ class ReconnectTest {
                 .cause()
                 .isInstanceOfSatisfying(
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NO_DAEMON));
+    }
+
+    @Test
+    void whoWaitsHearsOnceThatTheDaemonIsGone() throws Exception {
+        ChildJvm first = served.startProcess();
+        List<String> messages = new CopyOnWriteArrayList<>();
+        CompletableFuture<Void> wait = CompletableFuture.runAsync(() -> served.control()
+                .awaitEvenIfUnknown("d", Duration.ofMinutes(2), progress -> messages.add(progress.message())));
+        await().atMost(1, TimeUnit.MINUTES).until(() -> !messages.isEmpty());
+
+        first.kill();
+        await().atMost(1, TimeUnit.MINUTES).until(() -> messages.stream().anyMatch(text -> text.contains("is gone")));
+        served.start();
+        served.load("d", ServedStore.writeInts(sources.resolve("d.npy"), 5));
+
+        assertThat(wait).succeedsWithin(Duration.ofMinutes(1));
+        assertThat(messages)
+                .filteredOn(text -> text.startsWith("the daemon is gone, waiting for another: store=" + served.root()))
+                .hasSize(1);
     }
 
     @Test

@@ -105,6 +105,29 @@ class SingleFlightTest {
     }
 
     @Test
+    void whoWaitsForALoadThatItsClientsLeaveHearsThatThereIsNoDataset() throws Exception {
+        Path source = ServedStore.writeHole(sources.resolve("a.npy"), 2 * LARGE);
+        Recorder loading = new Recorder();
+        Recorder waiting = new Recorder();
+        Thread client = new Thread(() -> assertFails(
+                () -> served.control().load(ServedStore.request("d", source), loading), ErrorCode.INTERRUPTED, ""));
+        client.start();
+        loading.awaitFirst();
+        CompletableFuture<Void> wait = CompletableFuture.runAsync(
+                () -> assertFails(
+                        () -> served.control().await("d", Duration.ofMinutes(1), waiting),
+                        ErrorCode.NOT_FOUND,
+                        "reason=load was cancelled"),
+                threads);
+        waiting.awaitFirst();
+
+        client.interrupt();
+
+        wait.join();
+        client.join(10_000);
+    }
+
+    @Test
     void loadsOfDifferentDatasetsGoSideBySide() {
         List<CompletableFuture<Done>> loads = new ArrayList<>();
         for (int i = 0; i < 16; i++) {

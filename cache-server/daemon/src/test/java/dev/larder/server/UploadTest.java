@@ -247,6 +247,25 @@ class UploadTest {
     }
 
     @Test
+    void whoWaitsForABuildThatIsGivenUpHearsThatThereIsNoDataset() throws InterruptedException {
+        CountDownLatch waits = new CountDownLatch(1);
+        CompletableFuture<LarderException> failure;
+        try (DatasetBuilder builder = larder.build("made")) {
+            builder.array("half", FLOAT, 1);
+            failure = CompletableFuture.supplyAsync(
+                    () -> catchThrowableOfType(LarderException.class, () -> awaitMade(waits)), threads);
+            waits.await();
+        }
+
+        assertThat(failure.join().code()).isEqualTo(ErrorCode.NOT_FOUND);
+        assertThat(failure.join()).hasMessageContaining("dataset did not arrive: dataset=made reason=build was abandoned");
+    }
+
+    private void awaitMade(CountDownLatch waits) {
+        served.control().await("made", Duration.ofMinutes(1), progress -> waits.countDown());
+    }
+
+    @Test
     void whatSomebodyCanStillWriteToIsCopied() throws IOException {
         try (DatasetBuilder builder = larder.build("made")) {
             builder.array("large", BYTE, LARGE);
