@@ -75,6 +75,28 @@ class UsageTest {
                 .isEmpty();
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "exec \"$@\" > /dev/full | 1 | No space left on device",
+                "exec \"$@\" >&- | 1 | Bad file descriptor",
+                "exec > >(:); wait $!; exec \"$@\" | 0 | ''",
+            })
+    void outputThatCannotBeWrittenEndsWith1AndAClosedPipeQuietly(String script, int code, String reason) {
+        List<String> starter = List.of("bash", "-c", script, "bash");
+
+        try (CommandProcess help = CommandProcess.by(starter, LeavesNothingBehind.newStore(), "help")) {
+            assertThat(help.exitCode()).isEqualTo(code);
+            assertThat(help.err())
+                    .isEqualTo(
+                            code == 0
+                                    ? ""
+                                    : "larder: standard output cannot be written: reason=" + reason
+                                            + "; run the command again where there is room for its output\n");
+        }
+    }
+
     @Test
     void helpIsThatOfTheCommand() {
         assertThat(Answer.of("help").out()).isEqualTo(Answer.of("--help").out());
