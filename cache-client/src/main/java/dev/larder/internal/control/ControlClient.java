@@ -103,7 +103,7 @@ public final class ControlClient {
      * @return nothing where the dataset is resident, and the request does not ask for a new version of it
      */
     public Optional<BuildTurn> create(Request.Create request, ProgressListener listener) {
-        Persistence persistence = new Persistence(request.timeout());
+        Persistence persistence = new Persistence(request.timeout(), request.name(), listener);
         while (true) {
             Duration left = persistence.timeLeft();
             ControlConnection connection = persistence.connect();
@@ -223,7 +223,7 @@ public final class ControlClient {
     }
 
     private Done await(Request.Wait request, ProgressListener listener) {
-        Persistence persistence = new Persistence(request.timeout());
+        Persistence persistence = new Persistence(request.timeout(), request.name(), listener);
         while (true) {
             Duration left = persistence.timeLeft();
             ControlConnection connection = persistence.connect();
@@ -243,10 +243,14 @@ public final class ControlClient {
     private final class Persistence {
         private final Duration timeout;
         private final Deadline deadline;
+        private final String name;
+        private final ProgressListener listener;
         private final Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
         private boolean wasConnected;
 
-        Persistence(Duration timeout) {
+        Persistence(Duration timeout, String name, ProgressListener listener) {
+            this.name = name;
+            this.listener = listener;
             this.timeout = Duration.ofNanos(Deadline.nanos(timeout));
             this.deadline = Deadline.after(timeout);
         }
@@ -279,6 +283,8 @@ public final class ControlClient {
                     || timeLeft().isZero()) {
                 throw failure;
             }
+            listener.progress(Progress.of(
+                    Progress.Phase.WAITING, name, "the daemon is gone; this waits for another: store=" + store));
             pause();
         }
 
