@@ -12,13 +12,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 import picocli.CommandLine;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IParameterExceptionHandler;
+import picocli.CommandLine.MissingParameterException;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
@@ -56,6 +59,7 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
         PrintWriter err = commandLine.getErr();
         String command = commandLine.getCommandSpec().qualifiedName();
         String message = unmatched(wrongUsage)
+                .or(() -> taken(wrongUsage, args))
                 .orElseGet(() -> PLACE.matcher(
                                 String.valueOf(wrongUsage.getMessage()).strip())
                         .replaceFirst(""));
@@ -86,6 +90,24 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
                 spec.userObject() instanceof Serve
                         ? message + "; load it with --load " + SourceConverter.suggested(word)
                         : message);
+    }
+
+    /** Returns the word that was taken for an option, if the name that is missing may be it. */
+    private static Optional<String> taken(ParameterException wrongUsage, String[] args) {
+        if (!(wrongUsage instanceof MissingParameterException)) {
+            return Optional.empty();
+        }
+        Map<String, OptionSpec> options = wrongUsage.getCommandLine().getCommandSpec().optionsMap();
+        OptionSpec before = null; // whose value a word may be
+        for (String word : args) {
+            OptionSpec option = options.get(word.replaceFirst("=.*", ""));
+            boolean isValue = before != null && before.arity().max() > 0;
+            if (word.startsWith("-") && word.length() > 1 && option == null && !isValue) {
+                return Optional.of("no such option: " + word + "; a name that begins with - stands after --");
+            }
+            before = word.contains("=") ? null : option;
+        }
+        return Optional.empty();
     }
 
     private static String question(List<String> near) {

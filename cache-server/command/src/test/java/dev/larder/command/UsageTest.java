@@ -55,6 +55,8 @@ class UsageTest {
                 "load ../.. | a source is NAME=PATH, not '../..'; give it a name: NAME=../..; see larder load --help",
                 "register https://u:p@h/my%20set/ | a source is NAME=PATH, not 'https://h/my%20set/'; give it a name:"
                         + " my_20set=https://h/my%20set/; see larder register --help",
+                "evict -x | no such option: -x; a name that begins with - stands after --; see larder evict --help",
+                "show --rows -5: | missing required parameter: 'NAME'; see larder show --help",
                 "help lod | no such command: lod; did you mean load?; see larder --help",
             })
     void whatIsMeantIsProposed(String line, String message) {
