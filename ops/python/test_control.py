@@ -170,11 +170,11 @@ class FailuresTest(TalkCase):
             larder.evict("d")
         self.assertEqual(caught.exception.code, 6)
 
-    def test_characters_that_terminals_obey_are_not_shown(self):
-        parameters = {"code": 6, "message": "cannot read", "values": {"file": "a\x1b[31m\r\x9b1mü\nb"}, "remedy": 7}
+    def test_characters_that_terminals_obey_are_not_shown_and_no_line_looks_like_a_message(self):
+        parameters = {"code": 6, "message": "cannot read", "values": {"file": "a\x1b[31m\r\x9b1mü\nlarder: b"}, "remedy": 7}
         self.answer(json.dumps({"error": "dev.larder.Store.BadInput", "parameters": parameters}).encode() + b"\0")
 
-        with self.assertRaisesRegex(larder.RequestFailed, "^cannot read: file=a\\?\\[31m\\?\\?1mü\nb; 7$"):
+        with self.assertRaisesRegex(larder.RequestFailed, "^cannot read: file=a\\?\\[31m\\?\\?1mü\n  larder: b; 7$"):
             larder.evict("d")
 
     def test_a_daemon_of_the_release_before_is_refused_by_name(self):

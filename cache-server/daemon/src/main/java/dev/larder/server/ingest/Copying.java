@@ -3,6 +3,7 @@ package dev.larder.server.ingest;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.server.source.Refusal;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.space.MemoryNodes;
 import java.util.ArrayDeque;
@@ -188,7 +189,7 @@ final class Copying implements AutoCloseable {
 
     private static RuntimeException all(List<LarderException> bad) {
         StringBuilder lines = new StringBuilder();
-        bad.stream().limit(MOST_NAMED).forEach(failure -> lines.append("\n  ").append(failure.getMessage()));
+        bad.stream().limit(MOST_NAMED).forEach(failure -> lines.append("\n  ").append(Refusal.entry(failure)));
         return Failure.of(ErrorCode.BAD_INPUT, "cannot copy sources")
                 .with("badFiles", bad.size() + lines.toString())
                 .cause(bad.get(0))
