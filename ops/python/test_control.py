@@ -174,18 +174,18 @@ class FailuresTest(TalkCase):
             larder.evict("d")
         self.assertEqual(caught.exception.code, 6)
 
-    def test_characters_that_terminals_obey_are_not_shown(self):
-        parameters = {"code": 6, "message": "cannot read", "values": {"file": "a\x1b[31m\r\x9b1mü\nb"}, "remedy": 7}
+    def test_characters_that_terminals_obey_are_not_shown_and_no_line_looks_like_a_message(self):
+        parameters = {"code": 6, "message": "cannot read", "values": {"file": "a\x1b[31m\r\x9b1mü\nlarder: b"}, "remedy": 7}
         self.answer(json.dumps({"error": "dev.larder.Store.BadInput", "parameters": parameters}).encode() + b"\0")
 
-        with self.assertRaisesRegex(larder.RequestFailed, "^cannot read: file=a\\?\\[31m\\?\\?1mü\nb; 7$"):
+        with self.assertRaisesRegex(larder.RequestFailed, "^cannot read: file=a\\?\\[31m\\?\\?1mü\n  larder: b; 7$"):
             larder.evict("d")
 
     def test_a_daemon_of_the_release_before_is_refused_by_name(self):
         for data in (b"\xa6\x03\x00\x00\x04\x00\x1e\x00malformed frame", b"\0", b"[]\0"):
             daemon = self.answer(data)
             for call in CALLS.values():
-                with self.assertRaisesRegex(larder.Refused, "the daemon speaks another protocol: store=.*larder stop --keep of its own release"):
+                with self.assertRaisesRegex(larder.Refused, "the daemon speaks another protocol: store=.* pid=[0-9]+; .*larder stop --keep of its own release"):
                     call()
             daemon.close()
 

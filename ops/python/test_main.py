@@ -310,6 +310,14 @@ class ProcessTest(MainCase):
         listed = subprocess.run(f"{sys.executable} -m larder ls | head -1", shell=True, capture_output=True, encoding="utf-8", cwd=HERE)
         self.assertEqual((listed.stdout.split(), listed.stderr), (["NAME", "DTYPE", "SHAPE"], ""))
 
+    def test_output_that_cannot_be_written_ends_with_1_and_one_line(self):
+        self.daemon(List=lambda client, _: client.answer(arrays=[ROW] * 100))
+        for words in ("ls", "ls --json"):
+            listed = subprocess.run(f"{sys.executable} -m larder {words} > /dev/full", shell=True, stderr=subprocess.PIPE, encoding="utf-8", cwd=HERE)
+
+            self.assertEqual((listed.returncode, listed.stderr), (1, "larder: standard output cannot be written: reason=No space left on device; run the "
+                                                                     "command again where there is room for its output\n"))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -17,6 +17,10 @@ import os, subprocess, sys, time
 store = sys.argv[sys.argv.index("--store") + 1]
 with open(os.environ["FAKE_LOG"], "a") as log:
     log.write(" ".join(sys.argv[1:]) + "\\n")
+if os.environ.get("FAKE_BUILDS"):
+    print("larder: building (once, for about two minutes; log: build.log)", file=sys.stderr, flush=True)
+    with open(os.environ["FAKE_BUILDS"]) as built:
+        built.read()
 if os.environ.get("FAKE_FAILS"):
     sys.exit("larder: no java found; install JDK 17 or later")
 os.makedirs(store, exist_ok=True)
@@ -126,6 +130,17 @@ class ServeTest(unittest.TestCase):
         with mock.patch.dict(os.environ, LARDER_COMMAND="/nowhere"), self.assertRaisesRegex(larder.NoStore, words):
             larder.cache("x", None)
         self.assertFalse(os.path.exists(self.store))
+
+    def test_a_checkout_that_is_built_first_says_so_meanwhile(self):
+        built = os.path.join(self.folder, "built")
+        os.mkfifo(built)
+        with mock.patch.dict(os.environ, FAKE_BUILDS=built):
+            program = subprocess.Popen([sys.executable, "-c", PROGRAM, "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", cwd=HERE)
+
+        self.assertEqual(program.stderr.readline(), "larder: building (once, for about two minutes; log: build.log)\n")
+        with open(built, "w"):
+            pass
+        self.assertEqual(program.communicate()[0], "36\n")
 
     def test_serve_passes_its_options_and_returns_the_store(self):
         found = larder.serve(self.store, until_idle=None, capacity="8g", keep=True, group=None, load=["a=/x", "b=/y"], http=0, verify=False)

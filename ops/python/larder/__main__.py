@@ -53,8 +53,13 @@ def main(words=None):
     except KeyboardInterrupt:
         print(f"larder: {words[0]} was interrupted; the daemon cancels a load that no client waits for; check it with larder ls --all", file=sys.stderr)
         return _INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader has ended
+    except OSError as e:
+        if e.filename is not None:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for Python itself, which writes the rest when it ends
+        if not isinstance(e, BrokenPipeError):  # else the reader has ended
+            print("larder: " + _message("standard output cannot be written", "run the command again where there is room for its output",
+                                        reason=os.strerror(e.errno)), file=sys.stderr)
         return 1
 
 

@@ -130,7 +130,7 @@ class _Connection:
                 return self._parsed(message)
             searched = len(self._received)
             if searched and self._received[0] != b"{"[0]:
-                raise _other_protocol(self.store)
+                raise _other_protocol(self.store, self._socket)
             if searched >= _LONGEST_CONTROL_MESSAGE:
                 raise self._unexpected("it has more than 1 MiB")
             if not self._await_ready(select.POLLIN, limit):
@@ -147,7 +147,7 @@ class _Connection:
 
     def _parsed(self, message):
         if not message.startswith(b"{"):
-            raise _other_protocol(self.store)
+            raise _other_protocol(self.store, self._socket)
         try:
             return json.loads(message.decode())
         except (ValueError, RecursionError) as e:
@@ -220,20 +220,28 @@ def _no_daemon(store, path, cause):
 
 def _silent_remedy(channel):
     """Return the remedy for a daemon that does not answer, by the state of its process."""
+    pid = _daemon_pid(channel)
     try:
-        peer = channel.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-        pid = int.from_bytes(peer[:4], sys.byteorder)
-        with _io_open(f"/proc/{pid}/stat") as file:  # of pid 0, in another namespace, there is none
+        with _io_open(f"/proc/{pid}/stat") as file:  # of pid 0 there is none
             state = file.read().rpartition(")")[2].split()[0]
-    except (OSError, AttributeError, IndexError, UnicodeDecodeError):
+    except (OSError, IndexError, UnicodeDecodeError):
         return "check the daemon's process: it may be stopped or overloaded"
     if state in ("T", "t"):
         return f"the daemon was stopped by a signal; to resume it: kill -CONT {pid}"
     return f"the daemon may be overloaded; to look at its process: top -p {pid}"
 
 
-def _other_protocol(store):
-    return Refused(_message("the daemon speaks another protocol", _USE_ONE_RELEASE, store=store))
+def _other_protocol(store, channel):
+    pid = _daemon_pid(channel)
+    return Refused(_message("the daemon speaks another protocol", _USE_ONE_RELEASE, store=store, **({"pid": pid} if pid else {})))
+
+
+def _daemon_pid(channel):
+    """Return the pid of the daemon; 0 if it is not known, or in another namespace."""
+    try:
+        return int.from_bytes(channel.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)[:4], sys.byteorder)
+    except (OSError, AttributeError):
+        return 0
 
 
 def _error(store, name, found):

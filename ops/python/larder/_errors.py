@@ -61,7 +61,7 @@ def _message(what, remedy, **values):
 
 def _text(what, values, remedy):
     facts = " ".join(f"{key}={value}" for key, value in values.items())
-    facts = _COMMANDS_OF_TERMINALS.sub("?", facts)  # the name of a file may have some
+    facts = re.sub("\n(?!  )", "\n  ", _COMMANDS_OF_TERMINALS.sub("?", facts))  # the name of a file may have some, and lines that look like messages
     return what + (": " + facts if facts else "") + ("; " + remedy if remedy else "")
 
 

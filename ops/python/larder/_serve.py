@@ -18,6 +18,7 @@ from ._store import _has_daemon, _location
 _UNTIL_IDLE = "10m"
 _START_S = 60
 _START_PAUSE_S = 0.05
+_BUILDING = "larder: building ", "larder: waiting for another build "  # minutes, the first time that a checkout is used
 _FLOCK = struct.Struct("hhqqi4x")  # struct flock: type, whence, start, length, pid
 
 
@@ -40,8 +41,17 @@ def serve(store: str | os.PathLike[str] | None = None, *, until_idle: str | None
 def _start_daemon(words, store):
     import subprocess
 
-    done = subprocess.run(_command_line(words, store), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    _require_success(done.returncode, done.stderr.decode("utf-8", "replace"))
+    said = []
+    with subprocess.Popen(_command_line(words, store), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as command:
+        try:
+            for line in command.stderr:
+                said.append(line.decode("utf-8", "replace"))
+                if said[-1].startswith(_BUILDING):
+                    print(said[-1].rstrip(), file=sys.stderr, flush=True)
+        except BaseException:
+            command.kill()
+            raise
+    _require_success(command.returncode, "".join(said))
 
 
 def _served(store):

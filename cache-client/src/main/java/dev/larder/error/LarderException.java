@@ -17,6 +17,8 @@ public class LarderException extends RuntimeException {
     /** Control characters, except for those of a text of several lines. */
     private static final Pattern COMMANDS_OF_TERMINALS = Pattern.compile("[\\p{Cntrl}\\x80-\\x9f&&[^\n\t]]");
 
+    private static final Pattern NEXT_LINE = Pattern.compile("\n(?!  )");
+
     private final int rawCode;
     private final String summary;
     private final LinkedHashMap<String, String> values;
@@ -56,9 +58,11 @@ public class LarderException extends RuntimeException {
                 : message.append("; ").append(remedy).toString();
     }
 
-    /** Returns a fact for people: the name of a file may have characters that terminals obey. */
+    /** Returns a fact for people: the name of a file may have characters that terminals obey, or look like another message in its second line. */
     private static String shown(String value) {
-        return COMMANDS_OF_TERMINALS.matcher(value).replaceAll("?");
+        return NEXT_LINE
+                .matcher(COMMANDS_OF_TERMINALS.matcher(value).replaceAll("?"))
+                .replaceAll("\n  ");
     }
 
     /** Returns the kind of failure. */

@@ -103,7 +103,7 @@ public final class ControlClient {
      * @return nothing where the dataset is resident, and the request does not ask for a new version of it
      */
     public Optional<BuildTurn> create(Request.Create request, ProgressListener listener) {
-        Persistence persistence = new Persistence(request.timeout(), listener);
+        Persistence persistence = new Persistence(request.timeout(), request.name(), listener);
         while (true) {
             Duration left = persistence.timeLeft();
             ControlConnection connection = persistence.connect();
@@ -223,7 +223,7 @@ public final class ControlClient {
     }
 
     private Done await(Request.Wait request, ProgressListener listener) {
-        Persistence persistence = new Persistence(request.timeout(), listener);
+        Persistence persistence = new Persistence(request.timeout(), request.name(), listener);
         while (true) {
             Duration left = persistence.timeLeft();
             ControlConnection connection = persistence.connect();
@@ -242,13 +242,15 @@ public final class ControlClient {
      */
     private final class Persistence {
         private final Duration timeout;
-        private final ProgressListener listener;
         private final Deadline deadline;
+        private final String name;
+        private final ProgressListener listener;
         private final Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
         private boolean wasConnected;
         private boolean hasReported;
 
-        Persistence(Duration timeout, ProgressListener listener) {
+        Persistence(Duration timeout, String name, ProgressListener listener) {
+            this.name = name;
             this.listener = listener;
             this.timeout = Duration.ofNanos(Deadline.nanos(timeout));
             this.deadline = Deadline.after(timeout);
@@ -290,7 +292,7 @@ public final class ControlClient {
                 hasReported = true;
                 String message = "the daemon is gone, waiting for another: store=" + store
                         + "; larder serve --detach starts one";
-                listener.progress(Progress.of(Progress.Phase.WAITING, "", message));
+                listener.progress(Progress.of(Progress.Phase.WAITING, name, message));
             }
             if (!backoff.pause(deadline)) {
                 throw Failure.of(ErrorCode.INTERRUPTED, "interrupted while waiting for a daemon")

@@ -44,6 +44,9 @@ import org.jspecify.annotations.Nullable;
 
 /** One connection to a daemon, for one call at a time. Every step waits at most for the longest silence allowed. */
 final class ControlConnection implements AutoCloseable {
+    /** The reason for an answer of another protocol, which the message has already. */
+    private static final String NOT_JSON = "it does not begin with {";
+
     private static final long RETRY_NANOS = 2_000_000;
 
     private final Path store;
@@ -252,12 +255,18 @@ final class ControlConnection implements AutoCloseable {
         } catch (IOException broken) {
             throw gone(broken);
         } catch (BadMessage e) {
-            throw Failure.of(ErrorCode.REFUSED, "the daemon speaks another protocol")
-                    .with("store", store)
-                    .with("reason", e.getMessage())
-                    .cause(e)
-                    .remedy(Protocol.useOneRelease());
+            throw otherProtocol(e);
         }
+    }
+
+    private LarderException otherProtocol(BadMessage answer) {
+        Failure failure = Failure.of(ErrorCode.REFUSED, "the daemon speaks another protocol")
+                .with("store", store);
+        SilentDaemon.pid(store).ifPresent(pid -> failure.with("pid", pid));
+        if (!NOT_JSON.equals(answer.getMessage())) {
+            failure.with("reason", answer.getMessage());
+        }
+        return failure.cause(answer).remedy(Protocol.useOneRelease());
     }
 
     private void await(int operation, Deadline deadline, String whatIfLate) throws IOException {

@@ -21,7 +21,7 @@ final class SilentDaemon {
 
     /** Returns the remedy, with the daemon's pid where this pid namespace shows it. */
     static String remedy(Path store) {
-        OptionalLong pid = pid(new StoreLayout(store).lock());
+        OptionalLong pid = pid(store);
         if (pid.isEmpty()) {
             return "check the daemon's process: it may be stopped or overloaded";
         }
@@ -30,7 +30,9 @@ final class SilentDaemon {
                 : "the daemon may be overloaded; to look at its process: top -p " + pid.getAsLong();
     }
 
-    private static OptionalLong pid(Path lock) {
+    /** Returns the pid of the daemon, where this pid namespace shows it. */
+    static OptionalLong pid(Path store) {
+        Path lock = new StoreLayout(store).lock();
         try (Stream<String> lines = Files.lines(LOCKS)) {
             Map<String, Object> file = Files.readAttributes(lock, "unix:ino", LinkOption.NOFOLLOW_LINKS);
             String inode = String.valueOf(file.get("ino"));

@@ -64,12 +64,12 @@ class FailureTest {
     }
 
     @Test
-    void charactersThatTerminalsObeyAreNotShown() {
+    void charactersThatTerminalsObeyAreNotShownAndNoLineLooksLikeAMessage() {
         LarderException failure = Failure.of(ErrorCode.BAD_INPUT, "cannot read")
-                .with("file", "a\u001b[31m\r\u009b1mü\nb")
+                .with("file", "a\u001b[31m\r\u009b1mü\nlarder: b")
                 .exception();
 
-        assertThat(failure).hasMessage("cannot read: file=a?[31m??1mü\nb");
-        assertThat(failure.values()).containsEntry("file", "a\u001b[31m\r\u009b1mü\nb");
+        assertThat(failure).hasMessage("cannot read: file=a?[31m??1mü\n  larder: b");
+        assertThat(failure.values()).containsEntry("file", "a\u001b[31m\r\u009b1mü\nlarder: b");
     }
 }

@@ -1,19 +1,27 @@
 package dev.larder.command;
 
 import dev.larder.command.options.SourceConverter;
+import dev.larder.command.output.ByteWriter;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.NearNames;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 import picocli.CommandLine;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IParameterExceptionHandler;
+import picocli.CommandLine.MissingParameterException;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
@@ -22,6 +30,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
 final class FailureReport implements IExecutionExceptionHandler, IParameterExceptionHandler {
     /** What is wrong with a command line without any word. */
     static final String NO_COMMAND = "no command given";
+
+    private static final Path STANDARD_OUTPUT = Path.of("/proc/self/fd/1");
 
     private static final List<String> FIRST_COMMANDS = List.of(
             "  larder serve --detach --load mine=/path/to/data   starts a daemon and loads a folder or a file",
@@ -49,6 +59,7 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
         PrintWriter err = commandLine.getErr();
         String command = commandLine.getCommandSpec().qualifiedName();
         String message = unmatched(wrongUsage)
+                .or(() -> taken(wrongUsage, args))
                 .orElseGet(() -> PLACE.matcher(
                                 String.valueOf(wrongUsage.getMessage()).strip())
                         .replaceFirst(""));
@@ -81,6 +92,24 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
                         : message);
     }
 
+    /** Returns the word that was taken for an option, if the name that is missing may be it. */
+    private static Optional<String> taken(ParameterException wrongUsage, String[] args) {
+        if (!(wrongUsage instanceof MissingParameterException)) {
+            return Optional.empty();
+        }
+        Map<String, OptionSpec> options = wrongUsage.getCommandLine().getCommandSpec().optionsMap();
+        OptionSpec before = null; // whose value a word may be
+        for (String word : args) {
+            OptionSpec option = options.get(word.replaceFirst("=.*", ""));
+            boolean isValue = before != null && before.arity().max() > 0;
+            if (word.startsWith("-") && word.length() > 1 && option == null && !isValue) {
+                return Optional.of("no such option: " + word + "; a name that begins with - stands after --");
+            }
+            before = word.contains("=") ? null : option;
+        }
+        return Optional.empty();
+    }
+
     private static String question(List<String> near) {
         return near.isEmpty() ? "" : "; did you mean " + near.get(0) + "?";
     }
@@ -94,6 +123,27 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
         }
         err.flush();
         return known ? ((LarderException) failure).rawCode() : ErrorCode.UNEXPECTED.number();
+    }
+
+    /** Reports a part of the output that could not be written, and returns the exit code: 0 also if the reader has closed its pipe. */
+    static int ofOutput(ByteWriter out, PrintWriter err) {
+        IOException failure = out.failure();
+        if (failure == null || isPipe(STANDARD_OUTPUT)) { // the message of a closed pipe depends on the locale
+            return 0;
+        }
+        LarderException lost = Failure.of(ErrorCode.UNEXPECTED, "standard output cannot be written")
+                .with("reason", failure.getMessage())
+                .remedy("run the command again where there is room for its output");
+        return report(lost, false, err);
+    }
+
+    private static boolean isPipe(Path descriptor) {
+        try {
+            String target = Files.readSymbolicLink(descriptor).toString();
+            return target.startsWith("pipe:") || target.startsWith("socket:");
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     private static String unexpected(Throwable failure, boolean debug) {

@@ -32,6 +32,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -71,6 +72,8 @@ import picocli.CommandLine.Spec;
         })
 final class Feed implements Callable<Integer> {
     private static final int LEAST_SEATS = 8;
+    private static final Pattern NAME_IN_FRONT =
+            Pattern.compile("^(batch|slots|consumers|patience|timeout)(?: size)?(?= must be )");
 
     @ParentCommand
     LarderCommand larder;
@@ -122,7 +125,7 @@ final class Feed implements Callable<Integer> {
             paramLabel = "A..B",
             defaultValue = "0",
             converter = EpochRange.Converter.class,
-            description = "The epochs from A to B; A.. goes on until it is ended (default: 0).")
+            description = "The epochs from A to B, with B; A.. goes on until it is ended (default: 0).")
     EpochRange epochs;
 
     @Option(
@@ -237,8 +240,15 @@ final class Feed implements Callable<Integer> {
             steps.forEach(builder::transform);
             return builder.build();
         } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
+            throw wrongUsage(e);
         }
+    }
+
+    /** Reports a value that the builders refuse, which name it as the option is called, in front. */
+    private ParameterException wrongUsage(IllegalArgumentException refusal) {
+        String message = String.valueOf(refusal.getMessage());
+        String named = NAME_IN_FRONT.matcher(message).replaceFirst("--$1");
+        return new ParameterException(spec.commandLine(), named, refusal);
     }
 
     /** Takes the rows of an array, or of a column of files where they are to be decoded. */
@@ -281,7 +291,7 @@ final class Feed implements Callable<Integer> {
                     .timeout(timeout);
             return builder.open();
         } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
+            throw wrongUsage(e);
         }
     }
 

@@ -76,10 +76,10 @@ public class LarderCommand implements Runnable {
         if (args.length > 0 && args[0].equals("serve")) {
             Preparation.start();
         }
-        PrintWriter out = utf8(FileDescriptor.out);
-        PrintWriter err = utf8(FileDescriptor.err);
+        ByteWriter out = utf8(FileDescriptor.out);
+        ByteWriter err = utf8(FileDescriptor.err);
         int code = commandLine(args).setOut(out).setErr(err).execute(args);
-        out.flush();
+        code = code == 0 ? FailureReport.ofOutput(out, err) : code;
         err.flush();
         Preparation.awaitEnd();
         System.exit(code);
@@ -158,7 +158,7 @@ public class LarderCommand implements Runnable {
         return spec.commandLine().getErr();
     }
 
-    private static PrintWriter utf8(FileDescriptor descriptor) {
+    private static ByteWriter utf8(FileDescriptor descriptor) {
         return new ByteWriter(new FileOutputStream(descriptor));
     }
 

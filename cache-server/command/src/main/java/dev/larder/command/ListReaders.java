@@ -50,8 +50,12 @@ final class ListReaders implements Callable<Integer> {
                     known.obstacle());
         }
 
+        boolean isMissing() {
+            return obstacle.isPresent() && folder == null;
+        }
+
         String state() {
-            return obstacle.isEmpty() ? "ready" : folder == null ? "missing" : "not usable";
+            return obstacle.isEmpty() ? "ready" : isMissing() ? "missing" : "not usable";
         }
 
         JsonFields fields() {
@@ -78,8 +82,14 @@ final class ListReaders implements Callable<Integer> {
         Table table = Table.of(List.of("KIND", "READER", "STATE", "FILES"));
         rows.forEach(row -> table.row(List.of(row.kind, row.reader, row.state(), row.files)));
         table.lines().forEach(larder.out()::println);
-        for (Row row : rows) {
-            row.obstacle.ifPresent(words -> larder.err().println("larder: " + words));
+        rows.stream()
+                .filter(row -> !row.isMissing())
+                .flatMap(row -> row.obstacle.stream())
+                .forEach(words -> larder.err().println("larder: " + words));
+        if (rows.stream().anyMatch(Row::isMissing)) { // the table has their names
+            larder.err()
+                    .println("larder: readers are missing; install the archive with readers, or put each into a folder of its"
+                            + " kind's name in $LARDER_READERS");
         }
         return 0;
     }

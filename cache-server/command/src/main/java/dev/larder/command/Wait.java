@@ -46,9 +46,8 @@ final class Wait implements Callable<Integer> {
     @Override
     public Integer call() {
         return progress.follow(larder.err(), "wait", display -> {
-            Deadline deadline = Deadline.after(timeout);
             awaitDaemon(Deadline.after(timeout.compareTo(DAEMON_STARTS) < 0 ? timeout : DAEMON_STARTS));
-            display.done(larder.client().awaitEvenIfUnknown(name, deadline.remaining(), display));
+            display.done(larder.client().awaitEvenIfUnknown(name, timeout, display));
         });
     }
 

@@ -270,7 +270,23 @@ class RequestsTest {
         Answer answer = daemon.ask("wait", "nobody-loads-this", "--timeout", "200ms");
 
         assertThat(answer.code()).isEqualTo(9);
-        assertThat(answer.err()).contains("nobody-loads-this");
+        assertThat(answer.err()).contains("nobody-loads-this", "timeoutMs=200");
+    }
+
+    @Test
+    void waitingGoesOnWithAnotherDaemonAndNamesTheEndOfTheFirst() throws Exception {
+        try (CommandProcess first = CommandProcess.serve();
+                CommandProcess waiting = CommandProcess.onStore(first.store(), "wait", "v", "--timeout", "90s")) {
+            waiting.awaitErr("waiting");
+            first.kill();
+
+            waiting.awaitErr("the daemon is gone, waiting for another: store=" + first.store());
+
+            String source = "v=" + Samples.vector(folder, "v", 5000);
+            try (CommandProcess second = CommandProcess.serveOn(first.store(), "--load", source)) {
+                assertThat(waiting.exitCode()).as(second.err()).isZero();
+            }
+        }
     }
 
     @Test

@@ -157,6 +157,27 @@ class ShowTest {
         assertThat(daemon.ask("show", "d/long", "--rows", "x").code()).isEqualTo(2);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"500", "500:501", "501:", "-501"})
+    void rowsThatAreNotThereAreRefusedWithTheirNumber(String rows) {
+        Answer answer = daemon.ask("show", "d/long", "--rows=" + rows);
+
+        assertThat(answer.code()).isEqualTo(2);
+        assertThat(answer.out()).isEmpty();
+        assertThat(answer.err()).startsWith("larder: there are no such rows: rows=" + rows + " count=500; ");
+    }
+
+    @Test
+    void anImageThatCannotBeWrittenEndsWithOneLine() {
+        try (CommandProcess show = CommandProcess.onStore(daemon.store(), "show", "d/img", "--png", "/nope/x.png")) {
+            assertThat(show.exitCode()).isEqualTo(6);
+            assertThat(show.err().lines())
+                    .singleElement()
+                    .asString()
+                    .startsWith("larder: cannot write the image: file=/nope/x.png reason=/nope/x.png does not exist; ");
+        }
+    }
+
     @Test
     void jsonKeepsWhatEveryKindMeans() {
         assertThat(json("st").getAsJsonArray("values").get(1))

@@ -55,6 +55,8 @@ class UsageTest {
                 "load ../.. | a source is NAME=PATH, not '../..'; give it a name: NAME=../..; see larder load --help",
                 "register https://u:p@h/my%20set/ | a source is NAME=PATH, not 'https://h/my%20set/'; give it a name:"
                         + " my_20set=https://h/my%20set/; see larder register --help",
+                "evict -x | no such option: -x; a name that begins with - stands after --; see larder evict --help",
+                "show --rows -5: | missing required parameter: 'NAME'; see larder show --help",
                 "help lod | no such command: lod; did you mean load?; see larder --help",
             })
     void whatIsMeantIsProposed(String line, String message) {
@@ -73,6 +75,28 @@ class UsageTest {
                 .startsWith("larder: no command given; see larder --help\n  larder serve --detach --load ");
         assertThat(answer.err().lines().skip(1).flatMap(line -> CommandWords.complaints(line).stream()))
                 .isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "exec \"$@\" > /dev/full | 1 | No space left on device",
+                "exec \"$@\" >&- | 1 | Bad file descriptor",
+                "exec > >(:); wait $!; exec \"$@\" | 0 | ''",
+            })
+    void outputThatCannotBeWrittenEndsWith1AndAClosedPipeQuietly(String script, int code, String reason) {
+        List<String> starter = List.of("bash", "-c", script, "bash");
+
+        try (CommandProcess help = CommandProcess.by(starter, LeavesNothingBehind.newStore(), "help")) {
+            assertThat(help.exitCode()).isEqualTo(code);
+            assertThat(help.err())
+                    .isEqualTo(
+                            code == 0
+                                    ? ""
+                                    : "larder: standard output cannot be written: reason=" + reason
+                                            + "; run the command again where there is room for its output\n");
+        }
     }
 
     @Test

@@ -14,6 +14,7 @@ import dev.larder.server.ingest.Upload;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.version.PublishedVersion;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -57,6 +58,11 @@ final class BuildQueue {
         private volatile Runnable unfollow = () -> {};
         private volatile boolean sourceTried;
 
+        /** A client has one look at least, however short its time is. */
+        private volatile boolean hasLooked;
+
+        private volatile boolean isOver;
+
         Turn(Request.Create request, Reply reply) {
             this.request = request;
             this.reply = reply;
@@ -69,10 +75,16 @@ final class BuildQueue {
             }
             try {
                 take();
+            } catch (CancellationException e) { // it waited for room until its time was over, or its client left
+                expireBecause(expired("there was no room for the dataset in time"));
             } catch (RuntimeException | Error e) {
                 if (settle()) {
                     reply.problem(e);
                 }
+            }
+            hasLooked = true;
+            if (isOver) {
+                expire();
             }
         }
 
@@ -93,7 +105,7 @@ final class BuildQueue {
             }
             access.requireMayChange(reply.peer(), request.name(), "create");
             Optional<Upload> upload =
-                    loadService.tryStartUpload(request, Access.publisher(reply.peer()), () -> !settled.get());
+                    loadService.tryStartUpload(request, Access.publisher(reply.peer()), () -> !settled.get() && !isOver);
             if (upload.isPresent()) {
                 begin(upload.get());
                 return;
@@ -167,10 +179,17 @@ final class BuildQueue {
         }
 
         void expire() {
-            expireBecause(Failure.of(ErrorCode.DEADLINE, "another process is still building the dataset")
+            isOver = true;
+            if (hasLooked) {
+                expireBecause(expired("another process is still building the dataset"));
+            }
+        }
+
+        private LarderException expired(String summary) {
+            return Failure.of(ErrorCode.DEADLINE, summary)
                     .with("dataset", request.name())
                     .with("timeoutMs", request.timeout().toMillis())
-                    .remedy("wait longer with --timeout, or check larder ls --all"));
+                    .remedy("wait longer with --timeout, or check larder ls --all");
         }
 
         private void expireBecause(LarderException reason) {

@@ -7,6 +7,7 @@ import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.control.BuildTurn;
 import dev.larder.internal.protocol.Request;
 import dev.larder.internal.protocol.Retention;
 import java.lang.management.ManagementFactory;
@@ -59,6 +60,23 @@ class ExpiredWaitsTest {
         Request.Create request = new Request.Create("d", SHORT, 0, false, Retention.NORMAL);
 
         requireForgotten(() -> served.control().create(request, progress -> {}));
+    }
+
+    @Test
+    void whoHasNoTimeToWaitGetsATurnThatIsFreeAndNoOther() {
+        for (int i = 0; i < FEW; i++) {
+            String name = "free" + i;
+            Request.Create request = new Request.Create(name, Duration.ZERO, 0, false, Retention.NORMAL);
+
+            try (BuildTurn turn =
+                    served.control().create(request, progress -> {}).orElseThrow()) {
+                assertThatThrownBy(() -> served.control().create(request, progress -> {}))
+                        .isInstanceOf(LarderException.class)
+                        .hasMessageStartingWith(
+                                "another process is still building the dataset: dataset=" + name + " timeoutMs=0; ");
+                assertThat(turn).isNotNull();
+            }
+        }
     }
 
     @Test

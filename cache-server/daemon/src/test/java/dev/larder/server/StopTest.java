@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.control.ProgressListener;
+import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.protocol.Progress;
 import dev.larder.server.store.CleanUp;
+import dev.larder.server.store.Store;
 import dev.larder.testing.BusyMachine;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.TinyTmpfs;
@@ -17,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -173,6 +176,17 @@ class StopTest {
         assertThat(child.awaitLine(DaemonProgram.STOPPED)).isEqualTo(DaemonProgram.STOPPED);
         assertThat(child.awaitExit()).isZero();
         assertThat(served.root()).doesNotExist();
+    }
+
+    @Test
+    void aLinkIsRefusedAndItsTargetNotTouched(@TempDir Path folder) throws IOException {
+        Path target = Files.createDirectory(folder.resolve("target"));
+        Path link = Files.createSymbolicLink(folder.resolve("link"), target);
+
+        assertThatThrownBy(() -> Store.open(new StoreLayout(link), OptionalLong.empty(), Optional.empty()))
+                .isInstanceOf(LarderException.class)
+                .hasMessageStartingWith("the store is a link: store=" + link + " target=" + target);
+        assertThat(target).isEmptyDirectory();
     }
 
     @Test

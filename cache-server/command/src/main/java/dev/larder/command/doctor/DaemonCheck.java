@@ -19,7 +19,8 @@ final class DaemonCheck implements Check {
                 Finding.problem(
                         name(),
                         "it holds the lock but does not answer: reason=" + answer.version(),
-                        "larder stop --keep, or kill -9 its process and run larder serve, which takes its data over");
+                        answer.remedy()
+                                + "; if that does not help, kill -9 its process and run larder serve, which takes its data over");
             case HANGING ->
                 Finding.problem(
                         name(),

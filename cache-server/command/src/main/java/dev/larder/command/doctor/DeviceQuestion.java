@@ -41,6 +41,7 @@ public record DeviceQuestion(List<String> command, Duration patience) {
                         "-Xmx128m",
                         "-XX:-CreateCoredumpOnCrash",
                         "-XX:ErrorFile=/dev/null",
+                        "-XX:-UsePerfData",
                         "-cp",
                         System.getProperty("java.class.path"),
                         MAIN_CLASS,

@@ -47,7 +47,8 @@ public final class Examination {
         try {
             return check.look(machine);
         } catch (LarderException e) {
-            return Finding.problem(check.name(), String.valueOf(e.getMessage()), "see the message");
+            return Finding.problem(
+                    check.name(), Finding.facts(e), e.remedy().isEmpty() ? "see the message" : e.remedy());
         } catch (RuntimeException e) {
             return Finding.warning(
                     check.name(), "cannot be determined: exception=" + e, "run larder doctor --debug, and report this");

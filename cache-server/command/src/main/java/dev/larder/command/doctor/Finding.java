@@ -1,6 +1,7 @@
 package dev.larder.command.doctor;
 
 import dev.larder.command.output.JsonFields;
+import dev.larder.error.LarderException;
 import java.util.Locale;
 
 /**
@@ -24,6 +25,12 @@ public record Finding(String check, Severity severity, String found, String reme
                 .with("severity", severityWord())
                 .with("found", found)
                 .with("remedy", remedy);
+    }
+
+    /** Returns the message of a failure without its remedy, which a finding has apart. */
+    static String facts(LarderException failure) {
+        return String.valueOf(
+                new LarderException(failure.rawCode(), failure.summary(), failure.values(), "", null).getMessage());
     }
 
     static Finding ok(String check, String found) {

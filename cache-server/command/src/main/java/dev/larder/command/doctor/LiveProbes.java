@@ -77,8 +77,8 @@ public final class LiveProbes implements Probes {
         try {
             String version = client(store).info().version();
             return isAnswering(store)
-                    ? new DaemonAnswer(DaemonAnswer.State.RUNNING, version)
-                    : new DaemonAnswer(DaemonAnswer.State.HANGING, hanging(store));
+                    ? new DaemonAnswer(DaemonAnswer.State.RUNNING, version, "")
+                    : new DaemonAnswer(DaemonAnswer.State.HANGING, hanging(store), "");
         } catch (LarderException e) {
             if (e.code() != ErrorCode.NO_DAEMON && e.code() != ErrorCode.DEADLINE) {
                 throw e;
@@ -88,7 +88,9 @@ public final class LiveProbes implements Probes {
                             .filter(report -> report.state() == State.LIVE)
                             .isPresent();
             return new DaemonAnswer(
-                    isAlive ? DaemonAnswer.State.SILENT : DaemonAnswer.State.NONE, String.valueOf(e.getMessage()));
+                    isAlive ? DaemonAnswer.State.SILENT : DaemonAnswer.State.NONE,
+                    Finding.facts(e),
+                    e.code() == ErrorCode.DEADLINE ? e.remedy() : "it may be starting or stopping");
         }
     }
 

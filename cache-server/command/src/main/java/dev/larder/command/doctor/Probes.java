@@ -71,8 +71,9 @@ public interface Probes {
      *
      * @param state whether there is one
      * @param version its release, or the reason; with the stack traces of its threads if it hangs
+     * @param remedy the advice for a daemon that is silent
      */
-    record DaemonAnswer(State state, String version) {
+    record DaemonAnswer(State state, String version, String remedy) {
         /** Whether there is a daemon. */
         public enum State {
             NONE,

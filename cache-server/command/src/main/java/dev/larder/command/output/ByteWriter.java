@@ -5,15 +5,26 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /** Writes texts in UTF-8, and bytes as they are: what programs print need not be UTF-8. Closes nothing. */
 public final class ByteWriter extends PrintWriter {
-    private final OutputStream stream;
+    private final Kept stream;
 
     /** Writes to a stream that keeps nothing back. */
     public ByteWriter(OutputStream stream) {
+        this(new Kept(stream));
+    }
+
+    private ByteWriter(Kept stream) {
         super(stream, true, StandardCharsets.UTF_8);
         this.stream = stream;
+    }
+
+    /** Flushes, and returns why a part is lost; null if everything was written. */
+    public @Nullable IOException failure() {
+        flush();
+        return stream.failure;
     }
 
     /** Writes bytes at once, after the texts before them; a writer of another class gets them as a text. */
@@ -31,6 +42,31 @@ public final class ByteWriter extends PrintWriter {
             bytes.writeTo(stream);
         } catch (IOException e) {
             setError();
+        }
+    }
+
+    /** Keeps the first failure of a stream: a writer drops it. */
+    private static final class Kept extends OutputStream {
+        private final OutputStream stream;
+        private volatile @Nullable IOException failure;
+
+        Kept(OutputStream stream) {
+            this.stream = stream;
+        }
+
+        @Override
+        public void write(int value) throws IOException {
+            write(new byte[] {(byte) value}, 0, 1);
+        }
+
+        @Override
+        public void write(byte[] bytes, int offset, int length) throws IOException {
+            try {
+                stream.write(bytes, offset, length);
+            } catch (IOException e) {
+                failure = failure == null ? e : failure;
+                throw e;
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ import dev.larder.npy.Kind;
 import java.awt.image.BufferedImage;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.function.DoubleUnaryOperator;
@@ -51,9 +52,10 @@ public final class Picture {
     /** Returns a PNG file of some images of a grid, or of a heat map as far as it has so many pixels a side. */
     public static byte[] png(Cells cells, long firstRow, long rows, int mostPixels) throws IOException {
         requireNumbers(cells);
+        int shown = (int) Math.min(Integer.MAX_VALUE, rows);
         ByteArrayOutputStream png = new ByteArrayOutputStream();
         ImageIO.setUseCache(false); // which would be files in the temporary folder
-        if (!ImageIO.write(new Picture(cells, firstRow, (int) rows, mostPixels).draw(), "png", png)) {
+        if (!ImageIO.write(new Picture(cells, firstRow, shown, mostPixels).draw(), "png", png)) {
             throw new IOException("no writer for PNG");
         }
         return png.toByteArray();
@@ -61,13 +63,8 @@ public final class Picture {
 
     /** Draws some rows, or of what has a histogram all of it, and writes a PNG file. */
     public static void write(Cells cells, long firstRow, long rows, Path file) {
-        requireNumbers(cells);
-        BufferedImage image =
-                new Picture(cells, firstRow, (int) Math.min(Integer.MAX_VALUE, rows), MOST_PIXELS_A_SIDE).draw();
         try {
-            if (!ImageIO.write(image, "png", file.toFile())) {
-                throw new IOException("no writer for PNG");
-            }
+            Files.write(file, png(cells, firstRow, rows, MOST_PIXELS_A_SIDE)); // ImageIO prints the stack trace if it cannot open a file
         } catch (IOException e) {
             throw cannotWrite(file, e);
         }

@@ -1,5 +1,7 @@
 package dev.larder.command.show;
 
+import dev.larder.error.ErrorCode;
+import dev.larder.internal.error.Failure;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -19,10 +21,24 @@ public record RowRange(String text) {
         }
     }
 
-    /** Returns the first row of so many. */
+    /**
+     * Returns the first row of so many.
+     *
+     * @throws dev.larder.error.LarderException USAGE if it begins after the last row, or is one row that there is not
+     */
     public long first(long rows) {
-        String from = matched().group(1);
-        return from == null ? 0 : clamp(Long.parseLong(from), rows);
+        Matcher form = matched();
+        String from = form.group(1);
+        long row = from == null ? 0 : Long.parseLong(from);
+        boolean isAfterAll = row > 0 && row >= rows;
+        boolean isBeforeAll = form.group(2) == null && row + rows < 0;
+        if (isAfterAll || isBeforeAll) {
+            throw Failure.of(ErrorCode.USAGE, "there are no such rows")
+                    .with("rows", text)
+                    .with("count", rows)
+                    .remedy("rows are counted from 0, or from the end with a minus sign");
+        }
+        return clamp(row, rows);
     }
 
     /** Returns the row after the last one, of so many. */

@@ -233,13 +233,13 @@ class ExaminationTest {
     @ParameterizedTest
     @CsvSource({
         "NONE, , INFO, none at the store, larder serve",
-        "SILENT, deadline passed, PROBLEM, deadline passed, larder stop",
+        "SILENT, deadline passed, PROBLEM, deadline passed, kill -CONT 7; if that does not help, kill -9",
         "HANGING, at Files.exists, PROBLEM, at Files.exists, kill -9",
         "RUNNING, 0.0.1, WARNING, version=0.0.1, larder stop --keep"
     })
     void aDaemonThatIsAbsentSilentOrOfAnotherReleaseIsTold(
             DaemonAnswer.State state, String version, Severity severity, String found, String remedy) {
-        fake.daemon = new DaemonAnswer(state, String.valueOf(version));
+        fake.daemon = new DaemonAnswer(state, String.valueOf(version), "kill -CONT 7");
 
         requireFound("daemon", severity, found, remedy);
     }

@@ -33,7 +33,7 @@ final class FakeMachine implements Probes {
     FileSystemSpace space = new FileSystemSpace(16 * GIB, 12 * GIB, 4_000_000, 3_900_000);
     List<StoreReport> leftovers = List.of();
     DeviceAnswer devices = DeviceAnswer.listed(List.of("opencl:0 H200"));
-    DaemonAnswer daemon = new DaemonAnswer(DaemonAnswer.State.RUNNING, ReleaseVersion.text());
+    DaemonAnswer daemon = new DaemonAnswer(DaemonAnswer.State.RUNNING, ReleaseVersion.text(), "");
     long uid = 1000;
     boolean givesHugePages;
     long refusedHugeBytes;

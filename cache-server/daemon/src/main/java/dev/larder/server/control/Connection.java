@@ -213,7 +213,10 @@ final class Connection implements ActiveCall.Caller {
         boolean isAnswered = false;
         ActiveCall current = call;
         if (unsent != null) {
-            deadlineNanos = System.nanoTime() + settings.stallTimeout().toNanos();
+            boolean isInAnswer = wasBlocked && stage == Stage.WORKING && isAnswered();
+            if (!isInAnswer) { // else one who reads slowly could hold the turn of a list for as long as it likes
+                deadlineNanos = System.nanoTime() + settings.stallTimeout().toNanos();
+            }
         } else if (stage == Stage.WORKING && current != null && current.isDrained()) {
             call = null;
             current.sent();

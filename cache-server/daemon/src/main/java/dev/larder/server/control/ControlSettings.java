@@ -13,7 +13,7 @@ import java.time.Duration;
  * @param callTimeout how long a client may take from connecting, or from the first byte of a message, to the end of the message
  * @param idleTimeout how long a connection may stay open without a call
  * @param heartbeat how often a waiting client hears from us; it gives up after some ten seconds without
- * @param stallTimeout how long a client may refuse to read its answer
+ * @param stallTimeout how long a client may take to read its answer, or refuse to read anything else
  * @param closeTimeout how long a close waits for answers to leave
  */
 public record ControlSettings(

@@ -3,6 +3,7 @@ package dev.larder.server.ingest;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.server.source.Refusal;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.space.MemoryNodes;
 import java.util.ArrayDeque;
@@ -148,8 +149,10 @@ final class Copier implements AutoCloseable {
             }
         }
         if (bad.size() > 1 && bad.containsValue(first)) {
-            String messages =
-                    bad.keySet().stream().limit(MOST_NAMED).map("\n  "::concat).collect(Collectors.joining());
+            String messages = bad.values().stream()
+                    .limit(MOST_NAMED)
+                    .map(refusal -> "\n  " + Refusal.entry(refusal))
+                    .collect(Collectors.joining());
             return Failure.of(ErrorCode.BAD_INPUT, "cannot copy sources")
                     .with("badFiles", bad.size() + messages)
                     .cause(first)

@@ -110,7 +110,7 @@ public final class Refusal {
         }
         StringBuilder lines = new StringBuilder();
         int listed = refusals.size() <= MOST_LISTED ? refusals.size() : FIRST_LISTED;
-        refusals.subList(0, listed).forEach(refusal -> lines.append("\n  ").append(refusal.getMessage()));
+        refusals.subList(0, listed).forEach(refusal -> lines.append("\n  ").append(entry(refusal)));
         if (listed < refusals.size()) {
             lines.append("\n  and ").append(refusals.size() - listed).append(" more");
         }
@@ -120,6 +120,11 @@ public final class Refusal {
                 .with("badFiles", refusals.size() + lines.toString())
                 .cause(refusals.get(0))
                 .exception();
+    }
+
+    /** Returns the message of a failure as an entry of a list, whose further lines do not look like entries. */
+    public static String entry(LarderException failure) {
+        return String.valueOf(failure.getMessage()).replace("\n", "\n    ");
     }
 
     /** Returns the message of a failure, or words for its class if it has none. */

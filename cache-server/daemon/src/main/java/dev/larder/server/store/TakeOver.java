@@ -32,6 +32,7 @@ final class TakeOver {
     /** Makes the folder and takes its lock; once more where a daemon that is stopping removed the folder in between. */
     static StoreLock takeLock(Posix posix, StoreLayout layout) throws IOException {
         for (int attempt = 1; ; attempt++) {
+            requireNoLink(layout.root());
             Files.createDirectories(layout.root(), folderMode());
             StoreLocation.requireOwn(layout.root());
             requireStoreOrEmpty(layout);
@@ -104,6 +105,16 @@ final class TakeOver {
             }
         });
         return sum[0];
+    }
+
+    /** Refuses a link before anything is made behind it: whoever owns it can let it lead elsewhere. */
+    private static void requireNoLink(Path root) throws IOException {
+        if (Files.isSymbolicLink(root)) {
+            throw Failure.of(ErrorCode.REFUSED, "the store is a link")
+                    .with("store", root)
+                    .with("target", Files.readSymbolicLink(root))
+                    .remedy("name the folder that it leads to with --store");
+        }
     }
 
     /** Refuses a folder that holds something else: stopping would not know what of it is ours. */

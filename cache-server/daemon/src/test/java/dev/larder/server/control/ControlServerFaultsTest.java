@@ -340,6 +340,26 @@ class ControlServerFaultsTest {
     }
 
     @Test
+    void aClientThatReadsAListSlowlyIsDroppedToo() throws Exception {
+        start(64, LONG, Duration.ofSeconds(2));
+        int all = 1_000_000;
+        CountDownLatch left = new CountDownLatch(1);
+        handler.on((request, reply) -> {
+            reply.onSent(left::countDown);
+            reply.answer(new Response.ArrayRows(Collections.nCopies(all, ControlServerTest.row(1))));
+        });
+
+        int rows = 0;
+        try (RawClient slow = client().send(new Request.ListArrays("", false))) {
+            while (slow.receive() instanceof Response.ArrayRows some) { // each message is some progress
+                rows += some.arrays().size();
+                left.await(10, TimeUnit.MILLISECONDS);
+            }
+        }
+        assertThat(rows).isBetween(1, all - 1);
+    }
+
+    @Test
     void whoConnectsIsKnown() throws IOException {
         start(64, LONG, LONG);
         Path socket = store.resolve("other");

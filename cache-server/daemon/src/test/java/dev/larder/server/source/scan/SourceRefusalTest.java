@@ -135,6 +135,19 @@ class SourceRefusalTest {
     }
 
     @Test
+    void theNameOfAFileCannotLookLikeAnotherEntryOfTheList() {
+        SourceFiles.write(folder.resolve("a\n  cannot read.npy"), new byte[3]);
+        SourceFiles.write(folder.resolve("b.npy"), new byte[3]);
+
+        List<String> lines =
+                String.valueOf(refusal(folder).getMessage()).lines().toList();
+
+        assertThat(lines).hasSize(4);
+        assertThat(lines.get(2)).startsWith("      cannot read.npy offset=3");
+        assertThat(lines.get(3)).startsWith("  cannot read npy header: file=" + folder.resolve("b.npy"));
+    }
+
+    @Test
     void twoSourcesOfOneNameAreRefused() {
         SourceFiles.write(folder.resolve("x-idx1-ubyte"), SourceFiles.idx(8, 1, 2));
         SourceFiles.write(folder.resolve("x-idx1-ubyte.gz"), SourceFiles.gzip(SourceFiles.idx(8, 1, 2)));
