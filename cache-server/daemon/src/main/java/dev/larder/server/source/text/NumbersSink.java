@@ -224,7 +224,7 @@ public final class NumbersSink implements CellSink {
             }
         }
 
-        /** Ends the texts, all of which are missing values. */
+        /** Drops the texts, because they are all missing values. */
         private void startNumbers() {
             close();
             texts = null;
