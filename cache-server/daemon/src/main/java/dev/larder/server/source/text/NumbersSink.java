@@ -137,6 +137,7 @@ public final class NumbersSink implements CellSink {
             }
             matrix.add(block.position(0).limit(length * group.size()));
         }
+        group.forEach(Column::close);
         return matrix.array(name, dtype, rows, group.size());
     }
 
