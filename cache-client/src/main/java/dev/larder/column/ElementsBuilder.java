@@ -24,7 +24,7 @@ public final class ElementsBuilder implements AutoCloseable {
         bytes.append(elements);
     }
 
-    /** Replaces every element of an array whose elements all have eight bytes. */
+    /** Replaces every element of an array of eight-byte elements. */
     public void replaceAll(LongUnaryOperator change) {
         for (long at = 0; at < bytes.byteSize(); at += Long.BYTES) {
             bytes.putLong(at, change.applyAsLong(bytes.longAt(at)));
@@ -36,7 +36,7 @@ public final class ElementsBuilder implements AutoCloseable {
         return ColumnArray.of(name, ColumnPart.NONE, dtype, bytes, shape);
     }
 
-    /** Gives the memory back, that of the array too. Idempotent. */
+    /** Frees the memory of this builder and of its array. Idempotent. */
     @Override
     public void close() {
         bytes.close();

@@ -19,7 +19,7 @@ final class NativeBytes implements AutoCloseable {
     private static final int PIECE_BYTES = 1 << PIECE_SHIFT;
     private static final int PIECE_MASK = PIECE_BYTES - 1;
 
-    /** Step in which memory that was read for the last time is freed: less than a piece, as hundreds of columns may be read side by side. */
+    /** Bytes to free in one step after their last read: less than a piece, as hundreds of columns may be read side by side. */
     private static final int FREED_BYTES = 64 << 10;
 
     private final ColumnMemory memory;

@@ -33,7 +33,7 @@ final class Cell {
         isString = string;
     }
 
-    /** Returns the line on which its row begins, from 1. */
+    /** Returns the number of the first line of its row, from 1. */
     long line() {
         return line;
     }
@@ -76,7 +76,7 @@ final class Cell {
                 + "'";
     }
 
-    /** Returns the refusal of the line on which its row begins. */
+    /** Returns the refusal of its row, with the number of the first line. */
     LarderException refusal(String reason, String remedy) {
         return Refusal.atLine(file, line, reason, remedy);
     }

@@ -8,8 +8,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Says which columns of a table become which arrays: adjacent ones whose names differ only in a number that counts up
- * ({@code pixel0, pixel1, …}) are one matrix, every other one is an array of its own.
+ * Groups the columns of a table into arrays: adjacent columns with names that differ only in a number that counts up
+ * ({@code pixel0, pixel1, …}) are one matrix, every other column is an array.
  */
 final class ColumnGroups {
     private static final Pattern NUMBERED =

@@ -111,7 +111,8 @@ final class NumberText {
                 break;
             }
         }
-        if (at - first == (point < 0 ? 0 : 1)) {
+        int count = at - first - (point < 0 ? 0 : 1);
+        if (count == 0) {
             return readWord();
         }
         int exponent = point < 0 ? 0 : point + 1 - at;
@@ -123,7 +124,7 @@ final class NumberText {
             }
             exponent += read;
         }
-        if (at - first > LONG_DIGITS && significantDigits(first, at) > LONG_DIGITS) {
+        if (count > LONG_DIGITS && significantDigits(first, at) > LONG_DIGITS) {
             return readLong();
         } else if (isWhole && (!isNegative || digits >= 0 || digits == Long.MIN_VALUE)) {
             integer = isNegative ? -digits : digits;

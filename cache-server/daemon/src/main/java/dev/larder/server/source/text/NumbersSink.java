@@ -137,6 +137,7 @@ public final class NumbersSink implements CellSink {
             }
             matrix.add(block.position(0).limit(length * group.size()));
         }
+        group.forEach(Column::close);
         return matrix.array(name, dtype, rows, group.size());
     }
 
@@ -224,7 +225,7 @@ public final class NumbersSink implements CellSink {
             }
         }
 
-        /** Ends the texts, all of which are missing values. */
+        /** Drops the texts, because they are all missing values. */
         private void startNumbers() {
             close();
             texts = null;

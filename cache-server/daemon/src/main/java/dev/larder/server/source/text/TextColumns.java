@@ -18,8 +18,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes columns of texts, or indices, of the columns of a text file. A row without a cell has the empty text there; an index needs a cell in each row,
- * which leads to the row's number.
+ * Makes columns of texts, or indices, of the columns of a text file. A row without a cell has the empty text there. An index maps the cell of each row to
+ * the number of the row, and needs one in each.
  */
 public final class TextColumns implements CellSink {
     /** A missing cell costs 8 bytes, though the file has nothing for it: so their number is limited by that of the others. */

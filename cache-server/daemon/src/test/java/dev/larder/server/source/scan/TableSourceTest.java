@@ -376,6 +376,17 @@ class TableSourceTest {
         source.arrays().forEach(SourceArray::release);
     }
 
+    @Test
+    void memoryOfTheColumnsOfAMatrixIsFreedWithIt() {
+        Path file = write("t.csv", "x0,x1,n\n1,2,\n3,4,x\n");
+        List<Long> allocated = new ArrayList<>();
+        ScannedSource source = ScannedSource.scan("set", file, SourceOptions.none(), countingInto(allocated));
+
+        source.arrays().forEach(SourceArray::release);
+
+        assertThat(allocated.stream().mapToLong(bytes -> bytes).sum()).isZero();
+    }
+
     private static ScanSettings countingInto(List<Long> allocated) {
         ColumnMemory memory = new ColumnMemory() {
             @Override
@@ -389,6 +400,7 @@ class TableSourceTest {
 
             @Override
             public void free(long address, long byteSize, long populatedBytes) {
+                allocated.add(-byteSize);
                 ColumnMemory.anonymous().free(address, byteSize, populatedBytes);
             }
         };
