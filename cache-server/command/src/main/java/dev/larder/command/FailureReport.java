@@ -97,7 +97,8 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
         if (!(wrongUsage instanceof MissingParameterException)) {
             return Optional.empty();
         }
-        Map<String, OptionSpec> options = wrongUsage.getCommandLine().getCommandSpec().optionsMap();
+        Map<String, OptionSpec> options =
+                wrongUsage.getCommandLine().getCommandSpec().optionsMap();
         OptionSpec before = null; // a word may be its value
         for (String word : args) {
             OptionSpec option = options.get(word.replaceFirst("=.*", ""));
