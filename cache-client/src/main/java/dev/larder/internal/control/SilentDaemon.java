@@ -30,7 +30,7 @@ final class SilentDaemon {
                 : "the daemon may be overloaded; to look at its process: top -p " + pid.getAsLong();
     }
 
-    /** Returns the pid of the daemon, where this pid namespace shows it. */
+    /** Returns the pid of the daemon, if this pid namespace shows it. */
     static OptionalLong pid(Path store) {
         Path lock = new StoreLayout(store).lock();
         try (Stream<String> lines = Files.lines(LOCKS)) {

@@ -97,8 +97,9 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
         if (!(wrongUsage instanceof MissingParameterException)) {
             return Optional.empty();
         }
-        Map<String, OptionSpec> options = wrongUsage.getCommandLine().getCommandSpec().optionsMap();
-        OptionSpec before = null; // whose value a word may be
+        Map<String, OptionSpec> options =
+                wrongUsage.getCommandLine().getCommandSpec().optionsMap();
+        OptionSpec before = null; // a word may be its value
         for (String word : args) {
             OptionSpec option = options.get(word.replaceFirst("=.*", ""));
             boolean isValue = before != null && before.arity().max() > 0;

@@ -88,8 +88,9 @@ final class ListReaders implements Callable<Integer> {
                 .forEach(words -> larder.err().println("larder: " + words));
         if (rows.stream().anyMatch(Row::isMissing)) { // the table has their names
             larder.err()
-                    .println("larder: readers are missing; install the archive with readers, or put each into a folder of its"
-                            + " kind's name in $LARDER_READERS");
+                    .println(
+                            "larder: readers are missing; install the archive with readers, or put each into a folder of its"
+                                    + " kind's name in $LARDER_READERS");
         }
         return 0;
     }

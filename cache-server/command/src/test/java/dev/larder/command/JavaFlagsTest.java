@@ -36,7 +36,8 @@ class JavaFlagsTest {
         for (String part : new String[] {"command/src/main", "daemon/src/main"}) {
             try (Stream<Path> files = Files.walk(Path.of("..", part))) {
                 for (Path file : files.filter(Files::isRegularFile).toList()) {
-                    if (file.toString().endsWith(".java") && Files.readString(file).contains("\"-XX:+UseSerialGC\"")) {
+                    if (file.toString().endsWith(".java")
+                            && Files.readString(file).contains("\"-XX:+UseSerialGC\"")) {
                         starters.add(file);
                     }
                 }

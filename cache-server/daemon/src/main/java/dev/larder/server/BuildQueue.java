@@ -104,8 +104,8 @@ final class BuildQueue {
                 return;
             }
             access.requireMayChange(reply.peer(), request.name(), "create");
-            Optional<Upload> upload =
-                    loadService.tryStartUpload(request, Access.publisher(reply.peer()), () -> !settled.get() && !isOver);
+            Optional<Upload> upload = loadService.tryStartUpload(
+                    request, Access.publisher(reply.peer()), () -> !settled.get() && !isOver);
             if (upload.isPresent()) {
                 begin(upload.get());
                 return;

@@ -64,7 +64,8 @@ public final class Picture {
     /** Draws some rows, or of what has a histogram all of it, and writes a PNG file. */
     public static void write(Cells cells, long firstRow, long rows, Path file) {
         try {
-            Files.write(file, png(cells, firstRow, rows, MOST_PIXELS_A_SIDE)); // ImageIO prints the stack trace if it cannot open a file
+            // ImageIO would print a stack trace if it cannot open the file
+            Files.write(file, png(cells, firstRow, rows, MOST_PIXELS_A_SIDE));
         } catch (IOException e) {
             throw cannotWrite(file, e);
         }

@@ -122,7 +122,7 @@ public final class Refusal {
                 .exception();
     }
 
-    /** Returns the message of a failure as an entry of a list, whose further lines do not look like entries. */
+    /** Returns the message of a failure as an entry of a list; its further lines do not look like entries. */
     public static String entry(LarderException failure) {
         return String.valueOf(failure.getMessage()).replace("\n", "\n    ");
     }

@@ -107,7 +107,7 @@ final class TakeOver {
         return sum[0];
     }
 
-    /** Refuses a link before anything is made behind it: whoever owns it can let it lead elsewhere. */
+    /** Refuses a link before anything is made behind it: its owner can let it lead elsewhere. */
     private static void requireNoLink(Path root) throws IOException {
         if (Files.isSymbolicLink(root)) {
             throw Failure.of(ErrorCode.REFUSED, "the store is a link")
