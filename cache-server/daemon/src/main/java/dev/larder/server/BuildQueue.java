@@ -170,7 +170,7 @@ final class BuildQueue {
             expireBecause(Failure.of(ErrorCode.DEADLINE, "another process is still building the dataset")
                     .with("dataset", request.name())
                     .with("timeoutMs", request.timeout().toMillis())
-                    .remedy("wait longer with --timeout, or check larder ls --all"));
+                    .remedy("give a longer timeout, or check larder ls --all"));
         }
 
         private void expireBecause(LarderException reason) {
