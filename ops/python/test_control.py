@@ -93,8 +93,10 @@ class CallsTest(TalkCase):
                                ({"pack_below": "9999999999g"}, "size is too large")):
             with self.assertRaisesRegex(ValueError, words):
                 larder.load("d", "/x", **options)
-        with self.assertRaisesRegex(TypeError, "colums"):
-            larder.load("d", "/x", colums="a")
+        with self.assertRaisesRegex(TypeError, "^no such option of a load: option=asd, colums; help"):
+            larder.load("d", "/x", colums="a", asd=1)
+        with self.assertRaisesRegex(ValueError, "^a load has no sources: dataset=d; give at least one path$"):
+            larder.load("d", [])
         with self.assertRaisesRegex(TypeError, "give one of them"):
             larder.load("d", "/x", columns="a", keys="a")
 
@@ -577,9 +579,10 @@ class BuilderTest(TalkCase):
 
     def test_what_cannot_be_stored_is_refused(self):
         for name, value, words in (("../x", 1, "bad array name"), ("x", object(), "type=object"), ("a", 2, "two arrays have the same name")):
-            with self.assertRaisesRegex(larder.LarderError, words), larder.create("d") as dataset:
+            with self.assertRaisesRegex(larder.LarderError, words) as caught, larder.create("d") as dataset:
                 dataset["a"] = 1
                 dataset[name] = value
+            self.assertEqual(caught.exception.code, 6)
         for name, stored in (("a b", "a_b"), ("größe (1)/x", "größe_1_/x"), ("e\u0301", "e_"), ("x²", "x_"), ("日本\n1", "日本_1")):
             with self.assertRaisesRegex(larder.LarderError, f"cannot keep its name: name={re.escape(repr(name))}; call it '{stored}': names have letters"):
                 larder.cache("d", lambda name=name: {name: 1})

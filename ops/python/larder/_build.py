@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ._control import _GRACE_S, _milliseconds, _own_builds, _pages, _persistently, _require_not_own
-from ._errors import LarderError, NoStore, Refused, RequestFailed, _message
+from ._errors import NoStore, Refused, RequestFailed, _bad_input, _message
 from ._memory import _reserve_huge
 from ._progress import _ProgressLine
 from ._requests import _retention
@@ -65,7 +65,7 @@ class Builder:
         """Make everything visible as the dataset's newest version, as the end of ``with`` does."""
         self._require_open()
         if not self._names:
-            raise LarderError("nothing to cache: arrays=0; return an array, or a dict with some")
+            raise _bad_input("nothing to cache: arrays=0; return an array, or a dict with some")
         try:
             with _ProgressLine() as line:
                 for page in _pages([{"array": name, "part": part} for name, part in self._parts.items()]):
@@ -120,7 +120,7 @@ class Builder:
         for name, array in arrays.items():
             _require_sharable(name, array)
             if name in self._names:
-                raise LarderError(_message("two arrays have the same name", "give them different names", dataset=self.name, array=name))
+                raise _bad_input(_message("two arrays have the same name", "give them different names", dataset=self.name, array=name))
         headers = {name: _header(array) for name, array in arrays.items()}
         lengths = {name: len(headers[name]) + array.nbytes for name, array in arrays.items()}
         if self._is_ours:
@@ -204,7 +204,7 @@ def _header(array):
         blocks = max(0, prefix + len(encoded) - _DATA_BEHIND_PAGE) // _PAGE + 1
         length = blocks * _PAGE + _DATA_BEHIND_PAGE - prefix
     if length > _LONGEST_NUMPY_HEADER:
-        raise LarderError(_message("header too long for numpy", "give the dtype fewer or shorter fields, or store them as arrays of their own",
+        raise _bad_input(_message("header too long for numpy", "give the dtype fewer or shorter fields, or store them as arrays of their own",
                                    characters=length, limit=_LONGEST_NUMPY_HEADER))
     return b"\x93NUMPY" + bytes([version, 0]) + length.to_bytes(digits, "little") + encoded.ljust(length - 1) + b"\n"
 
@@ -222,13 +222,13 @@ def _write_data(stream, array):
 
 def _require_sharable(name, array):
     if any(level in ("", ".", "..") for level in name.split("/")):
-        raise LarderError(_message("bad array name", "use letters, digits and + . _ - = /", name=name))
+        raise _bad_input(_message("bad array name", "use letters, digits and + . _ - = /", name=name))
     _require_file_name(name)
     if _stored_name(name) != name:
-        raise LarderError(_message("an array cannot keep its name", f"call it {_stored_name(name)!r}: names have letters, digits and + . _ - = /",
+        raise _bad_input(_message("an array cannot keep its name", f"call it {_stored_name(name)!r}: names have letters, digits and + . _ - = /",
                                    name=repr(name)))
     if array.dtype.hasobject:
-        raise LarderError(_message("an array of Python objects cannot be shared", "return numbers, or fixed-size "
+        raise _bad_input(_message("an array of Python objects cannot be shared", "return numbers, or fixed-size "
                                    "strings (dtype S or U), or several arrays in a dict", array=name))
 
 

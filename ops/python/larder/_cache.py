@@ -10,7 +10,7 @@ from typing import Any
 from ._build import _begin
 from ._control import _await, _await_daemon, _called, _done
 from ._datasets import Dataset, dataset
-from ._errors import NoStore, NotFound
+from ._errors import NoStore, NotFound, _message
 from ._progress import _ProgressLine
 from ._requests import _load, _load_call, _source_paths
 from ._results import _stored_forms
@@ -48,9 +48,15 @@ def _loaded(name, path, store, options, register=False):
         if "columns" in options:
             raise TypeError("columns and keys are two names of one option: give one of them")
         options["columns"] = options.pop("keys")
-    call, path_of_store = _load_call(**options), _served(store)
+    unknown = sorted(set(options).difference(_load_call.__code__.co_varnames[:_load_call.__code__.co_argcount]))
+    if unknown:
+        raise TypeError(_message("no such option of a load", "help(larder.load) lists them", option=", ".join(unknown)))
+    call, sources = _load_call(**options), [(str(name), source) for source in _source_paths(path)]
+    if not sources:
+        raise ValueError(_message("a load has no sources", "give at least one path", dataset=name))
+    path_of_store = _served(store)
     with _ProgressLine() as line:
-        line.done(_load(path_of_store, [(str(name), source) for source in _source_paths(path)], call, line, register))
+        line.done(_load(path_of_store, sources, call, line, register))
     return None if register else dataset(name, path_of_store)
 
 

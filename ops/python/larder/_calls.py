@@ -14,7 +14,7 @@ import numpy as np
 from ._cache import _built
 from ._columns import _Column
 from ._datasets import Dataset
-from ._errors import LarderError, _message
+from ._errors import LarderError, _bad_input, _message
 from ._keys import _cached_functions, _call_key, _has_code, _input_key, _label
 from ._results import _add_column, _kept_array, _kept_column, _refused
 
@@ -99,7 +99,7 @@ def _packed(result):
     arrays, parts = {}, {}
     text = json.dumps(_pack(result, arrays, parts), ensure_ascii=False).encode("utf-8", "surrogatepass")  # escapes would join halves of a pair
     if len(text) > _LONGEST_JSON:
-        raise LarderError(_message("a result has too many small values", "return arrays, also for lists of numbers", bytes=len(text),
+        raise _bad_input(_message("a result has too many small values", "return arrays, also for lists of numbers", bytes=len(text),
                                    most=_LONGEST_JSON))
     arrays[_RESULT] = np.frombuffer(text, np.uint8)
     return arrays, parts

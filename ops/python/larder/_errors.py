@@ -55,6 +55,13 @@ def _failure(code, text):
     return failure
 
 
+def _bad_input(text):
+    """Return the error for a value of the caller that cannot be stored."""
+    failure = LarderError(text)
+    failure.code = 6
+    return failure
+
+
 def _message(what, remedy, **values):
     return _text(what, values, remedy)
 

@@ -7,7 +7,7 @@ import collections.abc
 import numpy as np
 
 from ._arrays import Array
-from ._errors import LarderError, _message
+from ._errors import _bad_input, _message
 
 _PLAIN_ARRAYS = np.ndarray, np.memmap, Array
 # Types that would come back as others, and the expressions to return for them.
@@ -42,7 +42,7 @@ def _refused(value, at="", reason="", remedy=None):
     where = {"at": at} if at else {}
     if reason:
         where["reason"] = reason
-    return LarderError(_message("a result cannot be kept as it is", "return " + remedy, type=names[0], **where))
+    return _bad_input(_message("a result cannot be kept as it is", "return " + remedy, type=names[0], **where))
 
 
 def _is_restorable(dtype):

@@ -24,7 +24,7 @@ from ._computed import (_REGION_DATA, _REGION_HEADER, _REGION_MAGIC, _REGION_REA
                         _ROWS_TEXT)
 from ._control import _called
 from ._datasets import Dataset
-from ._errors import LarderError, Refused, TimedOut, _message
+from ._errors import LarderError, Refused, TimedOut, _bad_input, _message
 from ._keys import _has_code, _rows_key, _sha256
 from ._memory import _map_file
 from ._results import _is_restorable
@@ -194,9 +194,9 @@ class ComputedRows:
             raise LarderError(_message("a function of rows failed", "the cause is above", rows=self.name, row=row,
                                        error=f"{type(e).__name__}: {e}")) from e
         if isinstance(made, np.ma.MaskedArray):
-            raise LarderError(_message("a row has a mask, which rows have no room for", "return row.filled(...)", rows=self.name, row=row))
+            raise _bad_input(_message("a row has a mask, which rows have no room for", "return row.filled(...)", rows=self.name, row=row))
         if value.shape != self._row_shape or not _is_kind_of(value.dtype, self.dtype):
-            raise LarderError(_message("a function returned another row than was declared", "return that shape and type, or declare "
+            raise _bad_input(_message("a function returned another row than was declared", "return that shape and type, or declare "
                                        "shape= and dtype=", rows=self.name, row=row, shape=value.shape, dtype=value.dtype,
                                        wantedShape=self._row_shape, wantedDtype=self.dtype))
         with np.errstate(all="ignore"):  # what does not fit is found below

@@ -20,7 +20,7 @@ import numpy as np
 from . import _loader
 from ._cache import _built
 from ._datasets import Dataset, _restore
-from ._errors import LarderError, NotFound, _message
+from ._errors import LarderError, NotFound, _bad_input, _message
 from ._store import _stored_name
 
 try:
@@ -273,7 +273,7 @@ def _stored(made):
 
 
 def _no_form(name, reason, remedy):
-    return LarderError(_message("the store has no form for a column", remedy, column=name, reason=reason))
+    return _bad_input(_message("the store has no form for a column", remedy, column=name, reason=reason))
 
 
 def _stored_column(name, column, feature):

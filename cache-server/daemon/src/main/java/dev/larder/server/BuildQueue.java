@@ -189,7 +189,7 @@ final class BuildQueue {
             return Failure.of(ErrorCode.DEADLINE, summary)
                     .with("dataset", request.name())
                     .with("timeoutMs", request.timeout().toMillis())
-                    .remedy("wait longer with --timeout, or check larder ls --all");
+                    .remedy("give a longer timeout, or check larder ls --all");
         }
 
         private void expireBecause(LarderException reason) {

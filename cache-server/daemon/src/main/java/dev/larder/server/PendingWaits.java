@@ -213,7 +213,7 @@ final class PendingWaits {
                 () -> wait.reply.problem(Failure.of(ErrorCode.DEADLINE, "dataset did not become resident in time")
                         .with("name", wait.name)
                         .with("timeoutMs", timeout.toMillis())
-                        .remedy("wait longer with --timeout, or check larder ls --all")),
+                        .remedy("give a longer timeout, or check larder ls --all")),
                 timeout.toMillis(),
                 TimeUnit.MILLISECONDS);
         Runnable noExpiry = () -> expiry.cancel(false);
