@@ -23,7 +23,7 @@ public final class Extents implements ArrayData {
     private final Runnable onRelease;
 
     /**
-     * How files have to begin.
+     * The required beginning of files.
      *
      * @param fits whether the first bytes, which may be few, are those of a good file
      * @param require looks at a file itself, and fails with a refusal
@@ -57,7 +57,7 @@ public final class Extents implements ArrayData {
     }
 
     /**
-     * Returns whole files whose beginning is checked when they are copied.
+     * Returns whole files. The copier checks their beginning.
      *
      * @param fits whether the first bytes of a file, which may be few, are those of a good file
      * @param require looks at a file itself, and fails with a refusal
@@ -86,7 +86,7 @@ public final class Extents implements ArrayData {
         return of(table).releasing(() -> arrays.forEach(SourceArray::release));
     }
 
-    /** Returns the same, with an action that releases what it depends on. */
+    /** Returns the same with an action that {@link #release} runs, too. */
     public Extents releasing(Runnable action) {
         return new Extents(list, files, beginning, () -> {
             onRelease.run();

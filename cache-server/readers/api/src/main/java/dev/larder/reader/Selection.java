@@ -43,8 +43,8 @@ public final class Selection {
         this.missing = new LinkedHashSet<>(names);
         this.required = new LinkedHashSet<>(names);
         if (levels.size() > 1) {
-            required.removeIf(
-                    name -> name.contains("/") || levels.stream().anyMatch(level -> isNameOf(name, level + ".")));
+            required.removeIf(name ->
+                    name.contains("/") || levels.stream().anyMatch(level -> isNameOf(name, level + ".")));
         }
     }
 

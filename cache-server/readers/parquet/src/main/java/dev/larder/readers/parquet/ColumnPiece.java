@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The part of a column that one file has. */
 final class ColumnPiece {
-    /** How many elements of lists are decoded at a time: the library counts rows, and would decode lists of any length a row group at once. */
+    /** The elements of lists that are decoded at a time. The library counts rows, and would decode lists of any length a row group at once. */
     private static final int BATCH_ELEMENTS = 1 << 18;
 
     /** The library takes memory for as many rows as this, or more, however few there are. */
@@ -97,7 +97,7 @@ final class ColumnPiece {
         return elementsBefore + elements;
     }
 
-    /** Opens it; null where it has no rows, as the library takes what some writers write then for damage. */
+    /** Opens it; returns null if it has no rows, because some writers then write pages that the library calls damaged. */
     private @Nullable ColumnReader open() throws IOException {
         if (rows[0] == 0) {
             return null;
