@@ -167,7 +167,7 @@ final class HeaderReader {
             }
             shape[i] = whole.value();
         }
-        String objection = Extent.objection(shape, dtype.itemSize());
+        String objection = ShapeSize.objection(shape, dtype.itemSize());
         if (objection != null) {
             throw new LiteralFault(literal.at(), objection);
         }

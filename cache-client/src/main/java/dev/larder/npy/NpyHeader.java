@@ -45,7 +45,7 @@ public final class NpyHeader {
         this.dtype = dtype;
         this.order = order;
         this.shape = shape;
-        this.elementCount = Extent.elementCount(shape, dtype.itemSize());
+        this.elementCount = ShapeSize.elementCount(shape, dtype.itemSize());
         this.byteSize = elementCount * dtype.itemSize();
         this.version = version;
         this.dataOffset = dataOffset;
@@ -57,7 +57,7 @@ public final class NpyHeader {
      */
     public static NpyHeader of(Dtype dtype, Order order, long... shape) {
         long[] own = shape.clone();
-        String objection = Extent.objection(own, dtype.itemSize());
+        String objection = ShapeSize.objection(own, dtype.itemSize());
         if (objection != null) {
             throw Failure.of(ErrorCode.BAD_INPUT, "impossible array")
                     .with("dtype", PythonText.shown(dtype.descr()))

@@ -3,10 +3,10 @@ package dev.larder.npy;
 import org.jspecify.annotations.Nullable;
 
 /** Multiplies the dimensions of an array without overflowing; like numpy it looks past dimensions of 0. */
-final class Extent {
+final class ShapeSize {
     private static final long OVERFLOW = -1;
 
-    private Extent() {}
+    private ShapeSize() {}
 
     /** Returns why no array can have this shape; null if one can. */
     static @Nullable String objection(long[] shape, int itemSize) {
