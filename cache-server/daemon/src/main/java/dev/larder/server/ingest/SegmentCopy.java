@@ -31,7 +31,9 @@ final class SegmentCopy {
 
     /** Returns the extents of its only array; none if it has several arrays, or a stream. */
     List<FileRegion> extents() {
-        return plan.arrays().size() > 1 ? List.of() : plan.arrays().get(0).source().extents();
+        return plan.arrays().size() > 1
+                ? List.of()
+                : plan.arrays().get(0).source().extents();
     }
 
     /** Returns the offset of the next stretch's data; the length of the segment if there is no next stretch. */

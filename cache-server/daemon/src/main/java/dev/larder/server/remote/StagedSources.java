@@ -324,7 +324,11 @@ public final class StagedSources implements AutoCloseable {
         }
         settings.scratch().setAside(-array.byteSize()); // it takes its room as an array, not twice
         return new SourceArray(
-                array.name(), array.header(), new StagedData(data, array.byteSize(), array.files().get(0)), array.files(), array.part());
+                array.name(),
+                array.header(),
+                new StagedData(data, array.byteSize(), array.files().get(0)),
+                array.files(),
+                array.part());
     }
 
     /** Returns what is noted of a file: of one that was fetched, where it came from and what it was there. */

@@ -52,7 +52,8 @@ public final class ArrayKeys {
         Set<String> chosen = new HashSet<>();
         for (String suffix : longestFirst) {
             String key = suffix.substring(1);
-            List<String> ending = members.stream().filter(name -> name.endsWith(suffix)).toList();
+            List<String> ending =
+                    members.stream().filter(name -> name.endsWith(suffix)).toList();
             if (all.contains(key)) {
                 chosen.add(key);
                 onName.accept(key);

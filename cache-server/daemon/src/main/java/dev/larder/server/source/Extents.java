@@ -179,7 +179,8 @@ public final class Extents implements ArrayData {
     }
 
     /** Returns the file of an extent as it was when it was scanned; null if it is that of the array. */
-    @Nullable SourceIdentity file(int number) {
+    @Nullable
+    SourceIdentity file(int number) {
         return files == null || number >= list.size() ? null : files.apply(number);
     }
 

@@ -66,10 +66,7 @@ public record SourceArray(
             return known == null ? files.get(0) : known;
         }
         Path file = extents().get(extent).file().toAbsolutePath();
-        return files.stream()
-                .filter(its -> its.file().equals(file))
-                .findFirst()
-                .orElse(files.get(0));
+        return files.stream().filter(its -> its.file().equals(file)).findFirst().orElse(files.get(0));
     }
 
     /** Fails with a refusal if the file of an extent does not begin as it has to; {@code first} are its first bytes, at least one. */

@@ -38,7 +38,6 @@ public final class ArrowFolder {
     /** The ends of the names of Arrow files and streams. */
     public static final List<String> SUFFIXES = List.of(".arrow", ".arrows", ".ipc", ".feather");
 
-
     /** What {@code map} and its like keep beside the data. */
     private static final Pattern DERIVED = Pattern.compile("(?:cache-|tmp).*", Pattern.DOTALL);
 

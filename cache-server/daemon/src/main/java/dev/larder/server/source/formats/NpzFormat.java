@@ -47,8 +47,7 @@ final class NpzFormat implements SourceFormat {
 
     private static String name(ZipMember member) {
         String name = member.name();
-        return Selection.storedName(
-                name.endsWith(SUFFIX) ? name.substring(0, name.length() - SUFFIX.length()) : name);
+        return Selection.storedName(name.endsWith(SUFFIX) ? name.substring(0, name.length() - SUFFIX.length()) : name);
     }
 
     private static Member member(Path file, FileChannel channel, ZipMember member, boolean hasOthers)

@@ -11,7 +11,6 @@ import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.source.arrow.ArrowFolder;
 import dev.larder.server.source.arrow.ArrowTable;
 import dev.larder.server.source.arrow.Features;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -56,13 +55,13 @@ final class ArrowColumns {
             tables.add(new Table("", List.of(files.get(0)), Features.NONE, -1));
         }
         List<String> keys = found.options().keys();
-        Selection search =
-                new Selection(keys, tables.stream().map(Table::level).toList());
+        Selection search = new Selection(keys, tables.stream().map(Table::level).toList());
         for (Table table : tables) {
             found.read(table.files.size());
             found.refusing(() -> add(table, search.in(table.level)));
         }
-        found.retainMissing(search, tables.stream().map(table -> table.files.get(0).file()).toList());
+        found.retainMissing(
+                search, tables.stream().map(table -> table.files.get(0).file()).toList());
         if (found.isSound()) {
             addClasses();
         }

@@ -86,7 +86,9 @@ public final class Formats {
                 return format;
             }
         }
-        return allowed.contains(readers) && readers.recognizes(file) ? readers : isForArrays() ? arrays : allowed.get(1);
+        return allowed.contains(readers) && readers.recognizes(file)
+                ? readers
+                : isForArrays() ? arrays : allowed.get(1);
     }
 
     private boolean isForArrays() {
@@ -175,7 +177,8 @@ public final class Formats {
         String others = loadedOtherwise(files);
         return failure.remedy(
                 others.isEmpty()
-                        ? "files of these kinds are read: " + allSuffixes() + (files.size() == known ? "" : "; files of any kind with --as bytes")
+                        ? "files of these kinds are read: " + allSuffixes()
+                                + (files.size() == known ? "" : "; files of any kind with --as bytes")
                         : others);
     }
 
@@ -236,7 +239,8 @@ public final class Formats {
             return counts;
         }
         Set<String> taken = new HashSet<>();
-        found.arrays().forEach(array -> taken.add(String.valueOf(kindOf(array.file().toString()))));
+        found.arrays()
+                .forEach(array -> taken.add(String.valueOf(kindOf(array.file().toString()))));
         FileTable files = found.listing().files();
         for (int i = 0; i < files.size(); i++) {
             String kind = kindOf(files.name(i));

@@ -74,8 +74,7 @@ final class ImageColumns {
         Map<String, Integer> classes = classes();
         splits.forEach((split, files) -> addSplit(split, files, classes, isChecked));
         if (!classes.isEmpty()) {
-            texts(CLASSES, classes.keySet())
-                    .forEach(part -> found.add(part.withPartitioning(Partitioning.REPLICATED)));
+            texts(CLASSES, classes.keySet()).forEach(part -> found.add(part.withPartitioning(Partitioning.REPLICATED)));
         }
     }
 

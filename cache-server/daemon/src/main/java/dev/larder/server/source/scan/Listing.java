@@ -201,7 +201,6 @@ final class Listing {
     }
 
     private void add(String level, String name, SourceIdentity.Status status) {
-        files.add(
-                level, name, status.byteSize(), status.modifiedNanos(), status.changedNanos(), status.inode());
+        files.add(level, name, status.byteSize(), status.modifiedNanos(), status.changedNanos(), status.inode());
     }
 }

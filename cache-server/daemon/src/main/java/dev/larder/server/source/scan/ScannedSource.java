@@ -113,7 +113,9 @@ public record ScannedSource(
         for (ScannedSource source : sources) {
             source.passedOver.forEach((kind, count) -> passedOver.merge(kind, count, Integer::sum));
             unknown += source.skippedFiles
-                    - source.passedOver.values().stream().mapToInt(Integer::intValue).sum();
+                    - source.passedOver.values().stream()
+                            .mapToInt(Integer::intValue)
+                            .sum();
         }
         List<String> notes = new ArrayList<>();
         if (unknown > 0) {

@@ -35,8 +35,7 @@ final class TarArchives implements Format {
         int skippedSamples = 0;
         for (Map.Entry<String, List<SourceIdentity>> folder : folders.entrySet()) {
             Selection.Table table = search.in(Selection.storedName(folder.getKey()));
-            try (TarSamples samples =
-                    new TarSamples(found.dataset(), table, folder.getValue(), found.settings())) {
+            try (TarSamples samples = new TarSamples(found.dataset(), table, folder.getValue(), found.settings())) {
                 List<SourceArray> arrays = samples.read(found.refusals());
                 found.addAll(arrays);
                 links += samples.links();
@@ -44,7 +43,8 @@ final class TarArchives implements Format {
             }
         }
         found.retainMissing(
-                search, folders.values().stream().map(files -> files.get(0).file()).toList());
+                search,
+                folders.values().stream().map(files -> files.get(0).file()).toList());
         if (links > 0) {
             found.note("skipped " + links + " links in archives; tar --dereference --hard-dereference packs the files");
         }

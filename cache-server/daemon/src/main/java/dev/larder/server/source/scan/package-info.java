@@ -6,4 +6,3 @@
 package dev.larder.server.source.scan;
 
 import org.jspecify.annotations.NullMarked;
-

@@ -22,9 +22,7 @@ final class ShardData implements ArrayData {
 
     /** Returns some bytes of data; extents of extents. */
     static ArrayData of(ArrayData whole, long first, long byteSize) {
-        return whole instanceof Extents extents
-                ? extents.cut(first, byteSize)
-                : new ShardData(whole, first, byteSize);
+        return whole instanceof Extents extents ? extents.cut(first, byteSize) : new ShardData(whole, first, byteSize);
     }
 
     @Override

@@ -58,8 +58,7 @@ class ArchiveSourceTest {
         assertThat(lines.values())
                 .containsExactlyElementsOf(expected.lines().sorted().toList());
         assertThat(arrays).anySatisfy(array -> assertThat(array.order()).isEqualTo(Order.F));
-        assertThat(arrays)
-                .allSatisfy(array -> assertThat(array.extents()).hasSize(how.equals("savez") ? 1 : 0));
+        assertThat(arrays).allSatisfy(array -> assertThat(array.extents()).hasSize(how.equals("savez") ? 1 : 0));
     }
 
     private static String line(SourceArray array) throws Exception {
