@@ -48,9 +48,12 @@ def _current(store, name):
 
 
 def _require_file_name(name):
+    """Refuse a text that this locale cannot write. One with half a surrogate pair is no text: no file has that name."""
     try:
         os.fsencode(name)
     except UnicodeEncodeError:
+        if any("\ud800" <= letter <= "\udfff" for letter in name):
+            return
         raise _failure(_BAD_NAME, _message("name cannot be a file name in this locale", "set LC_ALL=C.UTF-8", name=name,
                                            encoding=sys.getfilesystemencoding())) from None
 
