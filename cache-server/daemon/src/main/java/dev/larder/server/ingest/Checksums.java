@@ -2,7 +2,7 @@ package dev.larder.server.ingest;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
-import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.Extent;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.store.DataChecksum;
@@ -29,7 +29,7 @@ public record Checksums(LongConsumer onBytes, BooleanSupplier isWanted) {
      */
     public int of(SourceArray array) {
         CRC32C crc = new CRC32C();
-        List<FileRegion> regions = array.extents();
+        List<Extent> regions = array.extents();
         if (regions.isEmpty()) {
             try (ReadableByteChannel data = array.open()) {
                 read(data, array.byteSize(), crc, array.file());
@@ -44,24 +44,24 @@ public record Checksums(LongConsumer onBytes, BooleanSupplier isWanted) {
     }
 
     /** Reads a stretch of a file. */
-    public int of(FileRegion region) {
+    public int of(Extent region) {
         CRC32C crc = new CRC32C();
         read(region, crc);
         return (int) crc.getValue();
     }
 
-    private void read(FileRegion region, CRC32C crc) {
+    private void read(Extent region, CRC32C crc) {
         read(List.of(region), crc);
     }
 
     /** Opens a file once for all regions of it that follow each other: there may be millions. */
-    private void read(List<FileRegion> regions, CRC32C crc) {
+    private void read(List<Extent> regions, CRC32C crc) {
         int next = 0;
         while (next < regions.size()) {
             Path file = regions.get(next).file();
             try (FileChannel data = regions.get(next).open()) {
                 for (; next < regions.size() && regions.get(next).file().equals(file); next++) {
-                    FileRegion region = regions.get(next);
+                    Extent region = regions.get(next);
                     read(data.position(region.offset()), region.byteSize(), crc, file);
                 }
             } catch (IOException e) {

@@ -4,8 +4,8 @@ import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.server.source.DeliveredData;
+import dev.larder.server.source.Extent;
 import dev.larder.server.source.Extents;
-import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.store.IncomingVersion;
@@ -66,7 +66,7 @@ record Delivery(LoadPlan copied, List<SourceArray> moved) {
         }
         SourceIdentity file = data.deliver(bytes -> {}, progress::addBytes);
         long offset = StoreLayout.header(array.header()).remaining();
-        Extents written = Extents.of(new FileRegion(file.file(), offset, array.byteSize()));
+        Extents written = Extents.of(new Extent(file.file(), offset, array.byteSize()));
         return new SourceArray(array.name(), array.header(), written, List.of(file), array.part());
     }
 

@@ -7,7 +7,7 @@ import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.internal.layout.SegmentFile;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.npy.NpyHeader;
-import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.Extent;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.store.IncomingVersion;
@@ -82,7 +82,7 @@ final class InPlace {
     }
 
     private static String objection(SourceArray array, Path storeRoot) {
-        List<FileRegion> regions = array.extents();
+        List<Extent> regions = array.extents();
         if (regions.isEmpty()) {
             return "its data is compressed, or has to be computed";
         } else if (regions.size() > 1) {
@@ -97,7 +97,7 @@ final class InPlace {
 
     /** Adds an array to a version, after reading it from one end to the other. */
     static void add(SourceArray array, IncomingVersion version, Checksums checksums) {
-        FileRegion region = array.extents().get(0);
+        Extent region = array.extents().get(0);
         SourceIdentity identity = array.files().get(0);
         SegmentFile file = new SegmentFile(
                 realPath(region.file()).toString(), identity.byteSize(), identity.modifiedNanos(), identity.inode());

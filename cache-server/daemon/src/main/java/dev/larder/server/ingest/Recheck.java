@@ -8,7 +8,7 @@ import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.Progress.Phase;
 import dev.larder.server.residency.Residency;
-import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.Extent;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.store.Store;
 import dev.larder.server.store.version.PublishedVersion;
@@ -119,7 +119,7 @@ public final class Recheck extends Ingest {
         Parallel.forEach(version.arrays(), workers, array -> {
             Path file = version.folder().resolve(array.file());
             requireLength(array, file);
-            requireSame(array, checksums.of(new FileRegion(file, array.offset(), array.byteSize())));
+            requireSame(array, checksums.of(new Extent(file, array.offset(), array.byteSize())));
             progress.addFile();
         });
     }

@@ -6,7 +6,7 @@ import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.Progress.Phase;
 import dev.larder.server.residency.Residency;
-import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.Extent;
 import dev.larder.server.store.Store;
 import dev.larder.server.store.version.PublishedVersion;
 import dev.larder.server.store.version.SourceRecord;
@@ -156,7 +156,7 @@ final class Reuse {
     private boolean isWhole(PublishedVersion version, ArrayEntry entry) {
         try {
             return checksums.of(
-                            new FileRegion(version.folder().resolve(entry.file()), entry.offset(), entry.byteSize()))
+                            new Extent(version.folder().resolve(entry.file()), entry.offset(), entry.byteSize()))
                     == entry.crc32c();
         } catch (LarderException unreadable) {
             return false;

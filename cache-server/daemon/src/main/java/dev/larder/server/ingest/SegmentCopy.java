@@ -1,6 +1,6 @@
 package dev.larder.server.ingest;
 
-import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.Extent;
 import dev.larder.server.store.IncomingSegment;
 import dev.larder.server.store.IncomingVersion;
 import java.util.List;
@@ -30,7 +30,7 @@ final class SegmentCopy {
     }
 
     /** Returns the extents of its only array; none if it has several arrays, or a stream. */
-    List<FileRegion> extents() {
+    List<Extent> extents() {
         return plan.arrays().size() > 1
                 ? List.of()
                 : plan.arrays().get(0).source().extents();

@@ -3,7 +3,7 @@ package dev.larder.server.ingest;
 import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.npy.NpyHeader;
-import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.Extent;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.store.IncomingVersion;
 import java.io.IOException;
@@ -24,7 +24,7 @@ final class StoredAsIs {
      * What a link leads to belongs to somebody.
      */
     static boolean fits(SourceArray array, Path folder) {
-        List<FileRegion> regions = array.extents();
+        List<Extent> regions = array.extents();
         return array.byteSize() >= SMALLEST_BYTES
                 && regions.size() == 1
                 && StoreLayout.isDataStart(regions.get(0).offset())

@@ -3,7 +3,7 @@ package dev.larder.server.ingest;
 import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.posix.PageSize;
 import dev.larder.internal.posix.ScatterList;
-import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.Extent;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.store.SegmentWriter;
@@ -35,9 +35,9 @@ final class Stretch {
     private long offset;
     private int endIndex;
     private long endOffset;
-    private List<FileRegion> extents = List.of();
+    private List<Extent> extents = List.of();
     private int number;
-    private @Nullable FileRegion extent;
+    private @Nullable Extent extent;
     private long extentOffset;
     private @Nullable SourceIdentity file;
     private @Nullable SegmentWriter writer;
@@ -158,7 +158,7 @@ final class Stretch {
         return arrays.get(index);
     }
 
-    private FileRegion extent() {
+    private Extent extent() {
         return Objects.requireNonNull(extent, "no extent");
     }
 

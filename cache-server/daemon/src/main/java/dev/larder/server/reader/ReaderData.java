@@ -3,8 +3,8 @@ package dev.larder.server.reader;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.npy.NpyHeader;
 import dev.larder.server.source.DeliveredData;
+import dev.larder.server.source.Extent;
 import dev.larder.server.source.Extents;
-import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.SourceIdentity;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.file.Path;
@@ -27,7 +27,7 @@ record ReaderData(ReaderSource source, int index) implements DeliveredData {
         Path file = source.deliver(index, source.settings().scratch()::setAside, bytes -> {});
         NpyHeader header = source.header(index);
         long offset = StoreLayout.header(header).remaining();
-        return Extents.of(new FileRegion(file, offset, header.byteSize())).open();
+        return Extents.of(new Extent(file, offset, header.byteSize())).open();
     }
 
     @Override

@@ -16,8 +16,8 @@ import dev.larder.reader.Selection;
 import dev.larder.reader.Target;
 import dev.larder.reader.Wire;
 import dev.larder.server.source.ArrayData;
+import dev.larder.server.source.Extent;
 import dev.larder.server.source.Extents;
-import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
@@ -218,7 +218,7 @@ public final class ReaderSource implements AutoCloseable {
         }
         Path file = files.get(offer.file()).file();
         long byteSize = offers.header(index).byteSize();
-        return Extents.of(new FileRegion(file, offer.offset(), byteSize)).releasing(this::close);
+        return Extents.of(new Extent(file, offer.offset(), byteSize)).releasing(this::close);
     }
 
     /** Fails unless there is an array of bytes for each of so many files. */

@@ -8,8 +8,8 @@ import dev.larder.npy.NpyHeader;
 import dev.larder.reader.InputFile;
 import dev.larder.reader.ReadRequest;
 import dev.larder.server.source.ArrayData;
+import dev.larder.server.source.Extent;
 import dev.larder.server.source.Extents;
-import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceIdentity;
@@ -86,10 +86,10 @@ public final class UnpackedFiles implements AutoCloseable {
     }
 
     /** Returns where in that file it is. */
-    public FileRegion region(int index) {
+    public Extent region(int index) {
         NpyHeader header = source.header(index);
         long offset = StoreLayout.header(header).remaining();
-        return new FileRegion(unpacked.get(index).file(), offset, header.byteSize());
+        return new Extent(unpacked.get(index).file(), offset, header.byteSize());
     }
 
     /** Returns data of these files that closes them when it is released, and whose failures name the packed file. */

@@ -26,6 +26,7 @@ public final class ArrayKeys {
     /** Each key with the {@code _} before it. */
     private final List<String> longestFirst;
 
+    /** Takes the names of {@code --columns}; none for all arrays. */
     public ArrayKeys(List<String> keys) {
         this.longestFirst = keys.stream()
                 .map(key -> "_" + key)

@@ -12,7 +12,7 @@ import java.nio.channels.ReadableByteChannel;
 public final class DataChannel implements ReadableByteChannel {
     private static final int STEP_BYTES = 64 << 10;
 
-    private final FileRegion region;
+    private final Extent region;
     private final String what;
     private final InputStream in;
     private final byte[] step;
@@ -20,7 +20,7 @@ public final class DataChannel implements ReadableByteChannel {
     private boolean open = true;
 
     /** Takes over a stream that stands at the data; {@code what} begins what is said about it, and may be empty. */
-    public DataChannel(FileRegion region, String what, InputStream in) {
+    public DataChannel(Extent region, String what, InputStream in) {
         this.region = region;
         this.what = what;
         this.in = in;

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * table of them. Thread-safe.
  */
 public final class Extents implements ArrayData {
-    private final List<FileRegion> list;
+    private final List<Extent> list;
     private final @Nullable IntFunction<SourceIdentity> files;
     private final @Nullable Beginning beginning;
     private final Runnable onRelease;
@@ -31,7 +31,7 @@ public final class Extents implements ArrayData {
     private record Beginning(Predicate<ByteBuffer> fits, Consumer<Path> require) {}
 
     private Extents(
-            List<FileRegion> list,
+            List<Extent> list,
             @Nullable IntFunction<SourceIdentity> files,
             @Nullable Beginning beginning,
             Runnable onRelease) {
@@ -42,12 +42,12 @@ public final class Extents implements ArrayData {
     }
 
     /** Returns a single extent. */
-    public static Extents of(FileRegion only) {
+    public static Extents of(Extent only) {
         return new Extents(List.of(only), null, null, () -> {});
     }
 
     /** Returns the extents of a table, which has no empty ones. */
-    public static Extents of(RegionTable table) {
+    public static Extents of(ExtentTable table) {
         return new Extents(table, table::file, null, () -> {});
     }
 
@@ -73,13 +73,13 @@ public final class Extents implements ArrayData {
 
     /** Returns the extents of several arrays, one after the other; null if a format writes one of the arrays. */
     static @Nullable Extents joined(List<SourceArray> arrays) {
-        RegionTable table = new RegionTable();
+        ExtentTable table = new ExtentTable();
         for (SourceArray array : arrays) {
             if (!(array.data() instanceof Extents extents)) {
                 return null;
             }
             for (int i = 0; i < extents.list.size(); i++) {
-                FileRegion extent = extents.list.get(i);
+                Extent extent = extents.list.get(i);
                 table.add(array.fileOf(i), extent.offset(), extent.byteSize());
             }
         }
@@ -118,25 +118,25 @@ public final class Extents implements ArrayData {
     }
 
     /** Extents without the bytes before and behind some. */
-    private static final class Cut extends AbstractList<FileRegion> implements RandomAccess {
-        private final List<FileRegion> touched;
+    private static final class Cut extends AbstractList<Extent> implements RandomAccess {
+        private final List<Extent> touched;
         private final long skipped;
         private final long surplus;
 
-        Cut(List<FileRegion> touched, long skipped, long surplus) {
+        Cut(List<Extent> touched, long skipped, long surplus) {
             this.touched = touched;
             this.skipped = skipped;
             this.surplus = surplus;
         }
 
         @Override
-        public FileRegion get(int index) {
-            FileRegion extent = touched.get(index);
+        public Extent get(int index) {
+            Extent extent = touched.get(index);
             long before = index == 0 ? skipped : 0;
             long behind = index == touched.size() - 1 ? surplus : 0;
             return before == 0 && behind == 0
                     ? extent
-                    : new FileRegion(extent.file(), extent.offset() + before, extent.byteSize() - before - behind);
+                    : new Extent(extent.file(), extent.offset() + before, extent.byteSize() - before - behind);
         }
 
         @Override
@@ -146,7 +146,7 @@ public final class Extents implements ArrayData {
     }
 
     /** The bytes of those files that have any. */
-    private static final class WholeFiles extends AbstractList<FileRegion> implements RandomAccess {
+    private static final class WholeFiles extends AbstractList<Extent> implements RandomAccess {
         private final FileTable table;
         private final int @Nullable [] filled;
 
@@ -163,7 +163,7 @@ public final class Extents implements ArrayData {
         }
 
         @Override
-        public FileRegion get(int number) {
+        public Extent get(int number) {
             return table.region(index(number));
         }
 
@@ -174,7 +174,7 @@ public final class Extents implements ArrayData {
     }
 
     /** Returns all extents, in the order of their bytes; there may be millions. */
-    List<FileRegion> list() {
+    List<Extent> list() {
         return list;
     }
 
@@ -198,9 +198,9 @@ public final class Extents implements ArrayData {
     @Override
     public ReadableByteChannel open() {
         return new JoinedChannel(IntStream.range(0, list.size()).mapToObj(number -> {
-            FileRegion extent = list.get(number);
+            Extent extent = list.get(number);
             return () -> new DataChannel(
-                    extent, "", new RegionStream(extent.openFile(), extent.offset(), extent.byteSize()));
+                    extent, "", new ExtentStream(extent.openFile(), extent.offset(), extent.byteSize()));
         }));
     }
 

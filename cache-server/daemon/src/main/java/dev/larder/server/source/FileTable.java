@@ -185,7 +185,7 @@ public final class FileTable extends AbstractList<SourceIdentity> implements Ran
     }
 
     /** Returns all bytes of all files. */
-    FileRegion region(int index) {
-        return new FileRegion(path(index), 0, byteSizes[index]);
+    Extent region(int index) {
+        return new Extent(path(index), 0, byteSizes[index]);
     }
 }

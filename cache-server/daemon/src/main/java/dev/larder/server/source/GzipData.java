@@ -11,14 +11,14 @@ import java.util.zip.GZIPInputStream;
  *
  * @param region its place in the unpacked file
  */
-public record GzipData(FileRegion region) implements ArrayData {
+public record GzipData(Extent region) implements ArrayData {
     private static final int UNPACK_BYTES = 64 << 10;
 
     @Override
     public ReadableByteChannel open() {
         FileChannel channel = region.openFile();
         try {
-            InputStream packed = new RegionStream(channel, 0, channel.size());
+            InputStream packed = new ExtentStream(channel, 0, channel.size());
             InputStream unpacked = new GZIPInputStream(packed, UNPACK_BYTES);
             unpacked.skipNBytes(region.offset());
             return new DataChannel(region, "", unpacked);

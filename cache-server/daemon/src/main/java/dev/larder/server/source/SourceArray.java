@@ -119,7 +119,7 @@ public record SourceArray(
     }
 
     /** Returns the extents of files that its bytes are; none if a format writes them, or if it has no bytes. */
-    public List<FileRegion> extents() {
+    public List<Extent> extents() {
         return data instanceof Extents extents ? extents.list() : List.of();
     }
 

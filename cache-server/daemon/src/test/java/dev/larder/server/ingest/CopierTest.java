@@ -13,8 +13,8 @@ import dev.larder.internal.layout.StoreLayout;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
+import dev.larder.server.source.Extent;
 import dev.larder.server.source.Extents;
-import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
@@ -131,14 +131,14 @@ class CopierTest {
         byte[] data = new byte[40 << 20];
         random.nextBytes(data);
         Path all = Files.write(sources.resolve("all"), data);
-        List<FileRegion> regions = new ArrayList<>();
+        List<Extent> regions = new ArrayList<>();
         for (int at = 0; at < data.length; ) {
             int most = random.nextInt(4) == 0 ? 9 << 20 : 2000;
             int step = random.nextInt(10) == 0 ? 0 : Math.min(data.length - at, random.nextInt(most));
-            regions.add(new FileRegion(all, at, step));
+            regions.add(new Extent(all, at, step));
             at += step;
         }
-        regions.add(new FileRegion(all, 0, 0));
+        regions.add(new Extent(all, 0, 0));
 
         copy(3, ScriptedData.regions("joined", regions));
 
@@ -152,7 +152,7 @@ class CopierTest {
         SourceArray array = new SourceArray(
                 new ArrayName("d", "a"),
                 NpyHeader.of(Dtype.parse("|u1"), Order.C, 6),
-                Extents.of(new FileRegion(second, 7, 6)),
+                Extents.of(new Extent(second, 7, 6)),
                 List.of(SourceIdentity.of(file), SourceIdentity.of(second)),
                 ColumnPart.NONE);
 

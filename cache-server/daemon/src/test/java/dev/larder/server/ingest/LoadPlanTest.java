@@ -12,8 +12,8 @@ import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
 import dev.larder.server.ingest.LoadPlan.Segment;
 import dev.larder.server.source.ArrayData;
+import dev.larder.server.source.Extent;
 import dev.larder.server.source.Extents;
-import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import java.io.ByteArrayInputStream;
@@ -159,7 +159,7 @@ class LoadPlanTest {
 
     private static SourceArray array(String name, NpyHeader header) {
         Path file = Path.of("/nowhere", name + ".npy");
-        ArrayData data = Extents.of(new FileRegion(file, 128, header.byteSize()));
+        ArrayData data = Extents.of(new Extent(file, 128, header.byteSize()));
         SourceIdentity identity = new SourceIdentity(file, 128 + header.byteSize(), 0, 0, 0);
         return new SourceArray(new ArrayName("set", name), header, data, List.of(identity), ColumnPart.NONE);
     }

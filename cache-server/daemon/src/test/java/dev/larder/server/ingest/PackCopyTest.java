@@ -3,7 +3,7 @@ package dev.larder.server.ingest;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.internal.layout.StoreLayout;
-import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.Extent;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Store;
@@ -56,7 +56,7 @@ class PackCopyTest {
     private SourceArray inItsOwnFile(String name) throws IOException {
         byte[] bytes = bytes(name, byteSize());
         Path file = Files.write(sources.resolve(name), bytes);
-        return ScriptedData.regions(name, List.of(new FileRegion(file, 0, bytes.length)));
+        return ScriptedData.regions(name, List.of(new Extent(file, 0, bytes.length)));
     }
 
     private SourceArray stream(String name, Path file) {
@@ -71,17 +71,17 @@ class PackCopyTest {
 
     private SourceArray empty(String name, Path file) {
         bytes(name, 0);
-        return ScriptedData.regions(name, List.of(new FileRegion(file, 0, 0), new FileRegion(file, 7, 0)));
+        return ScriptedData.regions(name, List.of(new Extent(file, 0, 0), new Extent(file, 7, 0)));
     }
 
     /** Adds an array to the file of many, in one extent or a few, some of them empty. */
-    private List<FileRegion> sharedExtents(String name, Path file) {
+    private List<Extent> sharedExtents(String name, Path file) {
         byte[] bytes = bytes(name, byteSize());
-        List<FileRegion> extents = new ArrayList<>();
+        List<Extent> extents = new ArrayList<>();
         for (int at = 0; at < bytes.length || extents.isEmpty(); ) {
             int step = random.nextInt(5) == 0 ? 0 : Math.min(bytes.length - at, 1 + random.nextInt(bytes.length + 1));
             shared.writeBytes(new byte[random.nextInt(1000)]);
-            extents.add(new FileRegion(file, shared.size(), step));
+            extents.add(new Extent(file, shared.size(), step));
             shared.write(bytes, at, step);
             at += step;
         }
@@ -90,7 +90,7 @@ class PackCopyTest {
 
     private List<SourceArray> arrays() throws IOException {
         Path file = Files.createFile(sources.resolve("shared"));
-        Map<String, List<FileRegion>> extents = new HashMap<>();
+        Map<String, List<Extent>> extents = new HashMap<>();
         for (int i = 0; i < 400; i++) {
             String name = "a%03d".formatted(i);
             extents.put(name, sharedExtents(name, file));

@@ -6,9 +6,9 @@ import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
 import dev.larder.server.source.ArrayData;
+import dev.larder.server.source.Extent;
+import dev.larder.server.source.ExtentTable;
 import dev.larder.server.source.Extents;
-import dev.larder.server.source.FileRegion;
-import dev.larder.server.source.RegionTable;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import java.io.IOException;
@@ -39,9 +39,9 @@ interface ScriptedData {
     }
 
     /** Makes an array of stretches of files. */
-    static SourceArray regions(String name, List<FileRegion> regions) {
-        long byteSize = regions.stream().mapToLong(FileRegion::byteSize).sum();
-        RegionTable table = new RegionTable();
+    static SourceArray regions(String name, List<Extent> regions) {
+        long byteSize = regions.stream().mapToLong(Extent::byteSize).sum();
+        ExtentTable table = new ExtentTable();
         Map<Path, SourceIdentity> files = new LinkedHashMap<>();
         regions.forEach(region -> files.computeIfAbsent(region.file(), SourceIdentity::of));
         regions.forEach(region ->

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.server.residency.PublishedStore;
-import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.Extent;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.version.Provenance;
@@ -77,7 +77,7 @@ class SegmentCopyTest {
         return ScriptedData.regions(
                 name,
                 IntStream.range(0, count)
-                        .mapToObj(i -> new FileRegion(i % 2 == 0 ? file : other, 0, byteSize))
+                        .mapToObj(i -> new Extent(i % 2 == 0 ? file : other, 0, byteSize))
                         .toList());
     }
 
@@ -105,9 +105,9 @@ class SegmentCopyTest {
     }
 
     private SourceArray regions(String name, long... byteSizes) {
-        List<FileRegion> regions = new ArrayList<>();
+        List<Extent> regions = new ArrayList<>();
         for (long byteSize : byteSizes) {
-            regions.add(new FileRegion(file, 0, byteSize));
+            regions.add(new Extent(file, 0, byteSize));
         }
         return ScriptedData.regions(name, regions);
     }

@@ -7,7 +7,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.PageSize;
-import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.Extent;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Store;
@@ -69,7 +69,7 @@ class SegmentGroupTest {
     /** A table in a file or two, batch after batch, and what each column has by itself. */
     private final class Table {
         private final List<Path> files = new ArrayList<>();
-        private final List<List<FileRegion>> regions = new ArrayList<>();
+        private final List<List<Extent>> regions = new ArrayList<>();
         private final List<ByteArrayOutputStream> columns = new ArrayList<>();
         private ByteArrayOutputStream written = new ByteArrayOutputStream();
 
@@ -96,7 +96,7 @@ class SegmentGroupTest {
             for (int i = 0; i < widths.length; i++) {
                 byte[] bytes = new byte[rows * widths[i]];
                 random.nextBytes(bytes);
-                regions.get(i).add(new FileRegion(file, written.size(), bytes.length));
+                regions.get(i).add(new Extent(file, written.size(), bytes.length));
                 columns.get(i).writeBytes(bytes);
                 written.writeBytes(bytes);
                 written.writeBytes(new byte[-written.size() & 63]);
@@ -264,9 +264,9 @@ class SegmentGroupTest {
     @Test
     void aTableThatIsShorterThanItWasFoundToBeIsRefused() throws IOException {
         Table table = ragged();
-        List<FileRegion> last = table.regions.get(5);
-        FileRegion end = last.remove(last.size() - 1);
-        last.add(new FileRegion(end.file(), end.offset() + end.byteSize(), end.byteSize()));
+        List<Extent> last = table.regions.get(5);
+        Extent end = last.remove(last.size() - 1);
+        last.add(new Extent(end.file(), end.offset() + end.byteSize(), end.byteSize()));
         SegmentGroup group = groups(table.arrays(), 1).get(0);
 
         assertThatThrownBy(() -> copy(group))

@@ -3,15 +3,15 @@ package dev.larder.server.source.arrow;
 import dev.larder.npy.Dtype;
 import dev.larder.reader.arrow.ArrowField;
 import dev.larder.server.source.ArrayData;
+import dev.larder.server.source.ExtentTable;
 import dev.larder.server.source.Extents;
-import dev.larder.server.source.RegionTable;
 
 /** Elements of fixed length, batch after batch: copied from where they lie, or converted where numpy has them in another form. */
 final class Elements {
     private final ArrowField.Kind kind;
     private final String type;
     private final int size;
-    private final RegionTable regions = new RegionTable();
+    private final ExtentTable regions = new ExtentTable();
     private final Pieces pieces;
     private long count;
 

@@ -2,8 +2,8 @@ package dev.larder.server.source.arrow;
 
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.reader.arrow.ArrowField;
+import dev.larder.server.source.ExtentTable;
 import dev.larder.server.source.Extents;
-import dev.larder.server.source.RegionTable;
 
 /** Texts or bytes: a column of ours, whose bytes are copied from where they lie. */
 final class TextColumn extends ArrowColumn {
@@ -12,7 +12,7 @@ final class TextColumn extends ArrowColumn {
     private final boolean isText;
     private final int width;
     private final RowBounds bounds = new RowBounds();
-    private final RegionTable regions = new RegionTable();
+    private final ExtentTable regions = new ExtentTable();
 
     TextColumn(String name, Nulls nulls, ArrowField field) {
         this.name = name;

@@ -4,7 +4,7 @@ import dev.larder.reader.arrow.ArrowField;
 import dev.larder.reader.arrow.ArrowSchema;
 import dev.larder.server.reader.UnpackedFiles;
 import dev.larder.server.source.ColumnArrays;
-import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.Extent;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -137,7 +137,7 @@ final class UnpackedBuffers implements ArrowMessages.Visitor {
 
     /** Opens what the reader has unpacked. */
     void open(UnpackedFiles files) {
-        FileRegion region = files.region(number);
+        Extent region = files.region(number);
         if (region.byteSize() != byteSum) {
             throw packed.refusal("its buffers were unpacked to " + region.byteSize() + " of " + byteSum + " bytes");
         }

@@ -2,7 +2,7 @@ package dev.larder.server.source.formats;
 
 import dev.larder.server.source.ArrayData;
 import dev.larder.server.source.DataChannel;
-import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.Extent;
 import dev.larder.server.source.Refusal;
 import java.io.IOException;
 import java.nio.channels.ReadableByteChannel;
@@ -24,7 +24,7 @@ record DeflatedData(Path file, ZipMember member, long dataOffset) implements Arr
             DeflatedStream in = DeflatedStream.open(file, member, UNPACK_BYTES);
             try {
                 in.skipNBytes(dataOffset);
-                FileRegion region = new FileRegion(file, dataOffset, member.byteSize() - dataOffset);
+                Extent region = new Extent(file, dataOffset, member.byteSize() - dataOffset);
                 return new DataChannel(region, "member " + member.name() + ": ", in);
             } catch (IOException | RuntimeException e) {
                 in.close();

@@ -1,6 +1,6 @@
 package dev.larder.server.source.formats;
 
-import dev.larder.server.source.RegionStream;
+import dev.larder.server.source.ExtentStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.channels.FileChannel;
@@ -15,7 +15,7 @@ import java.util.zip.ZipException;
 /** Unpacks a member of an archive, and proves at its end that length and checksum are those that the archive names. */
 final class DeflatedStream extends InputStream {
     private final FileChannel channel;
-    private final RegionStream packed;
+    private final ExtentStream packed;
     private final Inflater inflater = new Inflater(true);
     private final InputStream unpacked;
     private final ZipMember member;
@@ -25,7 +25,7 @@ final class DeflatedStream extends InputStream {
     private DeflatedStream(FileChannel channel, ZipMember member, int bufferBytes) {
         this.channel = channel;
         this.member = member;
-        this.packed = new RegionStream(channel, member.offset(), member.packedBytes());
+        this.packed = new ExtentStream(channel, member.offset(), member.packedBytes());
         this.unpacked = new InflaterInputStream(packed, inflater, bufferBytes);
     }
 

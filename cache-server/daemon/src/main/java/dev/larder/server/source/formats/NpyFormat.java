@@ -2,8 +2,8 @@ package dev.larder.server.source.formats;
 
 import dev.larder.npy.NpyHeader;
 import dev.larder.server.source.DiscoveredFile;
+import dev.larder.server.source.Extent;
 import dev.larder.server.source.Extents;
-import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.GzipData;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.SourceProbe;
@@ -28,7 +28,7 @@ final class NpyFormat implements SourceFormat {
         } else {
             file.requireExact(header.dataOffset(), header.byteSize(), fileBytes);
         }
-        FileRegion region = new FileRegion(file.path(), header.dataOffset(), header.byteSize());
+        Extent region = new Extent(file.path(), header.dataOffset(), header.byteSize());
         return List.of(new Member("", header, file.isGzip() ? new GzipData(region) : Extents.of(region)));
     }
 

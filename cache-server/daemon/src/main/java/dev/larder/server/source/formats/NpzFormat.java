@@ -6,10 +6,10 @@ import dev.larder.npy.NpyHeader;
 import dev.larder.reader.Selection;
 import dev.larder.server.source.ArrayData;
 import dev.larder.server.source.DiscoveredFile;
+import dev.larder.server.source.Extent;
+import dev.larder.server.source.ExtentStream;
 import dev.larder.server.source.Extents;
-import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.Refusal;
-import dev.larder.server.source.RegionStream;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.SourceProbe;
 import java.io.IOException;
@@ -78,13 +78,13 @@ final class NpzFormat implements SourceFormat {
         long dataOffset = header.dataOffset();
         return member.isDeflated()
                 ? new DeflatedData(file, member, dataOffset)
-                : Extents.of(new FileRegion(file, member.offset() + dataOffset, header.byteSize()));
+                : Extents.of(new Extent(file, member.offset() + dataOffset, header.byteSize()));
     }
 
     private static NpyHeader header(Path file, FileChannel channel, ZipMember member) throws IOException {
         String what = file + "!" + Names.printable(member.name());
         if (!member.isDeflated()) {
-            InputStream in = new RegionStream(channel, member.offset(), member.byteSize());
+            InputStream in = new ExtentStream(channel, member.offset(), member.byteSize());
             return NpyHeader.read(Channels.newChannel(in), what);
         }
         try (InputStream in = DeflatedStream.open(file, member, UNPACK_BYTES)) {

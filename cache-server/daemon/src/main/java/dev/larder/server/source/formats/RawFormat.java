@@ -5,8 +5,8 @@ import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
 import dev.larder.server.source.DiscoveredFile;
+import dev.larder.server.source.Extent;
 import dev.larder.server.source.Extents;
-import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.SourceProbe;
@@ -26,7 +26,7 @@ final class RawFormat implements SourceFormat {
         long[] shape = shape(file, fileBytes, dtype, WantedType.shape(options.shape()));
         NpyHeader header = header(file, dtype, shape);
         file.requireExact(0, header.byteSize(), fileBytes);
-        FileRegion region = new FileRegion(file.path(), 0, fileBytes);
+        Extent region = new Extent(file.path(), 0, fileBytes);
         return List.of(new Member("", header, Extents.of(region)));
     }
 

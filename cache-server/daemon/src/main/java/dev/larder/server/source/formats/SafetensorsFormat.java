@@ -4,8 +4,8 @@ import com.google.gson.JsonParseException;
 import dev.larder.internal.layout.Names;
 import dev.larder.npy.NpyHeader;
 import dev.larder.server.source.DiscoveredFile;
+import dev.larder.server.source.Extent;
 import dev.larder.server.source.Extents;
-import dev.larder.server.source.FileRegion;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.SourceProbe;
@@ -60,7 +60,7 @@ final class SafetensorsFormat implements SourceFormat {
             } else if (tensor.refusal() != null) {
                 throw tensors.size() > 1 ? Refusal.orOthers(tensor.refusal()) : tensor.refusal();
             }
-            FileRegion region = new FileRegion(file.path(), dataOffset + tensor.begin(), tensor.end() - tensor.begin());
+            Extent region = new Extent(file.path(), dataOffset + tensor.begin(), tensor.end() - tensor.begin());
             members.add(new Member(tensor.arrayName(), tensor.header(), Extents.of(region)));
         }
         return members;

@@ -2,9 +2,9 @@ package dev.larder.server.source.formats;
 
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.Names;
-import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.Extent;
+import dev.larder.server.source.ExtentStream;
 import dev.larder.server.source.Refusal;
-import dev.larder.server.source.RegionStream;
 import java.io.Closeable;
 import java.io.FilterInputStream;
 import java.io.IOException;
@@ -74,7 +74,7 @@ public final class TarMembers implements Closeable {
         this.start = 0;
         this.fileBytes = channel.size();
         this.unpacked =
-                isGzip(file) ? new GZIPInputStream(new RegionStream(channel, 0, fileBytes), UNPACK_BYTES) : null;
+                isGzip(file) ? new GZIPInputStream(new ExtentStream(channel, 0, fileBytes), UNPACK_BYTES) : null;
     }
 
     /** Tells whether a file's name says that it is a tar archive. */
@@ -94,7 +94,7 @@ public final class TarMembers implements Closeable {
     }
 
     /** Opens what an archive was unpacked to, which the caller closes. Places of members are those in that file. */
-    public static TarMembers open(Path file, FileRegion unpacked) {
+    public static TarMembers open(Path file, Extent unpacked) {
         try {
             return new TarMembers(
                     file,
@@ -160,7 +160,7 @@ public final class TarMembers implements Closeable {
         try {
             skipTo(begin);
             long window = Math.min(MOST_HEADER_BYTES, Math.max(0, fileBytes - begin));
-            header = new Counted(unpacked == null ? new RegionStream(channel, begin, window) : unpacked);
+            header = new Counted(unpacked == null ? new ExtentStream(channel, begin, window) : unpacked);
             TarArchiveEntry entry = new TarArchiveInputStream(header, "UTF-8").getNextEntry();
             at = begin + header.count;
             next = at;
@@ -229,7 +229,7 @@ public final class TarMembers implements Closeable {
         try {
             InputStream data = unpacked;
             if (data == null) {
-                data = new RegionStream(channel, member.offset(), member.byteSize());
+                data = new ExtentStream(channel, member.offset(), member.byteSize());
             } else {
                 skipTo(member.offset());
                 at += member.byteSize();

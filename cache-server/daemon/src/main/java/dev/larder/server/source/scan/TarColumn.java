@@ -12,9 +12,9 @@ import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
 import dev.larder.server.source.ColumnArrays;
+import dev.larder.server.source.ExtentTable;
 import dev.larder.server.source.Extents;
 import dev.larder.server.source.Refusal;
-import dev.larder.server.source.RegionTable;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.source.formats.TarMembers;
@@ -68,7 +68,7 @@ abstract class TarColumn implements AutoCloseable {
 
     /** Data that is copied from the archives. */
     private static final class Regions extends TarColumn {
-        private final RegionTable regions = new RegionTable();
+        private final ExtentTable regions = new ExtentTable();
         private final RowOffsets offsets;
 
         Regions(ColumnMemory memory) {

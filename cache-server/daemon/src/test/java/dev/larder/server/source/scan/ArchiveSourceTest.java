@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.npy.Numpy;
 import dev.larder.npy.Order;
-import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.Extent;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
 import java.nio.charset.StandardCharsets;
@@ -175,6 +175,6 @@ class ArchiveSourceTest {
         assertThat(SourceFiles.data(arrays.get(3)))
                 .isEqualTo(java.util.Arrays.copyOfRange(SourceFiles.counting(29), 4, 28));
         assertThat(arrays.get(3).extents())
-                .containsExactly(new FileRegion(file, 8 + header.getBytes(StandardCharsets.UTF_8).length + 4, 24));
+                .containsExactly(new Extent(file, 8 + header.getBytes(StandardCharsets.UTF_8).length + 4, 24));
     }
 }

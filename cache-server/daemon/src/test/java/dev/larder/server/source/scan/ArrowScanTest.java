@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.Extent;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
 import java.io.IOException;
@@ -126,7 +126,7 @@ class ArrowScanTest {
 
         assertThat(SourceFiles.array(source, "f8").extents())
                 .hasSize(4)
-                .extracting(FileRegion::byteSize)
+                .extracting(Extent::byteSize)
                 .containsExactly(56L, 56L, 56L, 16L);
         assertThat(SourceFiles.array(source, "bool").extents()).isEmpty();
         SourceFiles.release(source);

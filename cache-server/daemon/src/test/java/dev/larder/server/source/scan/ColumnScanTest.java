@@ -13,7 +13,7 @@ import dev.larder.internal.protocol.LoadOptions.As;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
-import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.Extent;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
 import java.io.IOException;
@@ -69,7 +69,7 @@ class ColumnScanTest {
 
         SourceArray values = array(source, "data/values");
         assertThat(values.part()).isEqualTo(ColumnPart.RAGGED_VALUES);
-        assertThat(values.extents()).extracting(FileRegion::byteSize).containsExactly(3L, 2L);
+        assertThat(values.extents()).extracting(Extent::byteSize).containsExactly(3L, 2L);
         assertThat(values.files()).hasSize(3);
         assertThat(SourceFiles.data(values)).containsExactly(0, 1, 2, 0, 1);
         release(source);

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.npy.Numpy;
 import dev.larder.npy.Order;
-import dev.larder.server.source.FileRegion;
+import dev.larder.server.source.Extent;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.source.SourceOptions;
@@ -69,9 +69,9 @@ class ScannedSourceTest {
         Path file = SourceFiles.npy(folder.resolve("x.npy"), ">f8", 2, 3);
         SourceArray array = only(file);
 
-        FileRegion region = array.extents().get(0);
+        Extent region = array.extents().get(0);
 
-        assertThat(region).isEqualTo(new FileRegion(file, 128, 48));
+        assertThat(region).isEqualTo(new Extent(file, 128, 48));
         try (FileChannel channel = region.open()) {
             ByteBuffer data = ByteBuffer.allocate(100);
             assertThat(channel.read(data)).isEqualTo(48);
@@ -93,7 +93,7 @@ class ScannedSourceTest {
             assertThat(array.order()).isEqualTo(Order.C);
             assertThat(SourceFiles.data(array)).isEqualTo(SourceFiles.counting(6 * itemSize));
         }
-        assertThat(plain.extents()).containsExactly(new FileRegion(plain.file(), 12, 6L * itemSize));
+        assertThat(plain.extents()).containsExactly(new Extent(plain.file(), 12, 6L * itemSize));
         assertThat(packed.extents()).isEmpty();
     }
 

@@ -7,12 +7,12 @@ import java.nio.channels.FileChannel;
 import java.util.Objects;
 
 /** Reads a region of a file that others may read at the same time; closing it closes the file. */
-public final class RegionStream extends InputStream {
+public final class ExtentStream extends InputStream {
     private final FileChannel channel;
     private final long end;
     private long at;
 
-    public RegionStream(FileChannel channel, long offset, long byteSize) {
+    public ExtentStream(FileChannel channel, long offset, long byteSize) {
         this.channel = channel;
         this.at = offset;
         this.end = offset + byteSize;

@@ -7,8 +7,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.RandomAccess;
 
-/** Stretches of some files, none of them empty, in the order in which they were added. Takes 20 bytes of the heap for each. */
-public final class RegionTable extends AbstractList<FileRegion> implements RandomAccess {
+/** Extents of some files, none of them empty, in the order in which they were added. Takes 20 bytes of the heap for each. */
+public final class ExtentTable extends AbstractList<Extent> implements RandomAccess {
     private static final int FIRST_LENGTH = 64;
 
     private final List<SourceIdentity> files = new ArrayList<>();
@@ -17,7 +17,7 @@ public final class RegionTable extends AbstractList<FileRegion> implements Rando
     private long[] byteSizes = new long[FIRST_LENGTH];
     private int count;
 
-    /** Adds a stretch of a file; one without bytes is left out. */
+    /** Adds an extent; one without bytes is left out. */
     public void add(SourceIdentity file, long offset, long byteSize) {
         if (byteSize == 0) {
             return;
@@ -43,9 +43,9 @@ public final class RegionTable extends AbstractList<FileRegion> implements Rando
     }
 
     @Override
-    public FileRegion get(int index) {
+    public Extent get(int index) {
         Path file = file(index).file();
-        return new FileRegion(file, offsets[index], byteSizes[index]);
+        return new Extent(file, offsets[index], byteSizes[index]);
     }
 
     @Override

@@ -12,7 +12,7 @@ import java.nio.file.StandardOpenOption;
  * @param offset where the data starts
  * @param byteSize how long it is
  */
-public record FileRegion(Path file, long offset, long byteSize) {
+public record Extent(Path file, long offset, long byteSize) {
     /** Opens the file, positioned at the data. The caller closes the channel. */
     public FileChannel open() {
         FileChannel channel = openFile();
