@@ -147,7 +147,8 @@ final class PendingWaits {
         return failure instanceof LarderException known && known.code() == ErrorCode.INTERRUPTED;
     }
 
-    private static LarderException didNotArrive(Wait wait, Optional<PublishedVersion> resident, LarderException reason) {
+    private static LarderException didNotArrive(
+            Wait wait, Optional<PublishedVersion> resident, LarderException reason) {
         String array = wait.array();
         if (array != null && resident.isPresent()) {
             return resident.get().noSuchArray(array);
@@ -156,7 +157,8 @@ final class PendingWaits {
                 .with("dataset", wait.dataset())
                 .with("reason", reason.summary())
                 .cause(reason)
-                .remedy("build or load it again; larder wait " + wait.dataset() + " waits for another process to do so");
+                .remedy("build or load it again; larder wait " + wait.dataset()
+                        + " waits for another process to do so");
     }
 
     /** What was found damaged may be loaded again, within the time that is left. */

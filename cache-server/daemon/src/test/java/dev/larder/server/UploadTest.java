@@ -258,7 +258,8 @@ class UploadTest {
         }
 
         assertThat(failure.join().code()).isEqualTo(ErrorCode.NOT_FOUND);
-        assertThat(failure.join()).hasMessageContaining("dataset did not arrive: dataset=made reason=build was abandoned");
+        assertThat(failure.join())
+                .hasMessageContaining("dataset did not arrive: dataset=made reason=build was abandoned");
     }
 
     private void awaitMade(CountDownLatch waits) {
