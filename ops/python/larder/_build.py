@@ -233,7 +233,7 @@ def _require_sharable(name, array):
 
 
 def _begin(name, store, timeout, even_if_resident, retention=None, is_again=False):
-    """Wait for the turn to build a dataset; return None if it is resident and not to be built again. `is_again` waits for a daemon, too."""
+    """Wait for the turn to build a dataset; return None if it is resident and not to be built again. With `is_again` it also waits for a daemon."""
     if even_if_resident or _current(store, str(name)) is None:
         _require_not_own(store, str(name))
 
