@@ -152,6 +152,13 @@ class FailuresTest(TalkCase):
                 daemon.close()
                 self.assertEqual((str(caught.exception), caught.exception.code), ("not enough space: needed=12 free=3; evict some", code))
 
+    def test_who_evicts_what_its_own_process_has_open_hears_that(self):
+        for pids, words in ((f"[17, {os.getpid()}]", "; this process is one of them: close its datasets"), (f"[1{os.getpid()}]", "end$")):
+            daemon = FakeDaemon(self.store, lambda client: (client.call(), client.error("Refused", 7, "dataset is in use", "evict it at the end", pids=pids)))
+            with self.assertRaisesRegex(larder.Refused, f"^dataset is in use: pids=.*{words}"):
+                larder.evict("d")
+            daemon.close()
+
     def test_a_message_has_only_the_parts_that_there_are(self):
         for parts, text in (({"values": {"a": "1"}}, "it failed: a=1"), ({"remedy": "wait"}, "it failed; wait"), ({}, "it failed")):
             answer = {"error": INTERFACE + "Unexpected", "parameters": {"code": 1, "message": "it failed", **parts}}

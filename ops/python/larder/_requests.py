@@ -28,7 +28,13 @@ def evict(name: str, store: str | os.PathLike[str] | None = None, *, forget: boo
     A dataset that came from files is loaded again when it is opened, unless `forget` is true; one that was computed does not come back. Raises
     `Refused` while a process has it open, or if it is pinned.
     """
-    return _done(_called(_location(store), "Evict", {"name": str(name), "forget": bool(forget)})).get("bytes", 0)
+    try:
+        return _done(_called(_location(store), "Evict", {"name": str(name), "forget": bool(forget)})).get("bytes", 0)
+    except Refused as e:
+        pids = re.search(r" pids=\[([0-9, ]*)\]", str(e))
+        if pids and str(os.getpid()) in pids[1].split(", "):
+            raise Refused(f"{e}; this process is one of them: close its datasets, and drop their arrays") from None
+        raise
 
 
 def pin(name: str, store: str | os.PathLike[str] | None = None) -> None:

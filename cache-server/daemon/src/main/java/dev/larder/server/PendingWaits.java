@@ -142,7 +142,7 @@ final class PendingWaits {
         }));
     }
 
-    /** Returns whether the load ended with another client, which was interrupted or gave up. */
+    /** Returns whether another client was interrupted, ended or gave up; the wait itself did not. */
     private static boolean isGivenUp(Throwable failure) {
         return failure instanceof LarderException known && known.code() == ErrorCode.INTERRUPTED;
     }

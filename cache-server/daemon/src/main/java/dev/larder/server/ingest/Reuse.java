@@ -155,8 +155,7 @@ final class Reuse {
 
     private boolean isWhole(PublishedVersion version, ArrayEntry entry) {
         try {
-            return checksums.of(
-                            new Extent(version.folder().resolve(entry.file()), entry.offset(), entry.byteSize()))
+            return checksums.of(new Extent(version.folder().resolve(entry.file()), entry.offset(), entry.byteSize()))
                     == entry.crc32c();
         } catch (LarderException unreadable) {
             return false;
