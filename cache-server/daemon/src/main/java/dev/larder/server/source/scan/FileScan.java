@@ -27,9 +27,20 @@ record FileScan(DiscoveredFile file) {
             requireName(file.arrayName());
         }
         SourceProbe.Look look = probe.look(file.path(), file.identity());
-        List<SourceIdentity> files = List.of(look.identity());
+        List<Member> members = members(probe, look, options);
+        try {
+            return arrays(dataset, members, look.identity(), probe);
+        } catch (RuntimeException | Error e) {
+            members.forEach(member -> member.data().release());
+            throw e;
+        }
+    }
+
+    private List<SourceArray> arrays(
+            String dataset, List<Member> members, SourceIdentity identity, SourceProbe probe) {
+        List<SourceIdentity> files = List.of(identity);
         List<SourceArray> arrays = new ArrayList<>();
-        for (Member member : members(probe, look, options)) {
+        for (Member member : members) {
             String name = nameOf(member);
             requireName(name);
             requireStorable(member.header(), probe);
