@@ -73,6 +73,8 @@ class SmallTablesLoadTest {
     }
 
     private static String row(int first, int columns) {
-        return IntStream.range(first, first + columns).mapToObj(Integer::toString).collect(Collectors.joining(","));
+        return IntStream.range(first, first + columns)
+                .mapToObj(Integer::toString)
+                .collect(Collectors.joining(","));
     }
 }

@@ -36,8 +36,7 @@ record FileScan(DiscoveredFile file) {
         }
     }
 
-    private List<SourceArray> arrays(
-            String dataset, List<Member> members, SourceIdentity identity, SourceProbe probe) {
+    private List<SourceArray> arrays(String dataset, List<Member> members, SourceIdentity identity, SourceProbe probe) {
         List<SourceIdentity> files = List.of(identity);
         List<SourceArray> arrays = new ArrayList<>();
         for (Member member : members) {
