@@ -202,7 +202,6 @@ class ImagesScanTest {
                                 .endsWith(": 2 .ppm, 1 .txt, 1 without a suffix"),
                         webp -> assertThat(webp)
                                 .startsWith("images called .webp: 1; the Java loader decodes WebP only"));
-        SourceOptions options = SourceOptions.none().withAs(As.IMAGES);
         assertThat(ScannedSource.notes(List.of(source))).containsAll(source.notes());
         SourceFiles.release(source);
     }
