@@ -26,10 +26,9 @@ record FileScan(DiscoveredFile file) {
         if (!file.hasMembers()) {
             requireName(file.arrayName());
         }
-        SourceProbe.Look look = probe.look(file.path(), file.identity());
-        List<SourceIdentity> files = List.of(look.identity());
+        List<SourceIdentity> files = List.of(file.identity());
         List<SourceArray> arrays = new ArrayList<>();
-        for (Member member : members(probe, look, options)) {
+        for (Member member : members(probe, options)) {
             String name = nameOf(member);
             requireName(name);
             requireStorable(member.header(), probe);
@@ -40,9 +39,9 @@ record FileScan(DiscoveredFile file) {
         return arrays;
     }
 
-    private List<Member> members(SourceProbe probe, SourceProbe.Look look, SourceOptions options) {
+    private List<Member> members(SourceProbe probe, SourceOptions options) {
         try {
-            return Formats.of(file.kind()).members(file, probe, look, options);
+            return Formats.of(file.kind()).members(file, probe, options);
         } catch (IOException e) {
             throw Refusal.unreadable(file.path(), 0, e);
         }
