@@ -3,27 +3,34 @@ package dev.larder.column;
 import dev.larder.internal.posix.Posix;
 
 /** Provides the memory that builders of columns fill. Addresses and lengths are bytes, in multiples of a page. Thread-safe. */
-public interface ColumnMemory {
+public abstract class ColumnMemory {
+    private final SmallMemory small = new SmallMemory(this);
+
     /** Returns anonymous memory of this process, which nothing but the machine limits. */
-    static ColumnMemory anonymous() {
+    public static ColumnMemory anonymous() {
         return AnonymousMemory.INSTANCE;
     }
 
     /** Returns the address of a new stretch, all zeros; its bytes may be touched after {@link #populate}. */
-    long allocate(long byteSize);
+    public abstract long allocate(long byteSize);
 
     /** Sees to it that bytes can be written. Fails with {@link dev.larder.error.ErrorCode#NO_SPACE} where there is no room. */
-    void populate(long address, long byteSize);
+    public abstract void populate(long address, long byteSize);
 
     /**
      * Takes a stretch back, or pages of one.
      *
      * @param populatedBytes number of bytes from the address that were populated
      */
-    void free(long address, long byteSize, long populatedBytes);
+    public abstract void free(long address, long byteSize, long populatedBytes);
+
+    /** Returns the part of this memory that small columns share. */
+    final SmallMemory small() {
+        return small;
+    }
 
     /** Memory that the kernel gives page by page when it is touched. */
-    final class AnonymousMemory implements ColumnMemory {
+    private static final class AnonymousMemory extends ColumnMemory {
         private static final AnonymousMemory INSTANCE = new AnonymousMemory();
 
         private AnonymousMemory() {}

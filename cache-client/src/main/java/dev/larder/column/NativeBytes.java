@@ -9,10 +9,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Bytes that grow at the end, outside the heap, in pieces that never move. Little-endian; a number at a multiple of its length
- * lies in one piece. Owns its memory until it is closed; every access after that is an {@link IllegalStateException}.
+ * Bytes that grow at the end, outside the heap, in pieces; as long as they are few, in memory that they share with others. Little-endian; a number at
+ * a multiple of its length lies in one piece. Owns its memory until it is closed; every access after that is an {@link IllegalStateException}.
  */
 final class NativeBytes implements AutoCloseable {
     private static final int PIECE_SHIFT = 22;
@@ -23,7 +24,8 @@ final class NativeBytes implements AutoCloseable {
     private static final int FREED_BYTES = 64 << 10;
 
     private final ColumnMemory memory;
-    private final List<UnsafeBuffer> pieces = new ArrayList<>();
+    private final List<UnsafeBuffer> pieces = new ArrayList<>(1);
+    private SmallMemory.@Nullable Stretch small; // the only piece, while there are few bytes
     private long byteSize;
     private long populatedBytes;
     private long freedBytes;
@@ -82,17 +84,45 @@ final class NativeBytes implements AutoCloseable {
         byteSize = newByteSize;
     }
 
-    /** Populates more of the last piece, or a new one: by as much as there is already, so that small columns stay small. */
+    /** Makes room: as much as there is already, or more, so that small columns stay small. The first bytes move until they have a piece. */
     private void populate(long wanted) {
         int from = (int) populatedBytes & PIECE_MASK;
-        if (from == 0) {
-            pieces.add(new UnsafeBuffer(memory.allocate(PIECE_BYTES), PIECE_BYTES));
+        if (wanted <= SmallMemory.MOST_BYTES) {
+            SmallMemory.Stretch larger = memory.small().allocate((int) wanted);
+            move(new UnsafeBuffer(larger.address(), larger.byteSize()), larger.byteSize());
+            small = larger;
+        } else if (small != null || pieces.isEmpty()) {
+            int length = (int) Math.min(PIECE_BYTES, ByteSums.roundUp(wanted, PageSize.BYTES));
+            move(newPiece(length), length);
+        } else if (from == 0) {
+            pieces.add(newPiece(PIECE_BYTES));
+            populatedBytes += PIECE_BYTES;
+        } else {
+            int to = (int) Math.min(PIECE_BYTES, ByteSums.roundUp(Math.max(wanted, 2L * from), PageSize.BYTES));
+            memory.populate(pieces.get(0).addressOffset() + from, to - from);
+            populatedBytes = to;
         }
-        long pieceStart = populatedBytes - from;
-        long to = pieceStart > 0 ? PIECE_BYTES : Math.max(wanted - pieceStart, 2L * from);
-        long roundedTo = Math.min(PIECE_BYTES, ByteSums.roundUp(to, PageSize.BYTES));
-        memory.populate(pieces.get(pieces.size() - 1).addressOffset() + from, roundedTo - from);
-        populatedBytes = pieceStart + roundedTo;
+    }
+
+    private UnsafeBuffer newPiece(int length) {
+        long address = memory.allocate(PIECE_BYTES);
+        try {
+            memory.populate(address, length);
+        } catch (RuntimeException | Error e) {
+            memory.free(address, PIECE_BYTES, 0);
+            throw e;
+        }
+        return new UnsafeBuffer(address, PIECE_BYTES);
+    }
+
+    private void move(UnsafeBuffer first, int length) {
+        if (small != null) {
+            first.putBytes(0, pieces.remove(0), 0, (int) byteSize);
+            small.close();
+            small = null;
+        }
+        pieces.add(first);
+        populatedBytes = length;
     }
 
     long longAt(long position) {
@@ -169,6 +199,11 @@ final class NativeBytes implements AutoCloseable {
     @Override
     public synchronized void close() {
         open = false;
+        if (small != null) {
+            small.close();
+            small = null;
+            pieces.clear();
+        }
         while (freedBytes >>> PIECE_SHIFT < pieces.size()) {
             free(PIECE_BYTES - ((int) freedBytes & PIECE_MASK));
         }

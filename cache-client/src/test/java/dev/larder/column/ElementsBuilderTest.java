@@ -9,7 +9,10 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.LongBuffer;
 import java.nio.channels.ReadableByteChannel;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class ElementsBuilderTest {
@@ -33,14 +36,66 @@ class ElementsBuilderTest {
     void memoryIsFreedWhileItIsReadForTheLastTimeAndOnceInAll() throws IOException {
         try (ElementsBuilder builder = counting(ELEMENTS)) {
             ColumnArray array = builder.array("x", Dtype.parse("<i8"), ELEMENTS);
+            long freedBefore = memory.freedBytes;
             ReadableByteChannel last = array.drain();
             ByteBuffer first = read(last, 1 << 20);
 
             assertThat(first.getLong(8)).isEqualTo(1);
-            assertThat(memory.freedBytes).isEqualTo(1 << 20);
+            assertThat(memory.freedBytes - freedBefore).isEqualTo(1 << 20);
             assertThatThrownBy(() -> read(array.open(), 8)).hasMessageContaining("bytes were given back");
             assertThat(read(last, 16).getLong()).isEqualTo((1 << 20) / Long.BYTES);
         }
+
+        assertThat(memory.freedBytes).isEqualTo(memory.allocatedBytes);
+    }
+
+    @Test
+    void smallColumnsSharePages() throws IOException {
+        List<ElementsBuilder> builders = new ArrayList<>();
+        for (int i = 0; i < 1_000; i++) {
+            builders.add(counting(5));
+        }
+
+        assertThat(memory.populatedBytes).isEqualTo(64 << 10);
+        assertThat(memory.allocatedBytes).isEqualTo(64 << 10);
+        for (ElementsBuilder builder : builders) {
+            ColumnArray array = builder.array("x", Dtype.parse("<i8"), 5);
+            assertThat(read(array.open(), 40).asLongBuffer()).isEqualTo(LongBuffer.wrap(new long[] {0, 1, 2, 3, 4}));
+            builder.close();
+            builder.close();
+        }
+        assertThat(memory.freedBytes).isEqualTo(memory.allocatedBytes);
+    }
+
+    @Test
+    void columnsThatGrowSideBySideKeepTheirElements() throws IOException {
+        List<ElementsBuilder> builders =
+                Stream.generate(() -> new ElementsBuilder(memory)).limit(50).toList();
+        for (long row = 0; row < 1_000; row++) {
+            for (int i = (int) row / 20; i < builders.size(); i++) {
+                builders.get(i).add(row * 100 + i);
+            }
+        }
+
+        for (int i = 0; i < builders.size(); i++) {
+            int rows = (i + 1) * 20;
+            ByteBuffer elements =
+                    read(builders.get(i).array("x", Dtype.parse("<i8"), rows).open(), rows * Long.BYTES);
+            for (long row = 0; row < rows; row++) {
+                assertThat(elements.getLong()).isEqualTo(row * 100 + i);
+            }
+            builders.get(i).close();
+        }
+        assertThat(memory.freedBytes).isEqualTo(memory.allocatedBytes);
+    }
+
+    @Test
+    void aColumnThatLacksRoomToGrowIsFreedOnce() {
+        ElementsBuilder builder = counting(256);
+        memory.isFull = true;
+
+        assertThatThrownBy(() -> builder.add(0)).hasMessage("full");
+        builder.close();
 
         assertThat(memory.freedBytes).isEqualTo(memory.allocatedBytes);
     }
@@ -62,10 +117,12 @@ class ElementsBuilderTest {
     }
 
     /** Memory that is freed at most once. */
-    private static final class CountingMemory implements ColumnMemory {
+    private static final class CountingMemory extends ColumnMemory {
         private final TreeMap<Long, Long> freed = new TreeMap<>();
         private long allocatedBytes;
+        private long populatedBytes;
         private long freedBytes;
+        private boolean isFull;
 
         @Override
         public long allocate(long byteSize) {
@@ -74,7 +131,12 @@ class ElementsBuilderTest {
         }
 
         @Override
-        public void populate(long address, long byteSize) {}
+        public void populate(long address, long byteSize) {
+            if (isFull) {
+                throw new IllegalStateException("full");
+            }
+            populatedBytes += byteSize;
+        }
 
         @Override
         public void free(long address, long byteSize, long populatedBytes) {

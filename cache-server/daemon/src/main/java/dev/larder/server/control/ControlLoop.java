@@ -302,9 +302,10 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
             seats.take(peer);
             boolean isSeated = false;
             try {
-                SelectionKey key = channel.register(selector, SelectionKey.OP_READ); // not before: it holds the descriptor
-                Connection connection = new Connection(
-                        channel, key, peer, settings, peer.isOwner() ? ownerBudget : memberBudget, this);
+                SelectionKey key =
+                        channel.register(selector, SelectionKey.OP_READ); // not before: it holds the descriptor
+                Connection connection =
+                        new Connection(channel, key, peer, settings, peer.isOwner() ? ownerBudget : memberBudget, this);
                 key.attach(connection);
                 isSeated = connections.add(connection);
             } finally {

@@ -34,6 +34,12 @@ public record ScanSettings(
         return new ScanSettings(workers, takesHidden, isCancelled, onChecked, memory, scratch, true);
     }
 
+    /** Returns the same for a scan that also ends when something else is so. */
+    public ScanSettings endingToo(BooleanSupplier isEnded) {
+        BooleanSupplier either = () -> isEnded.getAsBoolean() || isCancelled.getAsBoolean();
+        return new ScanSettings(workers, takesHidden, either, onChecked, memory, scratch, checksLater);
+    }
+
     /** Returns those of a scan by the calling thread alone, which nobody watches. */
     public static ScanSettings quick() {
         return new ScanSettings(1, false, () -> false, checked -> {});

@@ -69,7 +69,8 @@ public record SourceArray(
         return files.stream()
                 .filter(its -> its.file().equals(file))
                 .findFirst()
-                .orElseThrow(() -> new IllegalStateException("not a file of the array: array=" + name + " file=" + file));
+                .orElseThrow(
+                        () -> new IllegalStateException("not a file of the array: array=" + name + " file=" + file));
     }
 
     /** Fails with a refusal if the file of an extent does not begin as it has to; {@code first} are its first bytes, at least one. */

@@ -18,8 +18,7 @@ final class IdxFormat implements SourceFormat {
     private static final int UNPACK_BYTES = 512;
 
     @Override
-    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceOptions options)
-            throws IOException {
+    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceOptions options) throws IOException {
         long fileBytes = file.identity().byteSize();
         NpyHeader header = header(file);
         long dataOffset = IdxHeader.length(header);

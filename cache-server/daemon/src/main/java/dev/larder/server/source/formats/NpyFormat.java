@@ -19,8 +19,7 @@ final class NpyFormat implements SourceFormat {
     private static final int UNPACK_BYTES = 512;
 
     @Override
-    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceOptions options)
-            throws IOException {
+    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceOptions options) throws IOException {
         long fileBytes = file.identity().byteSize();
         NpyHeader header = file.isGzip() ? packedHeader(file) : probe.npyHeader(file);
         if (file.isGzip()) {

@@ -28,8 +28,7 @@ final class NpzFormat implements SourceFormat {
     private static final int UNPACK_BYTES = 512;
 
     @Override
-    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceOptions options)
-            throws IOException {
+    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceOptions options) throws IOException {
         long fileBytes = file.identity().byteSize();
         List<Member> members = new ArrayList<>();
         try (FileChannel channel = FileChannel.open(file.path(), StandardOpenOption.READ)) {

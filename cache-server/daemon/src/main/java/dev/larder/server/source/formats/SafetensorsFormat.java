@@ -39,8 +39,7 @@ final class SafetensorsFormat implements SourceFormat {
     private static final int HEAP_PARTS = 16;
 
     @Override
-    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceOptions options)
-            throws IOException {
+    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceOptions options) throws IOException {
         long fileBytes = file.identity().byteSize();
         byte[] json;
         try (FileChannel channel = FileChannel.open(file.path(), StandardOpenOption.READ)) {

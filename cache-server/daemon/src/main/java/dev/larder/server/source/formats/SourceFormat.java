@@ -12,6 +12,5 @@ public interface SourceFormat {
      * Returns the arrays of a file that was listed. Whatever is wrong with it is a
      * {@link dev.larder.error.ErrorCode#BAD_INPUT} failure that names the file.
      */
-    List<Member> members(DiscoveredFile file, SourceProbe probe, SourceOptions options)
-            throws IOException;
+    List<Member> members(DiscoveredFile file, SourceProbe probe, SourceOptions options) throws IOException;
 }

@@ -26,9 +26,20 @@ record FileScan(DiscoveredFile file) {
         if (!file.hasMembers()) {
             requireName(file.arrayName());
         }
+        List<Member> members = members(probe, options);
+        try {
+            return arrays(dataset, members, probe);
+        } catch (RuntimeException | Error e) {
+            members.forEach(member -> member.data().release());
+            throw e;
+        }
+    }
+
+    private List<SourceArray> arrays(
+            String dataset, List<Member> members, SourceProbe probe) {
         List<SourceIdentity> files = List.of(file.identity());
         List<SourceArray> arrays = new ArrayList<>();
-        for (Member member : members(probe, options)) {
+        for (Member member : members) {
             String name = nameOf(member);
             requireName(name);
             requireStorable(member.header(), probe);

@@ -18,6 +18,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -43,22 +44,27 @@ final class Scan {
         this.dataset = dataset;
         this.files = files;
         this.options = options;
-        this.settings = settings;
-        this.probe = new SourceProbe(settings);
+        this.settings = settings.endingToo(ended::get);
+        this.probe = new SourceProbe(this.settings);
         this.arrays = new List[files.size()];
         this.refusals = new LarderException[files.size()];
     }
 
-    /** Checks all files. */
+    /** Checks all files. If that fails, nothing that was made of them is left. */
     static Scan of(String dataset, List<DiscoveredFile> files, SourceOptions options, ScanSettings settings) {
         Scan scan = new Scan(dataset, files, options, settings);
         int threads = Math.min(settings.workers(), (files.size() + BATCH - 1) / BATCH);
-        if (threads > 1) {
-            scan.runWith(threads);
-        } else {
-            scan.run();
+        try {
+            if (threads > 1) {
+                scan.runWith(threads);
+            } else {
+                scan.run();
+            }
+            return scan;
+        } catch (RuntimeException | Error e) {
+            scan.arrays().forEach(SourceArray::release);
+            throw e;
         }
-        return scan;
     }
 
     List<SourceArray> arrays() {
@@ -92,6 +98,23 @@ final class Scan {
         } finally {
             ended.set(true);
             pool.shutdownNow();
+            awaitEnd(pool);
+        }
+    }
+
+    /** Waits for all threads, though interrupted: the caller frees the memory that they write to. */
+    private static void awaitEnd(ExecutorService pool) {
+        boolean isInterrupted = false;
+        boolean isEnded = false;
+        while (!isEnded) {
+            try {
+                isEnded = pool.awaitTermination(1, TimeUnit.DAYS);
+            } catch (InterruptedException e) {
+                isInterrupted = true;
+            }
+        }
+        if (isInterrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -112,7 +135,7 @@ final class Scan {
     private void run() {
         try {
             for (int from = nextBatch.getAndAdd(BATCH); from < files.size(); from = nextBatch.getAndAdd(BATCH)) {
-                if (ended.get() || settings.isCancelled().getAsBoolean()) {
+                if (settings.isCancelled().getAsBoolean()) {
                     throw new CancellationException("cancelled while scanning");
                 }
                 check(from, Math.min(from + BATCH, files.size()));

@@ -19,7 +19,7 @@ import java.util.function.Supplier;
  * Memory for what a load unpacks or computes before it knows how much that will be. It lies in files of the store without a name,
  * so that it is reserved and counted as published data is, and vanishes with the process. Thread-safe.
  */
-public final class ScratchMemory implements ColumnMemory, AutoCloseable {
+public final class ScratchMemory extends ColumnMemory implements AutoCloseable {
     private static final int WRITABLE = 0600;
     private static final long FIRST_AREA_BYTES = 64L << 20;
     private static final long LARGEST_AREA_BYTES = 4L << 30;

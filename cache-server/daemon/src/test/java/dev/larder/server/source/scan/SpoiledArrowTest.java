@@ -47,7 +47,7 @@ class SpoiledArrowTest {
     Path folder;
 
     /** Memory that ends early. */
-    private static final class LimitedMemory implements ColumnMemory {
+    private static final class LimitedMemory extends ColumnMemory {
         private long left = MOST_BUILT_BYTES;
 
         @Override

@@ -17,8 +17,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -364,13 +367,13 @@ class TableSourceTest {
 
     @Test
     void columnsThatAreNotChosenAreCheckedButNotKept() {
-        Path file = write("t.csv", "a,name,x0,x1\n1,n,2,3\n");
+        Path file = write("t.csv", "a,name,x0,x1\n" + "1,n,2,3\n".repeat(300));
         List<Long> allocated = new ArrayList<>();
         SourceOptions options = new SourceOptions(List.of("a"));
 
         ScannedSource source = ScannedSource.scan("set", file, options, countingInto(allocated));
 
-        assertThat(allocated).hasSize(1);
+        assertThat(allocated.stream().mapToLong(bytes -> bytes).sum()).isEqualTo(4 << 20);
         assertThatThrownBy(() -> ScannedSource.scan("set", write("u.csv", "a,b\n1,2\n1,x\n"), options))
                 .hasMessageContaining("line=3 reason=field 2 (b): 'x' is not a number");
         source.arrays().forEach(SourceArray::release);
@@ -384,6 +387,39 @@ class TableSourceTest {
 
         source.arrays().forEach(SourceArray::release);
 
+        assertThat(allocated.stream().mapToLong(bytes -> bytes).sum()).isZero();
+    }
+
+    @Test
+    void memoryIsFreedWhenAnArrayIsRefusedAfterItWasMade() throws Exception {
+        Path level = Files.createDirectories(folder.resolve(("d".repeat(200) + "/").repeat(4)));
+        SourceFiles.write(
+                level.resolve("t.csv"), ("a," + "b".repeat(230) + "\n1,2\n").getBytes(StandardCharsets.UTF_8));
+        List<Long> allocated = new ArrayList<>();
+
+        assertThatThrownBy(() -> ScannedSource.scan("set", folder, SourceOptions.none(), countingInto(allocated)))
+                .hasMessageContaining("its array cannot be called");
+
+        assertThat(allocated).isNotEmpty();
+        assertThat(allocated.stream().mapToLong(bytes -> bytes).sum()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void memoryIsFreedWhenAScanIsCancelled(int workers) {
+        for (int i = 0; i < 300; i++) {
+            write(i + ".csv", "a,b\n1,x\n");
+        }
+        List<Long> allocated = Collections.synchronizedList(new ArrayList<>());
+        AtomicInteger checked = new AtomicInteger();
+        ColumnMemory memory = countingInto(allocated).memory();
+        ScanSettings settings = new ScanSettings(
+                workers, false, () -> checked.get() > 0, checked::addAndGet, memory, ScratchFolders.temporary(), false);
+
+        assertThatThrownBy(() -> ScannedSource.scan("set", folder, SourceOptions.none(), settings))
+                .isInstanceOf(CancellationException.class);
+
+        assertThat(allocated).isNotEmpty();
         assertThat(allocated.stream().mapToLong(bytes -> bytes).sum()).isZero();
     }
 
