@@ -35,8 +35,7 @@ record FileScan(DiscoveredFile file) {
         }
     }
 
-    private List<SourceArray> arrays(
-            String dataset, List<Member> members, SourceProbe probe) {
+    private List<SourceArray> arrays(String dataset, List<Member> members, SourceProbe probe) {
         List<SourceIdentity> files = List.of(file.identity());
         List<SourceArray> arrays = new ArrayList<>();
         for (Member member : members) {
