@@ -20,7 +20,7 @@ final class NativeBytes implements AutoCloseable {
     private static final int PIECE_BYTES = 1 << PIECE_SHIFT;
     private static final int PIECE_MASK = PIECE_BYTES - 1;
 
-    /** Bytes to free in one step after their last read: less than a piece, as hundreds of columns may be read side by side. */
+    /** Bytes to free in one step after their last read: less than a piece, as hundreds of columns may be read side by side; more than a small column. */
     private static final int FREED_BYTES = 64 << 10;
 
     private final ColumnMemory memory;
@@ -86,21 +86,21 @@ final class NativeBytes implements AutoCloseable {
 
     /** Makes room: as much as there is already, or more, so that small columns stay small. The first bytes move until they have a piece. */
     private void populate(long wanted) {
-        int from = (int) populatedBytes & PIECE_MASK;
+        long doubled = Math.max(wanted, 2 * populatedBytes);
         if (wanted <= SmallMemory.MOST_BYTES) {
-            SmallMemory.Stretch larger = memory.small().allocate((int) wanted);
+            SmallMemory.Stretch larger = memory.small().allocate((int) Math.min(doubled, SmallMemory.MOST_BYTES));
             move(new UnsafeBuffer(larger.address(), larger.byteSize()), larger.byteSize());
             small = larger;
         } else if (small != null || pieces.isEmpty()) {
-            int length = (int) Math.min(PIECE_BYTES, ByteSums.roundUp(wanted, PageSize.BYTES));
+            int length = (int) Math.min(PIECE_BYTES, ByteSums.roundUp(doubled, PageSize.BYTES));
             move(newPiece(length), length);
-        } else if (from == 0) {
+        } else if (populatedBytes < PIECE_BYTES) {
+            long to = Math.min(PIECE_BYTES, ByteSums.roundUp(doubled, PageSize.BYTES));
+            memory.populate(pieces.get(0).addressOffset() + populatedBytes, to - populatedBytes);
+            populatedBytes = to;
+        } else {
             pieces.add(newPiece(PIECE_BYTES));
             populatedBytes += PIECE_BYTES;
-        } else {
-            int to = (int) Math.min(PIECE_BYTES, ByteSums.roundUp(Math.max(wanted, 2L * from), PageSize.BYTES));
-            memory.populate(pieces.get(0).addressOffset() + from, to - from);
-            populatedBytes = to;
         }
     }
 

@@ -5,12 +5,14 @@ import dev.larder.internal.posix.PageSize;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stretches of less than a page, one behind the other: many thousands of small columns may be alive at once, and a page for each would be far more memory
- * than their values. Memory is given back in blocks, each when all its stretches are closed. Thread-safe.
+ * Stretches for small columns: many thousands may be alive at once. Those of less than a page lie one behind the other in blocks: a page for
+ * each would be far more memory than their values. A block is given back when all its stretches are closed. Thread-safe.
  */
 final class SmallMemory {
-    /** A larger column has pages of its own. The shorter stretches that it left until then are together less than its first page. */
-    static final int MOST_BYTES = 2 << 10;
+    static final int MOST_BYTES = 32 << 10;
+
+    /** A larger stretch is a block of its own. The shared ones that its column left until then are together less than a page. */
+    private static final int MOST_SHARED_BYTES = 2 << 10;
 
     private static final int LEAST_BYTES = 64;
     private static final int BLOCK_BYTES = 64 << 10;
@@ -24,51 +26,65 @@ final class SmallMemory {
 
     /** Returns a stretch, all zeros, of at least some bytes. The caller closes it, once. */
     synchronized Stretch allocate(int byteSize) {
-        int length = LEAST_BYTES;
-        while (length < byteSize) {
-            length *= 2;
-        }
-        Block block = current;
-        if (block == null || block.usedBytes + length > BLOCK_BYTES) {
-            if (block != null && block.live == 0) {
-                free(block);
-            }
-            block = new Block(memory.allocate(BLOCK_BYTES));
-            current = block;
-        }
-        int end = block.usedBytes + length;
-        if (end > block.populatedBytes) {
-            int pages = (int) ByteSums.roundUp(end - block.populatedBytes, PageSize.BYTES);
-            memory.populate(block.address + block.populatedBytes, pages);
-            block.populatedBytes += pages;
+        boolean isShared = byteSize <= MOST_SHARED_BYTES;
+        int length = (int) ByteSums.roundUp(byteSize, isShared ? LEAST_BYTES : PageSize.BYTES);
+        Block block = isShared ? shared(length) : new Block(memory, length);
+        block.live++;
+        try {
+            block.populate(length);
+        } catch (RuntimeException | Error e) {
+            close(block);
+            throw e;
         }
         Stretch stretch = new Stretch(block, block.address + block.usedBytes, length);
-        block.usedBytes = end;
-        block.live++;
+        block.usedBytes += length;
         return stretch;
+    }
+
+    private Block shared(int length) {
+        Block block = current;
+        if (block == null || block.usedBytes + length > BLOCK_BYTES) {
+            block = new Block(memory, BLOCK_BYTES);
+            current = block;
+        }
+        return block;
     }
 
     private synchronized void close(Block block) {
         block.live--;
         if (block.live == 0) {
-            free(block);
+            block.free();
             current = block == current ? null : current;
         }
     }
 
-    private void free(Block block) {
-        memory.free(block.address, BLOCK_BYTES, block.populatedBytes);
-    }
-
     /** Some pages, and how many stretches in them are in use. */
     private static final class Block {
+        private final ColumnMemory memory;
+        private final int byteSize;
         private final long address;
         private int usedBytes;
         private int populatedBytes;
         private int live;
 
-        Block(long address) {
-            this.address = address;
+        Block(ColumnMemory memory, int byteSize) {
+            this.memory = memory;
+            this.byteSize = byteSize;
+            this.address = memory.allocate(byteSize);
+        }
+
+        /** Sees to it that the next bytes can be written. */
+        void populate(int length) {
+            int missing = usedBytes + length - populatedBytes;
+            if (missing > 0) {
+                int pages = (int) ByteSums.roundUp(missing, PageSize.BYTES);
+                memory.populate(address + populatedBytes, pages);
+                populatedBytes += pages;
+            }
+        }
+
+        void free() {
+            memory.free(address, byteSize, populatedBytes);
         }
     }
 

@@ -14,6 +14,8 @@ import java.util.List;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ElementsBuilderTest {
     private static final int ELEMENTS = 1 << 20;
@@ -71,14 +73,14 @@ class ElementsBuilderTest {
     void columnsThatGrowSideBySideKeepTheirElements() throws IOException {
         List<ElementsBuilder> builders =
                 Stream.generate(() -> new ElementsBuilder(memory)).limit(50).toList();
-        for (long row = 0; row < 1_000; row++) {
-            for (int i = (int) row / 20; i < builders.size(); i++) {
+        for (long row = 0; row < 10_000; row++) {
+            for (int i = (int) row / 200; i < builders.size(); i++) {
                 builders.get(i).add(row * 100 + i);
             }
         }
 
         for (int i = 0; i < builders.size(); i++) {
-            int rows = (i + 1) * 20;
+            int rows = (i + 1) * 200;
             ByteBuffer elements =
                     read(builders.get(i).array("x", Dtype.parse("<i8"), rows).open(), rows * Long.BYTES);
             for (long row = 0; row < rows; row++) {
@@ -89,9 +91,10 @@ class ElementsBuilderTest {
         assertThat(memory.freedBytes).isEqualTo(memory.allocatedBytes);
     }
 
-    @Test
-    void aColumnThatLacksRoomToGrowIsFreedOnce() {
-        ElementsBuilder builder = counting(256);
+    @ParameterizedTest
+    @ValueSource(ints = {0, 256, 512, 4096, 8192, 1 << 19})
+    void aColumnThatLacksRoomToGrowIsFreedOnce(int elements) {
+        ElementsBuilder builder = counting(elements);
         memory.isFull = true;
 
         assertThatThrownBy(() -> builder.add(0)).hasMessage("full");
@@ -127,7 +130,9 @@ class ElementsBuilderTest {
         @Override
         public long allocate(long byteSize) {
             allocatedBytes += byteSize;
-            return ColumnMemory.anonymous().allocate(byteSize);
+            long address = ColumnMemory.anonymous().allocate(byteSize);
+            freed.subMap(address, address + byteSize).clear();
+            return address;
         }
 
         @Override

@@ -34,7 +34,7 @@ public record ScanSettings(
         return new ScanSettings(workers, takesHidden, isCancelled, onChecked, memory, scratch, true);
     }
 
-    /** Returns the same for a scan that also ends when something else is so. */
+    /** Returns the same for a scan that a second condition ends as well. */
     public ScanSettings endingToo(BooleanSupplier isEnded) {
         BooleanSupplier either = () -> isEnded.getAsBoolean() || isCancelled.getAsBoolean();
         return new ScanSettings(workers, takesHidden, either, onChecked, memory, scratch, checksLater);
