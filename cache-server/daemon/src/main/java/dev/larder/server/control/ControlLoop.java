@@ -199,7 +199,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
         meetDeadlines();
     }
 
-    /** Serves each connection that has sent something, once, or as many as there is time for: others have sent something by then. */
+    /** Serves each connection that has sent something, once, or as many as fit the time of a turn, because meanwhile others send something. */
     private void serveReadable() {
         long begin = System.nanoTime();
         Connection next = readable.first(connection -> true);
