@@ -44,6 +44,7 @@ class Results:
         self.passed = 0
         self.failed = []
         self.skipped = []
+        self.flaky = []
         self.classes = collections.Counter()
         self.reported = set()
 
@@ -72,6 +73,8 @@ class Results:
             self.skipped.append((name, reason(skipped)))
         else:
             self.passed += 1
+            if case.find("flakyFailure") is not None or case.find("flakyError") is not None:
+                self.flaky.append(name)
 
 
 def walk(root):
@@ -177,6 +180,8 @@ def main(arguments):
     skips = [step for step in steps if step[0] == "skip"]
     for _, name, why in skips:
         print(f"skipped: {name}\n         because {why}")
+    for name in results.flaky:
+        print(f"passed only in a second try: {name}")
     lines, count = failures(steps, results, "--every-class" in arguments[1:])
     print("".join(f"FAILED: {line}\n" for line in lines), end="")
     # A step without reports of its own counts as one test.

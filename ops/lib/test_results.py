@@ -111,6 +111,18 @@ class ResultsTest(unittest.TestCase):
         self.assertIn("FAILED: tests: The forked VM terminated without properly saying goodbye. VM crash or System.exit called?", self.ended()[1])
         self.assertEqual(results.reasons(FORK_DIED[:FORK_DIED.index("[ERROR] The forked")]), [])
 
+    def test_a_test_that_passes_only_in_a_second_try_is_named(self):
+        self.write("m/target/surefire-reports/TEST-a.OneTest.xml",
+                   '<testsuite><testcase name="itWorks" classname="a.OneTest"/><testcase name="itStumbles" classname="a.OneTest">'
+                   '<flakyFailure message="m">trace</flakyFailure></testcase><testcase name="itFails" classname="a.OneTest">'
+                   '<failure message="m"/><rerunFailure message="m"/></testcase></testsuite>')
+        self.step(1, "tests", TESTS_FAILED)
+
+        code, lines = self.ended()
+
+        self.assertEqual((code, lines[-3:]), (1, ["passed only in a second try: a.OneTest.itStumbles", "FAILED: a.OneTest.itFails",
+                                                  "2 passed, 1 failed, 0 skipped"]))
+
     def test_a_report_that_was_cut_short_is_a_failure(self):
         self.write("m/target/surefire-reports/TEST-a.OneTest.xml", REPORT[:200])
         self.step(0, "tests")

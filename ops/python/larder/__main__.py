@@ -5,6 +5,7 @@ load into the store of another user, to evict or verify computed rows, and while
 """
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -25,6 +26,7 @@ from ._store import _location
 from ._units import _duration_text, _seconds_of, _size_text
 
 _INTERRUPTED = 130
+_OUTPUT_ERRORS = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 _BETWEEN_LOOKS_S = 0.2
 _BETWEEN_PROGRESS_S = 5
 _DAEMON_STARTS_S = 5
@@ -54,7 +56,7 @@ def main(words=None):
         print(f"larder: {words[0]} was interrupted; the daemon cancels a load that no client waits for; check it with larder ls --all", file=sys.stderr)
         return _INTERRUPTED
     except OSError as e:
-        if e.filename is not None:
+        if e.errno not in _OUTPUT_ERRORS:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for Python itself, which writes the rest when it ends
         if not isinstance(e, BrokenPipeError):  # else the reader has ended

@@ -112,7 +112,7 @@ class Builder:
                                 "kept; if no other daemon runs, larder serve --detach starts one", dataset=self.name, arrays=len(self._names)))
 
     def _note_thread(self, connection):
-        _own_builds[connection.store, self.name] = threading.get_ident()
+        _own_builds[connection.store, self.name] = threading.current_thread()
 
     def _add(self, arrays, parts):
         connection = self._require_open()

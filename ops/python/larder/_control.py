@@ -325,7 +325,7 @@ def _await_daemon(store, timeout):
 
 def _require_not_own(store, name):
     """Refuse to wait for a build of this thread, which would never end."""
-    if _own_builds.get((store, name.partition("/")[0])) == threading.get_ident():
+    if _own_builds.get((store, name.partition("/")[0])) is threading.current_thread():
         raise Refused(_message("this thread would wait for its own build", "publish it first: leave its with block, or call publish(); a function that "
                                "cache calls cannot open what it makes", name=name, store=store))
 

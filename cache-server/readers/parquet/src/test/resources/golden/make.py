@@ -195,6 +195,85 @@ def write_lying_schemas():
         writer.add_key_value_metadata({"ARROW:schema": lie})
 
 
+def coded(rows, kind):
+    """Return rows that are all different, as codes if that is their kind."""
+    if not pa.types.is_dictionary(kind):
+        return pa.array(rows, kind)
+    return pa.DictionaryArray.from_arrays(pa.array(range(len(rows)), kind.index_type), pa.array(rows, kind.value_type))
+
+
+def write_mixed_schemas():
+    """Write files of one table whose Arrow schemas differ, if Parquet has the same values: type of codes, dictionaries or none, lengths of lists."""
+    texts, lists = pa.string(), pa.int32()
+    files = [
+        (pa.dictionary(pa.int8(), texts), pa.list_(lists, 2), pa.dictionary(pa.int8(), pa.int64()), ["b", "a"], [[1, 2], [3, 4]]),
+        (pa.dictionary(pa.int16(), texts), pa.list_(lists, 2), pa.dictionary(pa.int16(), pa.int64()), ["b", "a"], [[5, 6], None]),
+        (texts, pa.list_(lists), pa.int64(), ["c", "a"], [[7], []]),
+        (pa.dictionary(pa.int8(), pa.binary()), pa.list_(lists, 1), pa.dictionary(pa.int8(), pa.int32()), [b"b", b"a"], [[8], [9]]),
+    ]
+    for number, (words, kind, numbers, rows, values) in enumerate(files):
+        table = {"word": coded(rows, words), "list": pa.array(values, kind), "number": coded([30, 20], numbers)}
+        pq.write_table(pa.table(table), HERE / f"mixed-{number}.parquet")
+
+
+def write_forged_lengths():
+    """Write few values with an Arrow schema of lists so long that they would take gigabytes; with counts of nulls and without."""
+    length = pa.list_(pa.int32(), 2**30)
+    all_nulls = [None, None, None]
+    table = {
+        "full": (pa.array([[1, 2]] * 3), length),
+        "hole": (pa.array([[1, 2], None, [3, 4]]), length),
+        "empty": (pa.array([[1, 2], [], [3, 4]]), length),
+        "null": (pa.array(all_nulls, pa.list_(pa.int32())), length),
+        "box": (pa.array([[[1, 2]]] * 3), pa.list_(pa.list_(pa.int64(), 2**16), 2**16)),
+        "deep": (pa.array([[[[1]]]] * 3), pa.list_(pa.list_(pa.list_(pa.int64(), 2**31 - 1), 2**31 - 1), 2**31 - 1)),
+        "bytes": (pa.array(all_nulls, pa.binary(2**24)), pa.binary(2**24)),
+    }
+    lie = base64.b64encode(pa.schema([(name, kind) for name, (_, kind) in table.items()]).serialize().to_pybytes())
+    data = pa.table({name: array for name, (array, _) in table.items()})
+    for name, has_counts in ("counted", True), ("uncounted", False):
+        with pq.ParquetWriter(HERE / f"forged-{name}.parquet", data.schema, store_schema=False, write_statistics=has_counts) as writer:
+            writer.write_table(data)
+            writer.add_key_value_metadata({"ARROW:schema": lie})
+
+
+def varint(value):
+    """Return a number as footers have it."""
+    value, parts = 2 * value, []
+    while value > 127:
+        parts.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*parts, value])
+
+
+def write_forged_rows():
+    """Write 77 rows whose footer claims as many as would take terabytes."""
+    rows, claim = 77, 2**40
+    table = pa.table({
+        "number": pa.array(range(rows)),
+        "hole": pa.array([None, *range(rows - 1)], pa.int32()),
+        "word": pa.array(["ab"] * rows),
+        "code": pa.array(["ab"] * rows).dictionary_encode(),
+        "uuid": pa.array([b"0123456789abcdef"] * rows, pa.binary(16)),
+        "fixed": pa.array([[i] for i in range(rows)], pa.list_(pa.int32(), 1)),
+        "list": pa.array([[i] for i in range(rows)], pa.list_(pa.int32())),
+        "text": pa.array([["ab"]] * rows),
+    })
+    said = b"\x16" + varint(rows)
+    for name, claims_values in ("many-rows", False), ("many-values", True):
+        path = HERE / f"{name}.parquet"
+        pq.write_table(table, path)
+        data = path.read_bytes()
+        start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+        parts = data[start:-8].split(said)
+        assert len(parts) == 2 + table.num_columns + 1  # those of the file, of each column, and of the row group
+        middle = (b"\x16" + varint(claim) if claims_values else said).join(parts[1:-1])
+        footer = (b"\x16" + varint(claim)).join([parts[0], middle, parts[-1]])
+        path.write_bytes(data[:start] + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+        found = pq.read_metadata(path)
+        assert found.num_rows == claim == found.row_group(0).num_rows
+
+
 def write_geometry():
     """Write a geometry whose type has a long description of its reference system."""
 
@@ -309,6 +388,21 @@ def extremes():
     return pa.table(columns), expected
 
 
+def constants():
+    """Make columns of one value, which pack into next to nothing."""
+    rows = 800_000
+    table = pa.table({
+        "number": pa.array(np.full(rows, 5)),
+        "hole": pa.array([7, *[None] * (rows - 1)], pa.int32()),
+        "null": pa.nulls(rows, pa.int32()),
+        "fixed": pa.FixedSizeListArray.from_arrays(pa.array(np.full(2 * rows, 3, "<i4")), 2),
+    })
+    expected = {"number": text(np.full(rows, 5)), "hole": text(np.where(np.arange(rows) == 0, 7, 0).astype("<i4")),
+                "hole.mask": text(np.arange(rows) > 0), "null": text(np.zeros(rows, "<i4")), "null.mask": text(np.full(rows, True)),
+                "fixed": text(np.full((rows, 2), 3, "<i4"))}
+    return table, expected
+
+
 def names():
     """Make columns that others could be taken for: by the last part of a path, or by a dot in a name."""
     numbers = [pa.array([10 * column + row for row in range(4)]) for column in range(6)]
@@ -361,6 +455,11 @@ def main():
                 name: "DELTA_BINARY_PACKED" for name in table.column_names if name[0] in "iuazdtc"}}):
         pq.write_table(table, HERE / f"extremes-{kind}.parquet", **options)
         lines += [f"extremes-{kind}.parquet\t{column}\t{value}" for column, value in sorted(expected.items())]
+    table, expected = constants()
+    pq.write_table(table, HERE / "constant.parquet", compression="ZSTD", max_rows_per_page=table.num_rows)
+    chunks = pq.read_metadata(HERE / "constant.parquet").row_group(0)
+    assert all(chunks.column(i).total_compressed_size * 1032 < 4 * chunks.column(i).num_values for i in range(table.num_columns))
+    lines += [f"constant.parquet\t{column}\t{value}" for column, value in sorted(expected.items())]
     table, expected = names()
     pq.write_table(table, HERE / "names.parquet")
     lines += [f"names.parquet\t{column}\t{value}" for column, value in sorted(expected.items())]
@@ -369,6 +468,9 @@ def main():
     write_bare_lists()
     write_full_lists()
     write_lying_schemas()
+    write_mixed_schemas()
+    write_forged_lengths()
+    write_forged_rows()
     write_geometry()
     write_encrypted()
     write_tiny()

@@ -14,7 +14,6 @@ import dev.larder.server.ingest.Upload;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.version.PublishedVersion;
 import java.util.Optional;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -75,10 +74,10 @@ final class BuildQueue {
             }
             try {
                 take();
-            } catch (CancellationException e) { // it waited for room until its time was over, or its client left
-                expireBecause(expired("there was no room for the dataset in time"));
             } catch (RuntimeException | Error e) {
-                if (settle()) {
+                if (isOver) { // it waited for room
+                    expireBecause(expired("there was no room for the dataset in time"));
+                } else if (settle()) {
                     reply.problem(e);
                 }
             }

@@ -3,6 +3,7 @@ package dev.larder.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.larder.client.ArrayView;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.client.StringsColumn;
@@ -109,6 +110,32 @@ class ReaderLoadTest {
         assertThat(ServedStore.entries(served.layout().incoming())).isEmpty();
         assertThat(ServedStore.entries(served.layout().data())).isEmpty();
         assertThat(readersAlive()).isEmpty();
+    }
+
+    @Test
+    void anArrayComesFromItsOwnFileWhateverLevelItsNameBeginsWith() throws IOException {
+        served.start();
+        Files.createDirectory(sources.resolve("a"));
+        source("a/b", "other");
+        for (String text : List.of("below one", "below two")) {
+            source("a", text);
+
+            served.control().load(ServedStore.request("d", sources), progress -> {});
+
+            assertThat(text("a/b/x")).isEqualTo(text);
+        }
+    }
+
+    private String text(String array) {
+        try (Larder larder = Larder.connect(served.root());
+                Dataset dataset = larder.dataset("d")) {
+            ArrayView bytes = dataset.array(array);
+            StringBuilder text = new StringBuilder();
+            for (long i = 0; i < bytes.shape()[0]; i++) {
+                text.append((char) bytes.getInt(i));
+            }
+            return text.toString();
+        }
     }
 
     @Test

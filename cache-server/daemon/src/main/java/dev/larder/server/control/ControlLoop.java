@@ -199,7 +199,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
         meetDeadlines();
     }
 
-    /** Serves each connection that has sent something, once, or as many as there is time for: others have sent something by then. */
+    /** Serves each connection that has sent something, once, or as many as fit the time of a turn, because meanwhile others send something. */
     private void serveReadable() {
         long begin = System.nanoTime();
         Connection next = readable.first(connection -> true);
@@ -300,11 +300,20 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
             channel.configureBlocking(false);
             Peer peer = peers.admit(channel);
             seats.take(peer);
-            SelectionKey key = channel.register(selector, SelectionKey.OP_READ); // not before: it holds the descriptor
-            Connection connection =
-                    new Connection(channel, key, peer, settings, peer.isOwner() ? ownerBudget : memberBudget, this);
-            key.attach(connection);
-            connections.add(connection);
+            boolean isSeated = false;
+            try {
+                SelectionKey key =
+                        channel.register(selector, SelectionKey.OP_READ); // not before: it holds the descriptor
+                Connection connection =
+                        new Connection(channel, key, peer, settings, peer.isOwner() ? ownerBudget : memberBudget, this);
+                key.attach(connection);
+                isSeated = connections.add(connection);
+            } finally {
+                if (!isSeated) {
+                    seats.leave(peer);
+                    closeQuietly(channel);
+                }
+            }
             counters.set(Counter.CONNECTIONS, connections.size());
         } catch (LarderException refused) {
             counters.increment(Counter.PROTOCOL_ERRORS);
@@ -334,6 +343,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
     /** Lets answers leave, for a while. */
     private void drain() throws IOException {
         stopListening();
+        serveReadable();
         LarderException stopped = Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping")
                 .with("socket", settings.socket())
                 .remedy(Remedy.START_DAEMON);
@@ -355,6 +365,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
     private boolean hasNothingToSay(Connection connection) {
         boolean silent = connection.stage() == Connection.Stage.IDLE;
         if (silent) {
+            readable.remove(connection);
             connection.close();
         }
         return silent;

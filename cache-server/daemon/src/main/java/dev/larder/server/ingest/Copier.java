@@ -113,13 +113,14 @@ final class Copier implements AutoCloseable {
 
     /** Closes the segments after the last thread, even if no caller waits for it any more. */
     private void end() {
-        try {
-            segments.forEach(SegmentCopy::close);
-        } catch (RuntimeException | Error e) {
-            fail(e);
-        } finally {
-            ended.countDown();
+        for (SegmentCopy segment : segments) {
+            try {
+                segment.close();
+            } catch (RuntimeException | Error e) {
+                fail(e);
+            }
         }
+        ended.countDown();
     }
 
     /** Waits until everything is written. Throws the first failure, with those of the other threads. */

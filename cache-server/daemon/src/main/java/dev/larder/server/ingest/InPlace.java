@@ -84,7 +84,7 @@ final class InPlace {
     private static String objection(SourceArray array, Path storeRoot) {
         List<Extent> regions = array.extents();
         if (regions.isEmpty()) {
-            return "its data is compressed, or has to be computed";
+            return array.byteSize() == 0 ? "it is empty" : "its data is compressed, or has to be computed";
         } else if (regions.size() > 1) {
             return "its data is in " + regions.size() + " pieces";
         } else if (regions.get(0).offset() + array.byteSize() == 0) {
@@ -98,7 +98,7 @@ final class InPlace {
     /** Adds an array to a version, after reading it from one end to the other. */
     static void add(SourceArray array, IncomingVersion version, Checksums checksums) {
         Extent region = array.extents().get(0);
-        SourceIdentity identity = array.files().get(0);
+        SourceIdentity identity = array.fileOf(0);
         SegmentFile file = new SegmentFile(
                 realPath(region.file()).toString(), identity.byteSize(), identity.modifiedNanos(), identity.inode());
         NpyHeader header = array.header();

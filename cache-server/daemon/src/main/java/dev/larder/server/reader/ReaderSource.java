@@ -179,7 +179,8 @@ public final class ReaderSource implements AutoCloseable {
         List<SourceArray> arrays = new ArrayList<>();
         for (int i = 0; i < offers.count(); i++) {
             Offer offer = offers.get(i);
-            List<SourceIdentity> own = filesOf(offer, levels);
+            List<SourceIdentity> own =
+                    offer.file() == Offer.WRITTEN ? filesOf(offer, levels) : List.of(files.get(offer.file()));
             // As for tables of text: what no name may have is replaced, and two that become one are refused later.
             String name = Selection.storedName(offer.name());
             String objection = Names.arrayObjection(name);
@@ -201,14 +202,13 @@ public final class ReaderSource implements AutoCloseable {
         return offers.has(column);
     }
 
-    /** Returns the files of the deepest level that an array lies below. */
+    /** Returns the files that an array may come from: those of all levels that its name begins with. */
     private static List<SourceIdentity> filesOf(Offer offer, Map<String, List<SourceIdentity>> levels) {
-        String level = offer.name().substring(0, offer.name().lastIndexOf('/') + 1);
-        while (!levels.containsKey(level) && !level.isEmpty()) {
-            level = level.substring(0, level.lastIndexOf('/', level.length() - 2) + 1);
-        }
-        List<SourceIdentity> own = levels.get(level);
-        return own == null ? levels.values().iterator().next() : own;
+        List<SourceIdentity> own = levels.entrySet().stream()
+                .filter(level -> offer.name().startsWith(level.getKey()))
+                .flatMap(level -> level.getValue().stream())
+                .toList();
+        return own.isEmpty() ? levels.values().iterator().next() : own;
     }
 
     private ArrayData data(int index) {

@@ -14,7 +14,7 @@ import java.util.function.IntConsumer;
  * @param onChecked told how many more files were checked, from changing threads
  * @param memory where columns are made; lives until the arrays have been released
  * @param scratch where programs that read for a load write
- * @param checksLater whether files need not be opened that {@link ArrayData#requireBeginning} checks when they are read
+ * @param checksLater whether files need not be opened that {@link SourceArray#requireBeginning} checks when they are read
  */
 public record ScanSettings(
         int workers,

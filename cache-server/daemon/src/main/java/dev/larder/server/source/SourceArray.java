@@ -62,11 +62,15 @@ public record SourceArray(
     /** Returns the file of an extent as it was when it was scanned. */
     public SourceIdentity fileOf(int extent) {
         SourceIdentity known = data instanceof Extents extents ? extents.file(extent) : null;
-        if (known != null || files.size() == 1) {
-            return known == null ? files.get(0) : known;
+        if (known != null) {
+            return known;
         }
         Path file = extents().get(extent).file().toAbsolutePath();
-        return files.stream().filter(its -> its.file().equals(file)).findFirst().orElse(files.get(0));
+        return files.stream()
+                .filter(its -> its.file().equals(file))
+                .findFirst()
+                .orElseThrow(
+                        () -> new IllegalStateException("not a file of the array: array=" + name + " file=" + file));
     }
 
     /** Fails with a refusal if the file of an extent does not begin as it has to; {@code first} are its first bytes, at least one. */

@@ -53,17 +53,9 @@ public final class SourceProbe {
         return settings;
     }
 
-    /**
-     * What one look at a file gave.
-     *
-     * @param identity the file as it was when it was listed
-     * @param beginning its first bytes, all of them if there are few
-     */
-    @SuppressWarnings("ArrayRecordComponent") // never compared
-    public record Look(SourceIdentity identity, byte[] beginning) {}
-
-    /** Looks at a file that was listed, through links. Fails with a refusal if it cannot be read. */
-    public Look look(Path file, SourceIdentity identity) {
+    /** Returns the first bytes of a file that was listed, all if there are few. Fails with a refusal if it cannot be read. */
+    public byte[] look(DiscoveredFile listed) {
+        Path file = listed.path();
         int descriptor;
         try {
             descriptor = IO.openWithoutWaiting(file);
@@ -71,7 +63,7 @@ public final class SourceProbe {
             throw refusal(file, e);
         }
         try { // no second status: whoever copies the file proves that it is the one that was listed
-            return new Look(identity, read(file, descriptor, identity.byteSize()));
+            return read(file, descriptor, listed.identity().byteSize());
         } finally {
             POSIX.close(descriptor);
         }
@@ -102,9 +94,11 @@ public final class SourceProbe {
         }
     }
 
-    /** Returns the header of a {@code .npy} file that was looked at. */
-    public NpyHeader npyHeader(Path file, Look look) {
-        ByteBuffer encoded = headerOf(look.beginning);
+    /** Returns the header of a {@code .npy} file that was listed. */
+    public NpyHeader npyHeader(DiscoveredFile listed) {
+        Path file = listed.path();
+        byte[] beginning = look(listed);
+        ByteBuffer encoded = headerOf(beginning);
         if (encoded == null) {
             return readWhole(file);
         }
@@ -113,7 +107,7 @@ public final class SourceProbe {
             return known;
         }
         NpyHeader header = NpyHeader.read(
-                Channels.newChannel(new ByteArrayInputStream(look.beginning, 0, encoded.limit())), file.toString());
+                Channels.newChannel(new ByteArrayInputStream(beginning, 0, encoded.limit())), file.toString());
         if (headers.size() < CACHED_HEADERS) {
             NpyHeader faster = headers.putIfAbsent(encoded, header);
             return faster == null ? header : faster;

@@ -101,6 +101,9 @@ public final class HostileReader implements FormatReader {
             case "lie-long" -> {
                 return Collections.nCopies(1_000_000, Offer.array("a".repeat(60_000), "<i4", List.of(1L)));
             }
+            case "below" -> // an array of the first file, with the name of a level that another file has
+                offers.add(Offer.array(files.get(0).level() + "b/x", "|u1", List.of(9L))
+                        .lyingIn(0, 0));
             case "want-terabytes" -> offers.add(Offer.array("a", "<i4", List.of(1L << 42)));
             default -> {
                 for (int i = 0; i < files.size(); i++) {

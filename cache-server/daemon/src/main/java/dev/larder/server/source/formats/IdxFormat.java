@@ -18,9 +18,8 @@ final class IdxFormat implements SourceFormat {
     private static final int UNPACK_BYTES = 512;
 
     @Override
-    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options)
-            throws IOException {
-        long fileBytes = look.identity().byteSize();
+    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceOptions options) throws IOException {
+        long fileBytes = file.identity().byteSize();
         NpyHeader header = header(file);
         long dataOffset = IdxHeader.length(header);
         if (file.isGzip()) {

@@ -19,10 +19,9 @@ final class NpyFormat implements SourceFormat {
     private static final int UNPACK_BYTES = 512;
 
     @Override
-    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options)
-            throws IOException {
-        long fileBytes = look.identity().byteSize();
-        NpyHeader header = file.isGzip() ? packedHeader(file) : probe.npyHeader(file.path(), look);
+    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceOptions options) throws IOException {
+        long fileBytes = file.identity().byteSize();
+        NpyHeader header = file.isGzip() ? packedHeader(file) : probe.npyHeader(file);
         if (file.isGzip()) {
             DiscoveredFile.requirePlausible(file.path(), "its ", header.byteSize(), fileBytes);
         } else {

@@ -28,9 +28,8 @@ final class NpzFormat implements SourceFormat {
     private static final int UNPACK_BYTES = 512;
 
     @Override
-    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options)
-            throws IOException {
-        long fileBytes = look.identity().byteSize();
+    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceOptions options) throws IOException {
+        long fileBytes = file.identity().byteSize();
         List<Member> members = new ArrayList<>();
         try (FileChannel channel = FileChannel.open(file.path(), StandardOpenOption.READ)) {
             List<ZipMember> found = ZipDirectory.read(file.path(), channel, fileBytes);

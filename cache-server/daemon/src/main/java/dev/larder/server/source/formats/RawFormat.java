@@ -17,8 +17,9 @@ import java.util.List;
 /** Bytes without a header: the options say what they are. */
 final class RawFormat implements SourceFormat {
     @Override
-    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options) {
-        long fileBytes = look.identity().byteSize();
+    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceOptions options) {
+        probe.look(file); // fails if the file cannot be read
+        long fileBytes = file.identity().byteSize();
         if (options.dtype().isEmpty()) {
             throw Refusal.of(file.path(), 0, "its format is unknown: give --dtype and --shape");
         }

@@ -39,9 +39,8 @@ final class SafetensorsFormat implements SourceFormat {
     private static final int HEAP_PARTS = 16;
 
     @Override
-    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options)
-            throws IOException {
-        long fileBytes = look.identity().byteSize();
+    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceOptions options) throws IOException {
+        long fileBytes = file.identity().byteSize();
         byte[] json;
         try (FileChannel channel = FileChannel.open(file.path(), StandardOpenOption.READ)) {
             json = header(file.path(), channel, fileBytes);

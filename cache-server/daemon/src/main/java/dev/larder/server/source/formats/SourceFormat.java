@@ -9,9 +9,8 @@ import java.util.List;
 /** Reads and checks everything in files of one kind but the data itself. Thread-safe. */
 public interface SourceFormat {
     /**
-     * Returns the arrays of a regular file that the probe has had a look at. Whatever is wrong with it is a
+     * Returns the arrays of a file that was listed. Whatever is wrong with it is a
      * {@link dev.larder.error.ErrorCode#BAD_INPUT} failure that names the file.
      */
-    List<Member> members(DiscoveredFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options)
-            throws IOException;
+    List<Member> members(DiscoveredFile file, SourceProbe probe, SourceOptions options) throws IOException;
 }

@@ -21,7 +21,7 @@ import java.util.List;
 /** Tables as text, with commas or tabs between the fields. A table is read once, as only its end decides about shapes and types. */
 final class TableFormat implements SourceFormat {
     @Override
-    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceProbe.Look look, SourceOptions options) {
+    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceOptions options) {
         ColumnMemory memory = probe.settings().memory();
         CellSink sink = options.dtype().isEmpty()
                 ? new NumbersSink(

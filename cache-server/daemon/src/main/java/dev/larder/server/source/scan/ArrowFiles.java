@@ -23,6 +23,6 @@ final class ArrowFiles implements Format {
 
     @Override
     public void look(FileTable files, Findings found) {
-        new ArrowColumns(found).add();
+        new ArrowColumns(found).add(); // of all files: some describe others
     }
 }

@@ -26,18 +26,17 @@ record FileScan(DiscoveredFile file) {
         if (!file.hasMembers()) {
             requireName(file.arrayName());
         }
-        SourceProbe.Look look = probe.look(file.path(), file.identity());
-        List<Member> members = members(probe, look, options);
+        List<Member> members = members(probe, options);
         try {
-            return arrays(dataset, members, look.identity(), probe);
+            return arrays(dataset, members, probe);
         } catch (RuntimeException | Error e) {
             members.forEach(member -> member.data().release());
             throw e;
         }
     }
 
-    private List<SourceArray> arrays(String dataset, List<Member> members, SourceIdentity identity, SourceProbe probe) {
-        List<SourceIdentity> files = List.of(identity);
+    private List<SourceArray> arrays(String dataset, List<Member> members, SourceProbe probe) {
+        List<SourceIdentity> files = List.of(file.identity());
         List<SourceArray> arrays = new ArrayList<>();
         for (Member member : members) {
             String name = nameOf(member);
@@ -50,9 +49,9 @@ record FileScan(DiscoveredFile file) {
         return arrays;
     }
 
-    private List<Member> members(SourceProbe probe, SourceProbe.Look look, SourceOptions options) {
+    private List<Member> members(SourceProbe probe, SourceOptions options) {
         try {
-            return Formats.of(file.kind()).members(file, probe, look, options);
+            return Formats.of(file.kind()).members(file, probe, options);
         } catch (IOException e) {
             throw Refusal.unreadable(file.path(), 0, e);
         }

@@ -34,11 +34,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Makes the images of a folder a column of their bytes, as they are, with their paths and the numbers of their classes. The folder
- * that an image lies in is its class; folders above that are splits, each with columns of its own, such as {@code train/image}. All
- * splits number the classes alike.
- */
+/** Makes the columns of {@link ImageFiles}. */
 final class ImageColumns {
     private static final String IMAGE = "image";
     private static final String PATH = "path";

@@ -135,10 +135,8 @@ final class Batch {
 
     /** Puts the number or numbers of each row; those of a null are zero. */
     void putNumbers(ByteBuffer target) {
-        int each = kind.valuesOfRow();
-        if (!kind.lists().isEmpty()) {
-            requireLengths();
-        }
+        requireLengths();
+        int each = Math.toIntExact(kind.valuesOfRow());
         if (!hasNulls(deepest)) {
             if (values.getValueCount() != Math.multiplyExact(each, rows[deepest])) {
                 throw new IllegalStateException("values=" + values.getValueCount() + " rows=" + rows[deepest]);
@@ -150,7 +148,7 @@ final class Batch {
         if (!hasLists) {
             put(target, 0, rows[deepest]);
         }
-        int rowBytes = Math.multiplyExact(each, kind.itemBytes());
+        int rowBytes = Math.toIntExact(kind.rowBytes());
         int value = 0;
         for (int row = 0; row < rows[deepest]; row++) {
             if (isNull(deepest, row)) {
@@ -162,8 +160,11 @@ final class Batch {
         }
     }
 
-    /** Fails if a list of a row that is not null has another length than in the Arrow schema of the file. */
-    private void requireLengths() {
+    /** Fails if a list of a row of an array that is not null has another length than in the Arrow schema of the file. */
+    void requireLengths() {
+        if (kind.form() != ColumnKind.Form.NUMBERS) {
+            return;
+        }
         int above = rows[deepest];
         for (int level = 0; level < kind.lists().size(); level++) {
             int[] its = ends[deepest + level];

@@ -4,6 +4,7 @@ import dev.hardwood.metadata.LogicalType;
 import dev.hardwood.metadata.PhysicalType;
 import dev.hardwood.schema.ColumnSchema;
 import dev.larder.reader.arrow.ArrowField;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +30,9 @@ record ColumnKind(
         @Nullable ColumnKind words) {
     /** Stands for lists that are not all as long. */
     static final int ANY_LENGTH = -1;
+
+    /** The type of codes if no single dictionary gives one. */
+    private static final String INTEGERS = "<i4";
 
     /** Keeps its own copies. */
     ColumnKind {
@@ -99,6 +103,34 @@ record ColumnKind(
                 : kind;
     }
 
+    /**
+     * Returns the kind that holds the values of two files of a table; null if there is none. Codes of two types are those of dictionaries that
+     * differ; beside plain values codes are these values; lists of two lengths are ragged.
+     */
+    @Nullable
+    ColumnKind with(ColumnKind other) {
+        if (equals(other) || equals(other.words)) {
+            return this;
+        } else if (other.equals(words)) {
+            return other;
+        } else if (words != null && words.equals(other.words)) {
+            return new ColumnKind(Form.CODES, INTEGERS, Integer.BYTES, lists, cell, scale, words);
+        }
+        boolean isOfLists = !lists.isEmpty() && lists.size() == other.lists.size() && !lists.equals(other.lists);
+        return isOfLists && dtype.equals(other.dtype) && scale == other.scale
+                ? inLists(lengthsWith(other), List.of())
+                : null;
+    }
+
+    private List<Integer> lengthsWith(ColumnKind other) {
+        List<Integer> lengths = new ArrayList<>();
+        for (int depth = 0; depth < lists.size(); depth++) {
+            int length = lists.get(depth);
+            lengths.add(length == other.lists.get(depth) ? length : ANY_LENGTH);
+        }
+        return lengths;
+    }
+
     /** Returns whether a value is a number, which lists may consist of. */
     boolean isScalar() {
         return form == Form.NUMBERS && cell.isEmpty();
@@ -118,8 +150,18 @@ record ColumnKind(
     }
 
     /** Returns how many values a row of an array has. */
-    int valuesOfRow() {
-        return lists.stream().reduce(1, Math::multiplyExact);
+    long valuesOfRow() {
+        return lists.stream().mapToLong(Integer::longValue).reduce(1, ColumnKind::product);
+    }
+
+    /** Returns the product of two numbers that are not negative; the greatest number if there is none so large. */
+    static long product(long one, long other) {
+        return one != 0 && other > Long.MAX_VALUE / one ? Long.MAX_VALUE : one * other;
+    }
+
+    /** Returns how many bytes a row of an array has. */
+    long rowBytes() {
+        return product(valuesOfRow(), itemBytes);
     }
 
     private static @Nullable ColumnKind ofValue(ColumnSchema column) {
@@ -208,6 +250,8 @@ record ColumnKind(
 
     /** Returns the kind in words, for people who compare two. */
     String description() {
-        return dtype + " " + form + (cell.isEmpty() ? "" : " " + cell);
+        String ofLists = form == Form.LISTS ? " of " + lists.size() + " dimensions" : "";
+        return dtype + " " + form + ofLists + (cell.isEmpty() ? "" : " " + cell)
+                + (words == null ? "" : " of " + words.description());
     }
 }

@@ -28,6 +28,9 @@ final class ColumnPiece {
 
     private static final long UNKNOWN = -1;
 
+    /** So many times as long as it is packed a column may be without being decoded first: few are, but for those of one value. */
+    private static final int BELIEVED_TIMES = 1032;
+
     private final int file;
     private final OpenedFile opened;
     private final ColumnSchema schema;
@@ -81,7 +84,7 @@ final class ColumnPiece {
         return elements;
     }
 
-    /** Returns whether measuring its values found a row that is not null. */
+    /** Returns whether a row was found that is not null, as values were decoded. */
     boolean hasValues() {
         return hasValues;
     }
@@ -133,11 +136,14 @@ final class ColumnPiece {
         }
     }
 
-    private int batchRows() {
-        long values = chunks().stream()
+    private long values() {
+        return chunks().stream()
                 .mapToLong(chunk -> chunk.metaData().numValues())
-                .sum();
-        long listLength = Math.max(1, values / rows[0]);
+                .reduce(0, Math::addExact);
+    }
+
+    private int batchRows() {
+        long listLength = Math.max(1, values() / rows[0]);
         return (int) Math.clamp(BATCH_ELEMENTS / listLength, 1, rows[0]);
     }
 
@@ -164,11 +170,19 @@ final class ColumnPiece {
 
     /** Counts rows, elements or bytes, and nulls, if the metadata do not. */
     void measure(ReadProgress progress, RefusedColumns refused) throws IOException {
-        if (isMeasured() || areFull(progress)) {
-            return;
+        try {
+            if (!isMeasured() && !areFull(progress)) {
+                decode(progress, refused);
+            }
+        } catch (RuntimeException | OutOfMemoryError | StackOverflowError e) {
+            throw refusal(e);
         }
+    }
+
+    private void decode(ReadProgress progress, RefusedColumns refused) throws IOException {
         ColumnKind kind = column.kind();
         boolean hasElements = kind.form() != ColumnKind.Form.NUMBERS && kind.form() != ColumnKind.Form.CODES;
+        long decoded = 0;
         try (ColumnReader values = open()) {
             Words words = column.words();
             if (words != null && values != null) {
@@ -181,6 +195,7 @@ final class ColumnPiece {
                     refused.add(file, column.name(), objection);
                     return;
                 }
+                batch.requireLengths();
                 for (int depth = 0; depth < rows.length; depth++) {
                     hasNulls[depth] |= batch.hasNulls(depth);
                     rows[depth] += depth == 0 ? 0 : batch.rows(depth);
@@ -190,22 +205,58 @@ final class ColumnPiece {
                 if (words != null) {
                     batch.takeCodes(words, code -> {});
                 }
+                decoded += batch.rows(0);
                 progress.looked(batch.rows(0));
             }
-        } catch (RuntimeException | OutOfMemoryError | StackOverflowError e) {
-            throw refusal(e);
+        }
+        if (decoded != rows[0]) {
+            throw wrong("rows", decoded, rows[0]);
         }
     }
 
+    /** Returns the refusal of a file that has another number of something than its metadata claim. */
+    BadSource wrong(String things, long found, long said) {
+        return BadSource.damaged(
+                file,
+                BadSource.NOWHERE,
+                column.name(),
+                "it has " + found + " " + things + " where the file says " + said);
+    }
+
     /** Takes counts from the metadata; returns whether these are all. They are compared with the values when those are written. */
-    private boolean isMeasured() {
-        hasNulls[0] = schema.maxRepetitionLevel() == 0 && nulls > 0;
+    private boolean isMeasured() throws IOException {
         boolean isOfNumbers = column.kind().form() == ColumnKind.Form.NUMBERS && column.depth() == 0;
         // pyarrow does not count empty lists among the nulls: so how many elements lists have is known only if all have
         // the same number
-        boolean isMeasured = isOfNumbers && nulls != UNKNOWN && (nulls == 0 || schema.maxRepetitionLevel() == 0);
-        isFull = isMeasured && rows[0] > 0 && FullLists.areOf(schema, column.kind());
-        return isMeasured;
+        boolean hasCounts = nulls != UNKNOWN && (nulls == 0 || schema.maxRepetitionLevel() == 0);
+        if (!isOfNumbers
+                || !hasCounts
+                || !hasArrayOf(values())
+                || !isBelievable(rows[0], column.kind(), packedBytes())) {
+            return false;
+        }
+        hasNulls[0] = nulls > 0;
+        isFull = rows[0] > 0 && FullLists.areOf(schema, column.kind());
+        return true;
+    }
+
+    /** Returns whether so many values make all rows of an array, if they are in lists; else a row is a value. */
+    private boolean hasArrayOf(long values) {
+        ColumnKind kind = column.kind();
+        return kind.lists().isEmpty() || values == ColumnKind.product(rows[0], kind.valuesOfRow());
+    }
+
+    /** Returns whether an array is so small that a wrong claim does no harm until values are decoded. */
+    static boolean isBelievable(long rows, ColumnKind kind, long packedBytes) {
+        return ColumnKind.product(rows, kind.rowBytes()) / BELIEVED_TIMES <= packedBytes;
+    }
+
+    /** Returns how long its row groups are in the file. */
+    long packedBytes() throws IOException {
+        long claimed = chunks().stream()
+                .mapToLong(chunk -> Math.max(0, chunk.metaData().totalCompressedSize()))
+                .reduce(0, Math::addExact);
+        return Math.min(claimed, opened.file().length());
     }
 
     /** Returns whether all its rows are full lists of numbers: these are read in a quicker way. */
@@ -215,8 +266,9 @@ final class ColumnPiece {
         }
         long values = 0;
         try {
-            for (ColumnChunk chunk : chunks()) {
-                if (!fullLists(chunk).isFull()) {
+            for (RowGroup group : opened.reader().getFileMetaData().rowGroups()) {
+                ColumnChunk chunk = group.columns().get(schema.columnIndex());
+                if (!fullLists(chunk).isFull(group.numRows())) {
                     return false;
                 }
                 values += chunk.metaData().numValues();
@@ -227,7 +279,12 @@ final class ColumnPiece {
         } catch (IOException | RuntimeException | OutOfMemoryError | StackOverflowError e) {
             throw refusal(e);
         }
-        elements = column.kind().form() == ColumnKind.Form.LISTS ? values : 0;
+        boolean isRagged = column.kind().form() == ColumnKind.Form.LISTS;
+        if (!isRagged && !hasArrayOf(values)) {
+            return false;
+        }
+        hasValues = true;
+        elements = isRagged ? values : 0;
         isFull = true;
         return true;
     }

@@ -53,15 +53,26 @@ final class FullLists {
         }
     }
 
-    /** Returns whether none is null or empty, and the metadata has the right number of values. */
-    boolean isFull() throws IOException {
+    /** Returns whether none is null or empty, and the metadata has the right number of values and of rows. */
+    boolean isFull(long saidRows) throws IOException {
         long[] values = new long[1];
+        long[] rows = new long[1];
         boolean[] isFull = {true};
         forEach(page -> {
             values[0] += page.size();
+            rows[0] += beginnings(page);
             isFull[0] &= isFull(page);
         });
-        return isFull[0] && values[0] == chunk.metaData().numValues();
+        return isFull[0] && values[0] == chunk.metaData().numValues() && rows[0] == saidRows;
+    }
+
+    private static int beginnings(Page page) {
+        int[] levels = page.repetitionLevels();
+        int rows = 0;
+        for (int i = 0; i < page.size(); i++) {
+            rows += levels[i] == 0 ? 1 : 0;
+        }
+        return rows;
     }
 
     private boolean isFull(Page page) {

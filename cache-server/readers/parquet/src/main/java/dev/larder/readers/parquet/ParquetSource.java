@@ -160,7 +160,7 @@ final class ParquetSource implements OpenedSource {
             }
             TableColumn column = columns.computeIfAbsent(
                     level + leaf.name(), whole -> new TableColumn(level, leaf, kind, listOwners));
-            column.requireKind(file, kind, leaf.lists());
+            column.take(file, kind, leaf.lists());
             column.add(new ColumnPiece(file, opened, leaf.schema(), column));
         }
     }

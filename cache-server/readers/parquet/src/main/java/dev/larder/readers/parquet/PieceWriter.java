@@ -108,12 +108,12 @@ final class PieceWriter {
                 }
             });
         } else if (offsets == null) {
-            int rowBytes = Math.multiplyExact(kind.valuesOfRow(), itemBytes);
+            int rowBytes = Math.toIntExact(kind.rowBytes());
             batch.putNumbers(output.at(first, row * rowBytes, Math.multiplyExact(rows, rowBytes)));
         } else {
             int count = batch.elements();
             if (count > piece.elements() - elements) {
-                throw wrong("elements", elements + count, piece.elements());
+                throw piece.wrong("elements", elements + count, piece.elements());
             }
             long element = piece.firstElement() + elements;
             int bytes = Math.multiplyExact(count, itemBytes);
@@ -126,16 +126,8 @@ final class PieceWriter {
     private void requireRows(int depth, long found, boolean isAll) throws BadSource {
         long said = piece.rows(depth);
         if (found > said || (isAll && found < said)) {
-            throw wrong(depth == 0 ? "rows" : "items", found, said);
+            throw piece.wrong(depth == 0 ? "rows" : "items", found, said);
         }
-    }
-
-    private BadSource wrong(String things, long found, long said) {
-        return BadSource.damaged(
-                piece.file(),
-                BadSource.NOWHERE,
-                column.name(),
-                "it has " + found + " " + things + " where the file says " + said);
     }
 
     /** Writes the buffered rest; to be called at the end. */
@@ -144,7 +136,7 @@ final class PieceWriter {
             requireRows(depth, written[depth], true);
         }
         if (elements != piece.elements()) {
-            throw wrong("elements", elements, piece.elements());
+            throw piece.wrong("elements", elements, piece.elements());
         }
         for (int depth = 0; depth < deepest; depth++) {
             flush(itemOffsets.get(depth));

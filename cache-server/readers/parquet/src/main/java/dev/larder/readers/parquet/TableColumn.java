@@ -4,6 +4,7 @@ import dev.larder.reader.BadSource;
 import dev.larder.reader.InputFile;
 import dev.larder.reader.Offer;
 import dev.larder.reader.RefusedColumns;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -27,8 +28,8 @@ final class TableColumn {
     private final List<String> lists;
     private final boolean[] ownsList;
     private final boolean areNames;
-    private final ColumnKind kind;
-    private final @Nullable Words words;
+    private ColumnKind kind;
+    private @Nullable Words words;
     private final List<ColumnPiece> pieces = new ArrayList<>();
     private final int[] offsetsOffers;
     private final int[] maskOffers;
@@ -48,7 +49,7 @@ final class TableColumn {
         this.areNames = leaf.areNames();
         this.ownsList = new boolean[lists.size()];
         this.kind = kind;
-        this.words = kind.words() == null ? null : new Words(kind.words());
+        this.words = wordsOf(kind);
         this.offsetsOffers = new int[lists.size()];
         this.maskOffers = new int[lists.size() + 1];
         for (int depth = 0; depth < lists.size(); depth++) {
@@ -57,6 +58,11 @@ final class TableColumn {
         }
     }
 
+    private static @Nullable Words wordsOf(ColumnKind kind) {
+        return kind.words() == null ? null : new Words(kind.words());
+    }
+
+    /** Returns the kind that holds the values of all files, once these are open. */
     ColumnKind kind() {
         return kind;
     }
@@ -122,15 +128,19 @@ final class TableColumn {
         pieces.add(piece);
     }
 
-    void requireKind(int file, ColumnKind other, List<String> itsLists) throws BadSource {
-        if (!kind.equals(other) || !lists.equals(itsLists)) {
+    /** Takes the kind that a file has; fails if no kind holds its values and those of the files before it. */
+    void take(int file, ColumnKind other, List<String> itsLists) throws BadSource {
+        ColumnKind both = lists.equals(itsLists) ? kind.with(other) : null;
+        if (both == null) {
             throw new BadSource(
                     file,
                     BadSource.NOWHERE,
                     name,
-                    "it is " + other.description() + ", but in the first file " + kind.description(),
+                    "it is " + other.description() + ", but in the files before it " + kind.description(),
                     "write all files with one schema, or leave some out with --exclude");
         }
+        kind = both;
+        words = wordsOf(both);
     }
 
     /** Refuses a column that some file of its table has not, or has more than once. */
@@ -151,7 +161,7 @@ final class TableColumn {
     }
 
     /** Lays the pieces out, once they are measured, and offers the arrays. */
-    void offer(List<Offer> offers) {
+    void offer(List<Offer> offers) throws IOException {
         if (!isOffered()) {
             return;
         }
@@ -161,6 +171,7 @@ final class TableColumn {
         for (ColumnPiece piece : pieces) {
             elements = piece.place(rows, elements, hasNulls);
         }
+        requireProof(rows[lists.size()]);
         for (int depth = 0; depth < lists.size(); depth++) {
             String list = level + lists.get(depth);
             maskOffers[depth] = NONE;
@@ -176,6 +187,24 @@ final class TableColumn {
         if (words != null) {
             classesOffer = offers.size();
             offerClasses(offers, words);
+        }
+    }
+
+    /** Refuses rows of a length that stands in schemas alone, because all rows are null, if they would take far more than the files have. */
+    private void requireProof(long rows) throws IOException {
+        if (kind.cell().isEmpty() || pieces.stream().anyMatch(ColumnPiece::hasValues)) {
+            return;
+        }
+        long packedBytes = 0;
+        for (ColumnPiece piece : pieces) {
+            packedBytes += piece.packedBytes();
+        }
+        if (!ColumnPiece.isBelievable(rows, kind, packedBytes)) {
+            throw BadSource.damaged(
+                    pieces.get(0).file(),
+                    BadSource.NOWHERE,
+                    name,
+                    "no value shows that its rows have " + kind.rowBytes() + " bytes each, as its schema says");
         }
     }
 

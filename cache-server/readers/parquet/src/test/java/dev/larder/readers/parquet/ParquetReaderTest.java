@@ -8,6 +8,8 @@ import dev.larder.reader.InputFile;
 import dev.larder.reader.ReadRequest;
 import dev.larder.reader.testing.ReadArrays;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -191,6 +193,115 @@ class ParquetReaderTest {
                 .hasMessage(reason);
     }
 
+    private static Map<String, ReadArrays.Read> mixed(String column, int... numbers) throws IOException {
+        List<InputFile> files = Arrays.stream(numbers)
+                .mapToObj(number -> new InputFile(GOLDEN.resolve("mixed-" + number + ".parquet"), ""))
+                .toList();
+        return ReadArrays.of(new ParquetReader(), new ReadRequest(files, "arrays", List.of(column), 2));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 1", "1, 0"})
+    void codesOfTwoWidthsAreOneColumnOfIntegers(int first, int second) throws IOException {
+        Map<String, ReadArrays.Read> words = mixed("word", first, second);
+        Map<String, ReadArrays.Read> numbers = mixed("number", first, second);
+
+        assertThat(words).containsOnlyKeys("word", "word.classes/bytes", "word.classes/offsets");
+        assertThat(array(words, "word").text()).isEqualTo("<i4 [4] 00000000010000000000000001000000");
+        assertThat(array(words, "word.classes/bytes").utf8()).isEqualTo("ba");
+        assertThat(array(numbers, "number").text()).isEqualTo("<i4 [4] 00000000010000000000000001000000");
+        assertThat(array(numbers, "number.classes").longs()).containsExactly(30L, 20L);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 2, 1, bacaba", "2, 0, 1, cababa", "0, 1, 2, babaca"})
+    void dictionariesBesidePlainValuesAreTheseValues(int first, int second, int third, String texts)
+            throws IOException {
+        Map<String, ReadArrays.Read> words = mixed("word", first, second, third);
+        Map<String, ReadArrays.Read> numbers = mixed("number", first, second, third);
+
+        assertThat(words).containsOnlyKeys("word/bytes", "word/offsets");
+        assertThat(array(words, "word/bytes").utf8()).isEqualTo(texts);
+        assertThat(array(words, "word/offsets").longs()).containsExactly(0L, 1L, 2L, 3L, 4L, 5L, 6L);
+        assertThat(numbers).containsOnlyKeys("number");
+        assertThat(array(numbers, "number").longs()).containsExactly(30L, 20L, 30L, 20L, 30L, 20L);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "2, 0, '[7, 1, 2, 3, 4]', '[0, 1, 1, 3, 5]'",
+        "0, 2, '[1, 2, 3, 4, 7]', '[0, 2, 4, 5, 5]'",
+        "1, 3, '[5, 6, 8, 9]', '[0, 2, 2, 3, 4]'",
+    })
+    void listsOfTwoLengthsAreRagged(int first, int second, String values, String offsets) throws IOException {
+        Map<String, ReadArrays.Read> found = mixed("list", first, second);
+
+        ByteBuffer numbers =
+                ByteBuffer.wrap(array(found, "list/values").bytes()).order(ByteOrder.LITTLE_ENDIAN);
+        assertThat(IntStream.generate(numbers::getInt)
+                        .limit(numbers.capacity() / 4)
+                        .boxed()
+                        .toList())
+                .hasToString(values);
+        assertThat(array(found, "list/offsets").longs()).hasToString(offsets);
+        assertThat(found.containsKey("list.mask")).isEqualTo(first == 1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "word, 'it is |i1 CODES of |u1 BYTES, but in the files before it |i1 CODES of |u1 STRINGS'",
+        "number, 'it is |i1 CODES of <i4 NUMBERS, but in the files before it |i1 CODES of <i8 NUMBERS'",
+    })
+    void dictionariesOfOtherTypesAreNoTable(String column, String reason) {
+        assertThatThrownBy(() -> mixed(column, 0, 3))
+                .isInstanceOfSatisfying(
+                        BadSource.class, e -> assertThat(e.remedy()).startsWith("write all files with one schema"))
+                .hasMessage(reason);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "full, 'lists have 1073741824 elements, and one has 2'",
+        "hole, 'lists have 1073741824 elements, and one has 2'",
+        "empty, 'lists have 1073741824 elements, and one has 2'",
+        "null, 'no value shows that its rows have 4294967296 bytes each, as its schema says'",
+        "box, 'lists have 65536 elements, and one has 1'",
+        "deep, 'lists have 2147483647 elements, and one has 1'",
+        "bytes, 'no value shows that its rows have 16777216 bytes each, as its schema says'",
+    })
+    void aLengthThatNoValueProvesIsRefusedBeforeAnythingIsOffered(String column, String reason) {
+        for (String file : List.of("forged-counted.parquet", "forged-uncounted.parquet")) {
+            assertThatThrownBy(() -> look(file, column))
+                    .isInstanceOf(BadSource.class)
+                    .hasMessageContaining(reason);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"number", "hole", "word", "code", "uuid", "fixed", "list", "text"})
+    void rowsThatOnlyTheFooterHasAreRefusedBeforeAnythingIsOffered(String column) {
+        assertThatThrownBy(() -> look("many-rows.parquet", column))
+                .isInstanceOf(BadSource.class)
+                .hasMessage("it has 77 rows where the file says 1099511627776");
+        assertThatThrownBy(() -> look("many-values.parquet", column))
+                .isInstanceOf(BadSource.class)
+                .hasMessageContaining("1099511627776 values but pages contain 77");
+    }
+
+    @Test
+    void columnsOfOneValuePackTighterThanClaimsAreBelievedAndLoad() throws IOException {
+        assertThat(texts(ReadArrays.of(new ParquetReader(), GOLDEN.resolve("constant.parquet"))))
+                .containsExactlyInAnyOrderEntriesOf(expected("constant.parquet"));
+    }
+
+    /** Opens a file as far as its offers, whose bytes the daemon then reserves. */
+    private static void look(String file, String column) throws IOException {
+        List<InputFile> files = List.of(new InputFile(GOLDEN.resolve(file), ""));
+        new ParquetReader()
+                .open(new ReadRequest(files, "arrays", List.of(column), 2), bytes -> {})
+                .close();
+    }
+
     @Test
     void anArrowSchemaOfOtherTypesIsIgnored() throws IOException {
         Map<String, ReadArrays.Read> found = ReadArrays.of(
@@ -228,7 +339,7 @@ class ParquetReaderTest {
         assertThatThrownBy(
                         () -> ReadArrays.of(new ParquetReader(), new ReadRequest(files, "arrays", List.of("d_us"), 1)))
                 .isInstanceOf(BadSource.class)
-                .hasMessage("it is <i8 NUMBERS, but in the first file <m8[us] NUMBERS");
+                .hasMessage("it is <i8 NUMBERS, but in the files before it <m8[us] NUMBERS");
     }
 
     @ParameterizedTest
