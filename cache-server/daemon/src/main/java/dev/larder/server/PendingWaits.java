@@ -33,6 +33,7 @@ final class PendingWaits {
     private final LoadService loadService;
     private final Maintenance maintenance;
     private final ScheduledExecutorService timer;
+    private volatile boolean closed;
     private final Map<String, Set<Wait>> unknown = new HashMap<>();
 
     /** A client and what it waits for: a dataset, or an array of it. */
@@ -126,7 +127,7 @@ final class PendingWaits {
             if (failure != null && load instanceof Recheck) {
                 answerAgain(wait, failure);
             } else if (failure != null && isGivenUp(failure)) {
-                wait.reply.problem(didNotArrive(wait, resident, (LarderException) failure));
+                wait.reply.problem(closed ? stopping() : didNotArrive(wait, resident, (LarderException) failure));
             } else if (failure != null) {
                 wait.reply.problem(failure);
             } else if (resident.isPresent()) {
@@ -199,14 +200,18 @@ final class PendingWaits {
         }
     }
 
-    /** Ends every wait that no load will end. */
+    /** Ends every wait that no load will end. Loads that end from now on end because the daemon stops. */
     synchronized void close() {
+        closed = true;
         List<Wait> all = unknown.values().stream().flatMap(Set::stream).toList();
         unknown.clear();
         for (Wait wait : all) {
-            wait.reply.problem(
-                    Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping").remedy(Remedy.START_DAEMON));
+            wait.reply.problem(stopping());
         }
+    }
+
+    private static LarderException stopping() {
+        return Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping").remedy(Remedy.START_DAEMON);
     }
 
     /** Starts the clock, which stops with the exchange; returns what stops it before. */
