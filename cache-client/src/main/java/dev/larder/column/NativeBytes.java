@@ -25,7 +25,7 @@ final class NativeBytes implements AutoCloseable {
 
     private final ColumnMemory memory;
     private final List<UnsafeBuffer> pieces = new ArrayList<>(1);
-    private SmallMemory.@Nullable Stretch small; // the only piece, while there are few bytes
+    private SmallMemory.@Nullable Area small; // the only piece, while there are few bytes
     private long byteSize;
     private long populatedBytes;
     private long freedBytes;
@@ -88,7 +88,7 @@ final class NativeBytes implements AutoCloseable {
     private void populate(long wanted) {
         long doubled = Math.max(wanted, 2 * populatedBytes);
         if (wanted <= SmallMemory.MOST_BYTES) {
-            SmallMemory.Stretch larger = memory.small().allocate((int) Math.min(doubled, SmallMemory.MOST_BYTES));
+            SmallMemory.Area larger = memory.small().allocate((int) Math.min(doubled, SmallMemory.MOST_BYTES));
             move(new UnsafeBuffer(larger.address(), larger.byteSize()), larger.byteSize());
             small = larger;
         } else if (small != null || pieces.isEmpty()) {

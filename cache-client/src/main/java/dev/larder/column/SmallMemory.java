@@ -25,7 +25,7 @@ final class SmallMemory {
     }
 
     /** Returns a stretch, all zeros, of at least some bytes. The caller closes it, once. */
-    synchronized Stretch allocate(int byteSize) {
+    synchronized Area allocate(int byteSize) {
         boolean isShared = byteSize <= MOST_SHARED_BYTES;
         int length = (int) ByteSums.roundUp(byteSize, isShared ? LEAST_BYTES : PageSize.BYTES);
         Block block = isShared ? shared(length) : new Block(memory, length);
@@ -36,7 +36,7 @@ final class SmallMemory {
             close(block);
             throw e;
         }
-        Stretch stretch = new Stretch(block, block.address + block.usedBytes, length);
+        Area stretch = new Area(block, block.address + block.usedBytes, length);
         block.usedBytes += length;
         return stretch;
     }
@@ -89,12 +89,12 @@ final class SmallMemory {
     }
 
     /** Memory of one column. */
-    final class Stretch implements AutoCloseable {
+    final class Area implements AutoCloseable {
         private final Block block;
         private final long address;
         private final int byteSize;
 
-        private Stretch(Block block, long address, int byteSize) {
+        private Area(Block block, long address, int byteSize) {
             this.block = block;
             this.address = address;
             this.byteSize = byteSize;

@@ -85,7 +85,7 @@ final class Copier implements AutoCloseable {
     private void work() {
         try {
             MemoryNodes.interleaveThisThread();
-            for (List<Stretch> next = next(); !next.isEmpty(); next = next()) {
+            for (List<SegmentStretch> next = next(); !next.isEmpty(); next = next()) {
                 ExtentReader.copy(next, progress);
             }
         } catch (Throwable e) { // the load must end, however a thread dies
@@ -93,10 +93,10 @@ final class Copier implements AutoCloseable {
         }
     }
 
-    private List<Stretch> next() {
+    private List<SegmentStretch> next() {
         synchronized (groups) {
             while (!groups.isEmpty() && failures.isEmpty()) {
-                List<Stretch> stretches = groups.element().next();
+                List<SegmentStretch> stretches = groups.element().next();
                 if (!stretches.isEmpty()) {
                     return stretches;
                 }

@@ -2,7 +2,7 @@ package dev.larder.server.ingest;
 
 import dev.larder.error.LarderException;
 import dev.larder.internal.posix.ScatterList;
-import dev.larder.server.ingest.Stretch.Piece;
+import dev.larder.server.ingest.SegmentStretch.Piece;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.source.SourceReader;
@@ -42,24 +42,24 @@ final class ExtentReader implements AutoCloseable {
     }
 
     /** Copies stretches of different segments together. */
-    static void copy(List<Stretch> stretches, LoadProgress progress) {
+    static void copy(List<SegmentStretch> stretches, LoadProgress progress) {
         for (int i = 0; i < stretches.size(); i++) {
             stretches.get(i).begin(i, stretches.size());
         }
         try (ExtentReader reader = new ExtentReader(progress)) {
-            for (Stretch next = reader.next(stretches); next != null; next = reader.next(stretches)) {
+            for (SegmentStretch next = reader.next(stretches); next != null; next = reader.next(stretches)) {
                 reader.copyNext(next);
             }
             reader.endFile();
         }
-        stretches.forEach(Stretch::finish);
+        stretches.forEach(SegmentStretch::finish);
     }
 
     /** Returns the stretch with the first next bytes in the open file, else one of another file; null if all are taken. */
-    private @Nullable Stretch next(List<Stretch> stretches) {
-        Stretch first = null;
+    private @Nullable SegmentStretch next(List<SegmentStretch> stretches) {
+        SegmentStretch first = null;
         long least = Long.MAX_VALUE;
-        for (Stretch stretch : stretches) {
+        for (SegmentStretch stretch : stretches) {
             if (stretch.isAtEnd()) {
                 continue;
             }
@@ -72,7 +72,7 @@ final class ExtentReader implements AutoCloseable {
         return first;
     }
 
-    private void copyNext(Stretch stretch) {
+    private void copyNext(SegmentStretch stretch) {
         if (!stretch.hasExtent()) {
             read();
             stretch.copyStream(progress);

@@ -56,7 +56,7 @@ final class SegmentArray {
     }
 
     /** Adds a part that is in the segment. Returns true once, when all bytes are there. */
-    synchronized boolean add(Stretch.Part part) {
+    synchronized boolean add(SegmentStretch.Part part) {
         int crc = (int) part.checksum().getValue();
         crc32c ^= Crc32cSum.followedBy(crc, source.byteSize() - part.end()); // in any order: a CRC is linear
         bytesLeft -= part.end() - part.start();

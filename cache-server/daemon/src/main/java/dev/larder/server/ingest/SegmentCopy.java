@@ -14,7 +14,7 @@ final class SegmentCopy {
     private final IncomingVersion version;
     private final LoadPlan.Segment plan;
     private final LoadProgress progress;
-    private final Stretch rest;
+    private final SegmentStretch rest;
     private @Nullable IncomingSegment segment;
     private int underWay;
 
@@ -22,7 +22,7 @@ final class SegmentCopy {
         this.version = version;
         this.plan = plan;
         this.progress = progress;
-        this.rest = new Stretch(this, plan.arrays());
+        this.rest = new SegmentStretch(this, plan.arrays());
     }
 
     long byteSize() {
@@ -46,8 +46,8 @@ final class SegmentCopy {
         return !rest.isAtEnd() && rest.segmentPosition() < end;
     }
 
-    /** Returns the next stretch; see {@link Stretch#cut}. */
-    synchronized Stretch next(long end) {
+    /** Returns the next stretch; see {@link SegmentStretch#cut}. */
+    synchronized SegmentStretch next(long end) {
         underWay++;
         return rest.cut(end);
     }
@@ -61,8 +61,8 @@ final class SegmentCopy {
     }
 
     /** Ends a stretch after its bytes are in the segment. The last one seals the segment. */
-    void end(List<Stretch.Part> parts) {
-        for (Stretch.Part part : parts) {
+    void end(List<SegmentStretch.Part> parts) {
+        for (SegmentStretch.Part part : parts) {
             if (part.array().add(part)) {
                 version.add(part.array().entry(plan.file()));
                 progress.addFile();

@@ -83,11 +83,11 @@ final class SegmentGroup {
      * Returns the stretches that one thread copies next, from each segment the same share; none if all are handed out. They end where
      * huge pages do: two threads that share a huge page would both make it.
      */
-    List<Stretch> next() {
+    List<SegmentStretch> next() {
         long step = segments.size() == 1 ? STRETCH_BYTES : PageSize.HUGE_BYTES;
         long end = ByteSums.roundDown(longest.position(), step) + step;
         double share = (double) end / longest.byteSize();
-        List<Stretch> stretches = new ArrayList<>();
+        List<SegmentStretch> stretches = new ArrayList<>();
         for (SegmentCopy segment : segments) {
             long itsEnd = share < 1 ? nearestHugePage(segment.byteSize() * share) : Long.MAX_VALUE;
             if (segment.hasNext(itsEnd)) {

@@ -92,7 +92,7 @@ public final class UnpackedFiles implements AutoCloseable {
         return new Extent(unpacked.get(index).file(), offset, header.byteSize());
     }
 
-    /** Returns data of these files that closes them when it is released, and whose failures name the packed file. */
+    /** Returns data of these files. Releasing it closes the files; its failures name the packed file. */
     public ArrayData owning(ArrayData data, SourceIdentity from) {
         return data instanceof Extents extents ? extents.releasing(this::close) : new Unpacked(data, from.file());
     }

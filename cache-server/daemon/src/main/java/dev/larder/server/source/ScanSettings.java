@@ -29,7 +29,7 @@ public record ScanSettings(
         this(workers, takesHidden, isCancelled, onChecked, ColumnMemory.anonymous(), ScratchFolders.temporary(), false);
     }
 
-    /** Returns the same for a load that copies what is found. */
+    /** Returns the same for a load that copies the data. */
     public ScanSettings withChecksLater() {
         return new ScanSettings(workers, takesHidden, isCancelled, onChecked, memory, scratch, true);
     }

@@ -43,7 +43,7 @@ class SegmentCopyTest {
 
     @Test
     void aLargeArrayIsCutWhereHugePagesBegin() {
-        List<Stretch> stretches = stretches(regions("large", 100 * MIB));
+        List<SegmentStretch> stretches = stretches(regions("large", 100 * MIB));
 
         assertThat(stretches).hasSize(13);
         assertThat(stretches.subList(1, 13))
@@ -55,7 +55,7 @@ class SegmentCopyTest {
 
     @Test
     void manySmallFilesAreReadInStretchesThatEndWhereHugePagesDo() throws IOException {
-        List<Stretch> stretches = stretches(files("many", 3000, 10_000));
+        List<SegmentStretch> stretches = stretches(files("many", 3000, 10_000));
 
         assertThat(stretches).hasSize(8); // 256 of them have 2.4 MiB
         assertThat(stretches.subList(1, 8))
@@ -90,7 +90,7 @@ class SegmentCopyTest {
     @Test
     void arraysAndExtentsWithoutBytesAreWrittenOnce() {
         assertThat(stretches(regions("empty", 0, 0, 0))).hasSize(1);
-        List<Stretch> stretches = stretches(regions("ends", 0, 8 * MIB - StoreLayout.DATA_START, 0, 0));
+        List<SegmentStretch> stretches = stretches(regions("ends", 0, 8 * MIB - StoreLayout.DATA_START, 0, 0));
         assertThat(stretches).hasSize(1);
         assertThat(byteSize(stretches.get(0))).isEqualTo(8 * MIB - StoreLayout.DATA_START);
     }
@@ -113,18 +113,18 @@ class SegmentCopyTest {
     }
 
     /** Returns the bytes of data in a stretch of one array. */
-    private static long byteSize(Stretch stretch) {
+    private static long byteSize(SegmentStretch stretch) {
         return stretch.segmentEnd() - stretch.segmentPosition();
     }
 
-    private List<Stretch> stretches(SourceArray array) {
+    private List<SegmentStretch> stretches(SourceArray array) {
         SegmentCopy segment = new SegmentCopy(
                 version,
                 LoadPlan.of(List.of(array), ScriptedData.NOT_PACKED).segments().get(0),
                 new LoadProgress("d"));
         SegmentGroup group = SegmentGroup.of(List.of(segment), 1).get(0);
-        List<Stretch> stretches = new ArrayList<>();
-        for (List<Stretch> next = group.next(); !next.isEmpty(); next = group.next()) {
+        List<SegmentStretch> stretches = new ArrayList<>();
+        for (List<SegmentStretch> next = group.next(); !next.isEmpty(); next = group.next()) {
             assertThat(next).hasSize(1);
             stretches.add(next.get(0));
         }

@@ -137,8 +137,8 @@ class SegmentGroupTest {
 
     /** Copies what a group has, its stretches from the last to the first. */
     private void copy(SegmentGroup group) {
-        List<List<Stretch>> all = new ArrayList<>();
-        for (List<Stretch> stretches = group.next(); !stretches.isEmpty(); stretches = group.next()) {
+        List<List<SegmentStretch>> all = new ArrayList<>();
+        for (List<SegmentStretch> stretches = group.next(); !stretches.isEmpty(); stretches = group.next()) {
             all.add(0, stretches);
         }
         all.forEach(stretches -> ExtentReader.copy(stretches, progress));
@@ -211,8 +211,8 @@ class SegmentGroupTest {
         long handedOut = 0;
         int most = 0;
 
-        for (List<Stretch> stretches = group.next(); !stretches.isEmpty(); stretches = group.next()) {
-            for (Stretch stretch : stretches) {
+        for (List<SegmentStretch> stretches = group.next(); !stretches.isEmpty(); stretches = group.next()) {
+            for (SegmentStretch stretch : stretches) {
                 assertThat(stretch.segmentPosition() == HEAD_BYTES
                                 || stretch.segmentPosition() % PageSize.HUGE_BYTES == 0)
                         .isTrue();

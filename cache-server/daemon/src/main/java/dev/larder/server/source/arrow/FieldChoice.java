@@ -14,7 +14,7 @@ final class FieldChoice {
         this.search = search;
     }
 
-    /** Tells whether a field is wanted, or anything that it is made of. */
+    /** Returns whether a field is wanted, or a part of it. */
     boolean takes(String name, ArrowField field) {
         if (search.wants(name)) {
             return true;

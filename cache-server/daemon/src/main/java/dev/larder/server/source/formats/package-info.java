@@ -1,4 +1,4 @@
-/** The formats that arrays come in, found by {@link dev.larder.server.source.formats.Formats}. */
+/** The formats that arrays come in, found by {@link dev.larder.server.source.formats.ArrayFormats}. */
 @NullMarked
 package dev.larder.server.source.formats;
 

@@ -13,7 +13,7 @@ import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.SourceProbe;
-import dev.larder.server.source.formats.Formats;
+import dev.larder.server.source.formats.ArrayFormats;
 import dev.larder.server.source.formats.Member;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -51,7 +51,7 @@ record FileScan(DiscoveredFile file) {
 
     private List<Member> members(SourceProbe probe, SourceOptions options) {
         try {
-            return Formats.of(file.kind()).members(file, probe, options);
+            return ArrayFormats.of(file.kind()).members(file, probe, options);
         } catch (IOException e) {
             throw Refusal.unreadable(file.path(), 0, e);
         }

@@ -97,7 +97,7 @@ public final class Formats {
 
     /** Finds all that a source has. */
     ScannedSource scan(String dataset, Path path, ScanSettings settings) {
-        Listing listing = Listing.of(path, options.exclusion(), settings);
+        SourceListing listing = SourceListing.of(path, options.exclusion(), settings);
         try (Findings found = new Findings(dataset, listing, options, settings)) {
             look(found);
             return found.source(passedOver(found));
@@ -105,7 +105,7 @@ public final class Formats {
     }
 
     private void look(Findings found) {
-        Listing listing = found.listing();
+        SourceListing listing = found.listing();
         if (!listing.isFolder()) {
             found.look(ofFile(listing.root()), listing.files(), true);
         } else {
@@ -182,7 +182,7 @@ public final class Formats {
                         : others);
     }
 
-    private FileTable files(Listing listing, Format format) {
+    private FileTable files(SourceListing listing, Format format) {
         return files(listing.files(), format);
     }
 
@@ -290,7 +290,7 @@ public final class Formats {
 
     /** Refuses a source that {@link #scan} would refuse, as far as names show; {@code inPlace} if its files are to be mapped. */
     void requireLikely(String dataset, Path path, boolean inPlace) {
-        Listing listing = Listing.of(path, options.exclusion(), ScanSettings.quick());
+        SourceListing listing = SourceListing.of(path, options.exclusion(), ScanSettings.quick());
         if (!isForArrays() || (!listing.isFolder() && ofFile(listing.root()) != arrays)) {
             return;
         }

@@ -20,14 +20,14 @@ final class JsonLines {
     private static final int MOST_NAMES = 10_000;
 
     private final Path file;
-    private final FieldReader lines;
+    private final CellReader lines;
     private final CellSink sink;
     private final Cell cell;
 
     /** The stored names of keys: to make one costs more than to look it up. */
     private final Map<String, String> names = new HashMap<>();
 
-    JsonLines(Path file, FieldReader lines, CellSink sink) {
+    JsonLines(Path file, CellReader lines, CellSink sink) {
         this.file = file;
         this.lines = lines;
         this.sink = sink;

@@ -20,14 +20,14 @@ final class TableRows {
     private static final String NUMBERS = "if it is numbers, add a line of names above it";
 
     private final Path file;
-    private final FieldReader in;
+    private final CellReader in;
     private final CellSink sink;
     private final Cell cell;
     private final List<String> first = new ArrayList<>();
     private boolean hasName;
     private boolean hasEmpty;
 
-    TableRows(Path file, FieldReader in, CellSink sink) {
+    TableRows(Path file, CellReader in, CellSink sink) {
         this.file = file;
         this.in = in;
         this.sink = sink;

@@ -24,8 +24,8 @@ public record TextFile(Path path, TextKind kind, BooleanSupplier isCancelled) {
         try (InputStream in = Files.newInputStream(path);
                 InputStream text = TextKind.isGzip(path.toString()) ? new GZIPInputStream(in, UNPACK_BYTES) : in) {
             switch (kind) {
-                case TSV -> new TableRows(path, FieldReader.ofRows(path, text, '\t', isCancelled), sink).read();
-                case CSV -> new TableRows(path, FieldReader.ofRows(path, text, ',', isCancelled), sink).read();
+                case TSV -> new TableRows(path, CellReader.ofRows(path, text, '\t', isCancelled), sink).read();
+                case CSV -> new TableRows(path, CellReader.ofRows(path, text, ',', isCancelled), sink).read();
                 case JSON_LINES, NDJSON -> new JsonLines(path, lines(text), sink).read();
                 case LINES -> readLines(lines(text), sink);
             }
@@ -34,11 +34,11 @@ public record TextFile(Path path, TextKind kind, BooleanSupplier isCancelled) {
         }
     }
 
-    private FieldReader lines(InputStream text) {
-        return FieldReader.ofLines(path, text, isCancelled);
+    private CellReader lines(InputStream text) {
+        return CellReader.ofLines(path, text, isCancelled);
     }
 
-    private static void readLines(FieldReader lines, CellSink sink) throws IOException {
+    private static void readLines(CellReader lines, CellSink sink) throws IOException {
         int column = sink.column(LINE, lines.cell());
         while (lines.next()) {
             if (column >= 0) {

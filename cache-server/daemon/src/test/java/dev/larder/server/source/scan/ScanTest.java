@@ -80,7 +80,7 @@ class ScanTest {
         for (int i = 0; i < FILES; i++) {
             SourceFiles.write(folder.resolve(String.format("bad%04d.npy", i)), new byte[3]);
         }
-        Listing listing = Listing.of(folder, Exclusion.of(List.of()), ScanSettings.quick());
+        SourceListing listing = SourceListing.of(folder, Exclusion.of(List.of()), ScanSettings.quick());
         List<DiscoveredFile> files = new ArrayFiles(SourceOptions.none()).wanted(listing.files(), true);
         AtomicInteger batches = new AtomicInteger();
         AtomicInteger read = new AtomicInteger();

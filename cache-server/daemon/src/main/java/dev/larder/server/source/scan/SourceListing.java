@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * names and, unless they are wanted, names that begin with a dot. Folders that cannot be read are refusals, and the walk goes
  * on. Files that cannot be read are refusals only if their format is wanted.
  */
-final class Listing {
+final class SourceListing {
     /** With more entries than this, several threads are faster. */
     private static final int MANY = 256;
 
@@ -90,7 +90,7 @@ final class Listing {
         }
     }
 
-    private Listing(Path root, boolean isFolder, Exclusion exclusion, ScanSettings settings) {
+    private SourceListing(Path root, boolean isFolder, Exclusion exclusion, ScanSettings settings) {
         this.root = root;
         this.isFolder = isFolder;
         this.exclusion = exclusion;
@@ -99,9 +99,9 @@ final class Listing {
     }
 
     /** Lists a folder or a single file; fails with a refusal if it is neither, or the whole file system. */
-    static Listing of(Path root, Exclusion exclusion, ScanSettings settings) {
+    static SourceListing of(Path root, Exclusion exclusion, ScanSettings settings) {
         SourceIdentity.Status status = SourceIdentity.Status.of(root);
-        Listing listing = new Listing(root, status.isFolder(), exclusion, settings);
+        SourceListing listing = new SourceListing(root, status.isFolder(), exclusion, settings);
         if (status.isFolder()) {
             FolderGuard.requireNotEverything(root);
             listing.enter(root, "");

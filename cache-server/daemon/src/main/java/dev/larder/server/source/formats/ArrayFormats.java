@@ -3,8 +3,8 @@ package dev.larder.server.source.formats;
 import dev.larder.server.source.SourceKind;
 
 /** The format of each kind of files. */
-public final class Formats {
-    private Formats() {}
+public final class ArrayFormats {
+    private ArrayFormats() {}
 
     /** Returns what reads files of a kind. */
     public static SourceFormat of(SourceKind kind) {

@@ -19,7 +19,7 @@ import java.util.concurrent.CancellationException;
 import org.junit.jupiter.api.Test;
 
 /** Fields are those that another parser of RFC 4180 finds. */
-class FieldReaderTest {
+class CellReaderTest {
     private static final Path FILE = Path.of("t.csv");
     private static final String[] PARTS = {
         ",", ",", "\n", "\r\n", "\r", "\"", "\"\"", "a", "1.5", "ü", "€", "𝄞", " ", "\t", ",\"x\",", "\n\"a\"\"b\n\"\n"
@@ -72,7 +72,7 @@ class FieldReaderTest {
     }
 
     private static List<String> rows(String text, boolean hasLines) throws IOException {
-        FieldReader in = reader(text.getBytes(StandardCharsets.UTF_8));
+        CellReader in = reader(text.getBytes(StandardCharsets.UTF_8));
         List<String> rows = new ArrayList<>();
         List<String> row = new ArrayList<>();
         while (in.next()) {
@@ -85,8 +85,8 @@ class FieldReaderTest {
         return rows;
     }
 
-    private static FieldReader reader(byte[] text) {
-        return FieldReader.ofRows(FILE, new ByteArrayInputStream(text), ',', () -> false);
+    private static CellReader reader(byte[] text) {
+        return CellReader.ofRows(FILE, new ByteArrayInputStream(text), ',', () -> false);
     }
 
     @Test
@@ -109,7 +109,7 @@ class FieldReaderTest {
         text[text.length - 1] = (byte) 0xc3;
 
         assertThatThrownBy(() -> {
-                    FieldReader in = reader(text);
+                    CellReader in = reader(text);
                     while (in.next()) {
                         assertThat(in.isLast()).isTrue();
                     }
@@ -119,7 +119,7 @@ class FieldReaderTest {
 
     @Test
     void aLoadThatIsCancelledEndsAtTheNextBuffer() throws IOException {
-        FieldReader in = FieldReader.ofRows(FILE, new ByteArrayInputStream(new byte[10]), ',', () -> true);
+        CellReader in = CellReader.ofRows(FILE, new ByteArrayInputStream(new byte[10]), ',', () -> true);
 
         assertThatThrownBy(in::next).isInstanceOf(CancellationException.class);
     }
@@ -127,7 +127,7 @@ class FieldReaderTest {
     @Test
     void linesEndInLineFeedsOnly() throws IOException {
         byte[] text = "a\r\n\r\n\"b\rc\n,d".getBytes(StandardCharsets.UTF_8);
-        FieldReader in = FieldReader.ofLines(FILE, new ByteArrayInputStream(text), () -> false);
+        CellReader in = CellReader.ofLines(FILE, new ByteArrayInputStream(text), () -> false);
         List<String> lines = new ArrayList<>();
 
         while (in.next()) {

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * Consecutive bytes of a segment: headers and data of arrays. Moves from the first byte to the last, over the extents of files, or
  * the streams, that the data comes from. Belongs to one thread at a time.
  */
-final class Stretch {
+final class SegmentStretch {
     /** After this many files, a stretch ends with its array or at the next huge page. */
     private static final int MANY_FILES = 256;
 
@@ -47,17 +47,17 @@ final class Stretch {
     record Part(SegmentArray array, long start, long end, CRC32C checksum) {}
 
     /** Memory of the segment for bytes of an extent; {@code position} is their offset in the file. */
-    record Piece(Stretch stretch, Part part, int extent, long position, ByteBuffer memory) {}
+    record Piece(SegmentStretch stretch, Part part, int extent, long position, ByteBuffer memory) {}
 
     /** Starts with all bytes of a segment. */
-    Stretch(SegmentCopy segment, List<SegmentArray> arrays) {
+    SegmentStretch(SegmentCopy segment, List<SegmentArray> arrays) {
         this.segment = segment;
         this.arrays = arrays;
         this.endIndex = arrays.size();
         enterArray(0);
     }
 
-    private Stretch(Stretch other) {
+    private SegmentStretch(SegmentStretch other) {
         segment = other.segment;
         arrays = other.arrays;
         index = other.index;
@@ -69,8 +69,8 @@ final class Stretch {
     }
 
     /** Cuts off the first bytes: up to an offset in the segment, or fewer if they come from many files. A stream is not divided. */
-    Stretch cut(long end) {
-        Stretch front = new Stretch(this);
+    SegmentStretch cut(long end) {
+        SegmentStretch front = new SegmentStretch(this);
         for (int files = 0; !isAtEnd() && segmentPosition() < end && files < MANY_FILES; ) {
             files += cutArray(end - array().dataOffset());
         }

@@ -17,7 +17,7 @@ import java.util.function.BooleanSupplier;
  * Splits UTF-8 into the fields of rows (RFC 4180), or into whole lines. A field that is too long to be one is refused before it fills the heap.
  * Used by one thread.
  */
-final class FieldReader {
+final class CellReader {
     /** Longest field, or line, in bytes. */
     static final int MAX_BYTES = 16 << 20;
 
@@ -48,7 +48,7 @@ final class FieldReader {
     private boolean isLast = true;
     private boolean isQuoted;
 
-    private FieldReader(Path file, InputStream in, char separator, boolean hasFields, BooleanSupplier isCancelled) {
+    private CellReader(Path file, InputStream in, char separator, boolean hasFields, BooleanSupplier isCancelled) {
         this.file = file;
         this.in = in;
         this.isCancelled = isCancelled;
@@ -59,13 +59,13 @@ final class FieldReader {
     }
 
     /** Splits rows that end in LF, CR LF or CR; empty lines are skipped. */
-    static FieldReader ofRows(Path file, InputStream in, char separator, BooleanSupplier isCancelled) {
-        return new FieldReader(file, in, separator, true, isCancelled);
+    static CellReader ofRows(Path file, InputStream in, char separator, BooleanSupplier isCancelled) {
+        return new CellReader(file, in, separator, true, isCancelled);
     }
 
     /** Splits lines that end in LF or CR LF. */
-    static FieldReader ofLines(Path file, InputStream in, BooleanSupplier isCancelled) {
-        return new FieldReader(file, in, '\n', false, isCancelled);
+    static CellReader ofLines(Path file, InputStream in, BooleanSupplier isCancelled) {
+        return new CellReader(file, in, '\n', false, isCancelled);
     }
 
     /** Returns the field that was read last, always the same object. */
