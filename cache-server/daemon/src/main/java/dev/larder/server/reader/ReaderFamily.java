@@ -24,7 +24,7 @@ final class ReaderFamily {
 
     private ReaderFamily() {}
 
-    /** Kills them all, and those that they start meanwhile; false where some cannot be killed. */
+    /** Kills them all, and those that they start meanwhile; returns false if one cannot be killed. */
     static boolean kill(long session, String token) {
         for (int round = 0; round < ROUNDS; round++) {
             List<ProcessHandle> members = members(session, token);

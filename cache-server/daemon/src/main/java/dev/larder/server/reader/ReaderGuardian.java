@@ -8,8 +8,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * A small shell beside a reader that kills what the reader has started, should this daemon be killed: the kernel then kills only the reader
- * itself. It holds the end of a pipe whose other end is here, which the kernel closes however the daemon dies.
+ * A small shell that kills the children of a reader if this daemon is killed: the kernel then kills only the reader itself. It holds one end of a
+ * pipe; the kernel closes the other end with the daemon.
  */
 final class ReaderGuardian implements AutoCloseable {
     private final Process shell;
@@ -21,8 +21,8 @@ final class ReaderGuardian implements AutoCloseable {
     /** Starts it in a session of its own, before the reader; {@code token} is in the environment of all that the reader starts. */
     static ReaderGuardian start(String token) throws IOException {
         List<String> words = List.of(
-                ReaderProcess.tool("setsid"),
-                ReaderProcess.tool("sh"),
+                ReaderChild.tool("setsid"),
+                ReaderChild.tool("sh"),
                 "-c",
                 GuardianScript.text(),
                 "larder-guardian",
@@ -44,7 +44,7 @@ final class ReaderGuardian implements AutoCloseable {
             OutputStream pipe = shell.getOutputStream();
             pipe.write(text.getBytes(StandardCharsets.US_ASCII));
             pipe.flush();
-        } catch (IOException killed) { // by somebody else: nothing can be said to it, and nothing is owed
+        } catch (IOException killed) { // some other process killed it, so it needs no message
             shell.destroyForcibly();
         }
     }

@@ -13,7 +13,7 @@ public final class Retries {
     private static final long FIRST_PAUSE_MS = 100;
     private static final long LONGEST_PAUSE_MS = 5_000;
 
-    /** Since the first failure: three requests to a place that says nothing, of up to 19 s each, take less than a minute. */
+    /** The time since the first failure: three requests to a server that does not respond, of up to 19 s each, take less than a minute. */
     private static final long LONGEST_NS = 19_000_000_000L;
 
     /** A request, made as often as it takes. */
@@ -26,7 +26,7 @@ public final class Retries {
     private int failures;
     private long firstFailureNs;
 
-    /** Says what a request failed of last, and how often it has failed. */
+    /** Reports the last failure of a request, and the number of failures. */
     static final class GaveUp extends IOException {
         private static final long serialVersionUID = 1;
 
@@ -71,12 +71,12 @@ public final class Retries {
         }
     }
 
-    /** Forgets what failed before, as bytes have come since. */
+    /** Forgets the failures, because bytes have arrived since. */
     void reset() {
         failures = 0;
     }
 
-    /** Waits before the next try; throws the failure where there is to be none. */
+    /** Waits before the next try, or throws the failure after the last one. */
     void pauseAfter(IOException failure) throws IOException {
         long now = System.nanoTime();
         if (failures == 0) {
@@ -97,7 +97,7 @@ public final class Retries {
         }
     }
 
-    /** Tells what no further try can change. */
+    /** Returns whether no further try can succeed. */
     private static boolean isHopeless(IOException failure) {
         return failure instanceof SSLHandshakeException;
     }
