@@ -169,7 +169,7 @@ class ReaderLoadTest {
             assertThat(dataset.array("b").getInt(1, 2)).isEqualTo(6);
             assertThat(dataset.array("c_of_d").getLong(3)).isEqualTo((long) 'd');
             StringsColumn seen = dataset.strings("s");
-            assertThat(seen.get(0)).isEqualTo("LARDER_READER,LC_ALL,PATH" + timeZone() + " []");
+            assertThat(seen.get(0)).isEqualTo("LARDER_FAMILY,LC_ALL,PATH" + timeZone() + " []");
         }
         assertThat(told).anySatisfy(progress -> {
             assertThat(progress.phase()).isEqualTo(Progress.Phase.LOADING);

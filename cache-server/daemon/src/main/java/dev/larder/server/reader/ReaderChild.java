@@ -3,6 +3,9 @@ package dev.larder.server.reader;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.process.Guardian;
+import dev.larder.internal.process.ProcessFamily;
+import dev.larder.internal.process.SystemTools;
 import dev.larder.message.MessageReader;
 import dev.larder.message.Messages;
 import dev.larder.reader.Answer;
@@ -23,7 +26,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -70,14 +72,14 @@ final class ReaderChild implements AutoCloseable {
     private final Path folder;
     private final ReaderClasses classes;
     private final String heap;
-    private final String token = UUID.randomUUID().toString();
+    private final ProcessFamily family = ProcessFamily.begin();
     private final BlockingQueue<Said> said = new LinkedBlockingQueue<>(MOST_WAITING);
     private final byte[] lastWords = new byte[QUOTED_BYTES];
     private final CountDownLatch wordsEnd = new CountDownLatch(1);
     private int wordsBytes;
     private final CountDownLatch started = new CountDownLatch(1);
     private volatile @Nullable Process process;
-    private volatile @Nullable ReaderGuardian guardian;
+    private volatile @Nullable Guardian guardian;
     private volatile @Nullable IOException notStarted;
     private volatile boolean closed;
 
@@ -102,18 +104,18 @@ final class ReaderChild implements AutoCloseable {
         String classPath = classPath(reader.spec(), startable.folder());
         ReaderClasses classes = ReaderClasses.of(reader.spec(), startable.java(), classPath);
         ReaderChild process = new ReaderChild(reader.spec(), folder, heap, classes);
-        List<String> words = process.words(startable.java(), classPath, workers, sourceBytes);
         // The kernel kills the process when the thread that started it ends: this one stays with it.
-        Thread thread = new Thread(() -> process.run(words), "larder-reader");
+        Thread thread = new Thread(() -> process.run(startable.java(), classPath, workers, sourceBytes), "larder-reader");
         thread.setDaemon(true);
         thread.start();
         process.awaitStart();
         return process;
     }
 
-    private List<String> words(Path java, String classPath, int workers, long sourceBytes) {
+    private List<String> words(Path java, String classPath, int workers, long sourceBytes) throws IOException {
         boolean isQuick = sourceBytes < QUICK_BYTES;
-        List<String> words = new ArrayList<>(List.of(tool("env"), "--default-signal", tool("setsid"), tool("setpriv")));
+        List<String> words = new ArrayList<>(List.of(SystemTools.path("env"), "--default-signal"));
+        words.addAll(List.of(SystemTools.path("setsid"), SystemTools.path("setpriv")));
         words.addAll(List.of("--pdeathsig", "KILL", "--", java.toString()));
         words.addAll(List.of(
                 "-Xmx" + heap,
@@ -156,31 +158,20 @@ final class ReaderChild implements AutoCloseable {
         return String.join(":", entries);
     }
 
-    static String tool(String name) {
-        String path = System.getenv("PATH");
-        for (String folder : (path == null ? USUAL_PATH : path + ":" + USUAL_PATH).split(":", -1)) {
-            Path tool = Path.of(folder).resolve(name);
-            if (tool.isAbsolute() && Files.isExecutable(tool)) {
-                return tool.toString();
-            }
-        }
-        throw Failure.of(ErrorCode.UNEXPECTED, "a tool that starts readers is missing")
-                .with("tool", name)
-                .remedy("install util-linux and coreutils");
-    }
-
-    private void run(List<String> words) {
+    private void run(Path java, String classPath, int workers, long sourceBytes) {
         try {
-            ProcessBuilder builder = new ProcessBuilder(words).directory(folder.toFile());
+            ProcessBuilder builder =
+                    new ProcessBuilder(words(java, classPath, workers, sourceBytes)).directory(folder.toFile());
             Map<String, String> environment = builder.environment();
             environment.keySet().removeIf(name -> !spec.environment().contains(name) && !KEPT.contains(name));
             environment.put("PATH", USUAL_PATH);
             environment.put("LC_ALL", "C.UTF-8"); // Java reads names of files in the locale's encoding
-            environment.put(ReaderFamily.VARIABLE, token);
-            ReaderGuardian guarding = ReaderGuardian.start(token);
+            environment.put(ProcessFamily.VARIABLE, family.token());
+            Guardian guarding = new Guardian(family);
             guardian = guarding;
             Process running = builder.start();
             process = running;
+            family.leadBy(running.pid());
             guarding.watch(running.pid());
             started.countDown();
             Thread quoting = new Thread(() -> keepLastWords(running.getErrorStream()), "larder-reader-words");
@@ -386,11 +377,11 @@ final class ReaderChild implements AutoCloseable {
         boolean allDead = true;
         if (running != null) {
             running.destroyForcibly();
-            allDead = ReaderFamily.kill(running.pid(), token);
+            allDead = family.kill();
             awaitEnd();
             classes.learn(folder);
         }
-        ReaderGuardian guarding = guardian;
+        Guardian guarding = guardian;
         if (guarding != null) {
             guarding.close();
         }

@@ -1,5 +1,6 @@
 package dev.larder.server.reader;
 
+import dev.larder.internal.process.SystemTools;
 import java.io.File;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -166,8 +167,8 @@ final class ReaderClasses {
     }
 
     private Process dump(Path known, Path fresh) throws IOException {
-        List<String> words = new ArrayList<>(List.of(ReaderChild.tool("nice"), "-n", "19"));
-        words.addAll(List.of(ReaderChild.tool("setpriv"), "--pdeathsig", "KILL", "--", java.toString()));
+        List<String> words = new ArrayList<>(List.of(SystemTools.path("nice"), "-n", "19"));
+        words.addAll(List.of(SystemTools.path("setpriv"), "--pdeathsig", "KILL", "--", java.toString()));
         words.addAll(spec.flags());
         words.addAll(List.of("-Xmx512m", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-XX:ErrorFile=/dev/null"));
         words.addAll(List.of("-XX:-CreateCoredumpOnCrash", "-Xlog:disable", "-Xshare:dump"));

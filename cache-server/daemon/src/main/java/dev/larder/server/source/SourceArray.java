@@ -1,5 +1,6 @@
 package dev.larder.server.source;
 
+import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.npy.Dtype;
@@ -97,6 +98,13 @@ public record SourceArray(
             }
         }
         return count + others.size();
+    }
+
+    /** Returns the entry of this array in an index, once its bytes are in a file of a version. */
+    public ArrayEntry entry(String file, long offset, int crc32c) {
+        char order = header.order().name().charAt(0);
+        return new ArrayEntry(
+                name.array(), dtype().descr(), order, shape(), file, offset, byteSize(), crc32c, part);
     }
 
     /** Returns the type of its elements. */
