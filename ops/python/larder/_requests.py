@@ -38,7 +38,7 @@ def evict(name: str, store: str | os.PathLike[str] | None = None, *, forget: boo
 
 
 def pin(name: str, store: str | os.PathLike[str] | None = None) -> None:
-    """Keep a dataset in the store until it is unpinned, even when room is needed. Its next versions are pinned, as well."""
+    """Keep a dataset in the store until it is unpinned, even if space is needed. Its next versions are pinned, as well."""
     _called(_location(store), "Pin", {"name": str(name), "pinned": True})
 
 
