@@ -26,12 +26,10 @@ public final class UnpackedFiles implements AutoCloseable {
     private static final String FILES = "files";
     private static final String STRETCHES = "stretches";
 
-    private final List<SourceIdentity> packed;
     private final ReaderSource source;
     private final List<SourceIdentity> unpacked = new ArrayList<>();
 
-    private UnpackedFiles(List<SourceIdentity> packed, ReaderSource source) {
-        this.packed = List.copyOf(packed);
+    private UnpackedFiles(ReaderSource source) {
         this.source = source;
     }
 
@@ -59,22 +57,17 @@ public final class UnpackedFiles implements AutoCloseable {
         List<InputFile> inputs =
                 files.stream().map(file -> new InputFile(file.file(), "")).toList();
         ReadRequest request = new ReadRequest(inputs, as, stretches, Math.max(1, settings.workers()));
-        ReaderSource source = ReaderSource.open(reader, files, request, settings);
-        UnpackedFiles unpacked = new UnpackedFiles(files, source);
+        UnpackedFiles unpacked = new UnpackedFiles(ReaderSource.open(reader, files, request, settings));
         try {
-            unpacked.deliver(settings);
+            unpacked.source.requireOffers(files.size());
+            for (int file = 0; file < files.size(); file++) {
+                ReaderData data = new ReaderData(unpacked.source, file);
+                unpacked.unpacked.add(data.deliver(settings.scratch()::setAside, bytes -> {}));
+            }
             return unpacked;
         } catch (RuntimeException | Error e) {
-            source.close();
+            unpacked.close();
             throw e;
-        }
-    }
-
-    private void deliver(ScanSettings settings) {
-        source.requireOffers(packed.size());
-        for (int file = 0; file < packed.size(); file++) {
-            ReaderData data = new ReaderData(source, file);
-            unpacked.add(data.deliver(settings.scratch()::setAside, bytes -> {}));
         }
     }
 

@@ -109,17 +109,17 @@ final class PlaceFetch {
                     throw e;
                 } catch (IOException e) {
                     failedAt = at;
-                    pauseAfter(e);
+                    pause(e);
                     at = object.hasRanges() ? at : target.start();
                 }
             }
         }
 
-        private void pauseAfter(IOException reason) throws BadSource {
+        private void pause(IOException reason) throws BadSource {
             try {
                 retries.pauseAfter(reason);
-            } catch (IOException last) {
-                throw PlaceProgram.gaveUp(target.offer(), at, last, retries.failures());
+            } catch (Retries.GaveUp e) {
+                throw PlaceProgram.gaveUp(target.offer(), at, e);
             }
         }
 

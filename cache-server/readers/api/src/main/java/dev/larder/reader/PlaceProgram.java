@@ -48,10 +48,8 @@ final class PlaceProgram {
             throw new BadSource(place, BadSource.NOWHERE, "", String.valueOf(e.getMessage()), e.remedy());
         } catch (UncheckedIOException e) {
             throw e.getCause();
-        } catch (Retries.GaveUp e) {
-            throw gaveUp(place, BadSource.NOWHERE, e.last(), e.failures());
         } catch (IOException e) {
-            throw gaveUp(place, BadSource.NOWHERE, e, 0);
+            throw gaveUp(place, BadSource.NOWHERE, e);
         }
     }
 
@@ -75,7 +73,9 @@ final class PlaceProgram {
     }
 
     /** Returns the failure of a server that did not respond, after all retries. */
-    static BadSource gaveUp(int number, long offset, IOException last, int failures) {
+    static BadSource gaveUp(int number, long offset, IOException failure) {
+        int failures = failure instanceof Retries.GaveUp end ? end.failures() : 0;
+        Throwable last = failures == 0 ? failure : failure.getCause();
         String said = last instanceof UnknownHostException ? "unknown host " + last.getMessage() : last.getMessage();
         String reason = said == null || said.isEmpty() ? last.getClass().getSimpleName() : said;
         BadSource bad = new BadSource(

@@ -26,29 +26,24 @@ public final class Retries {
     private int failures;
     private long firstFailureNs;
 
-    /** Reports the last failure of a request, and the number of failures. */
+    /** Reports the last failure of a request, which is its cause. */
     static final class GaveUp extends IOException {
         private static final long serialVersionUID = 1;
 
-        private final IOException last;
         private final int failures;
 
-        GaveUp(IOException last, int failures) {
+        private GaveUp(IOException last, int failures) {
             super(BadSource.words(last), last);
-            this.last = last;
             this.failures = failures;
         }
 
-        IOException last() {
-            return last;
-        }
-
+        /** Returns the number of failures. */
         int failures() {
             return failures;
         }
     }
 
-    /** Makes a request until it succeeds; fails with {@link BadSource} at once, with the last failure as a cause once it has failed too often. */
+    /** Makes a request until it succeeds; fails with {@link BadSource} immediately, or with the last failure as a cause after too many. */
     public static void run(Request request) throws IOException {
         Retries retries = new Retries();
         while (true) {
@@ -58,16 +53,8 @@ public final class Retries {
             } catch (BadSource e) {
                 throw e;
             } catch (IOException e) {
-                retries.pauseOrGiveUp(e);
+                retries.pauseAfter(e);
             }
-        }
-    }
-
-    private void pauseOrGiveUp(IOException failure) throws GaveUp {
-        try {
-            pauseAfter(failure);
-        } catch (IOException last) {
-            throw new GaveUp(last, failures);
         }
     }
 
@@ -76,15 +63,15 @@ public final class Retries {
         failures = 0;
     }
 
-    /** Waits before the next try, or throws the failure after the last one. */
-    void pauseAfter(IOException failure) throws IOException {
+    /** Waits before the next try. */
+    void pauseAfter(IOException failure) throws GaveUp {
         long now = System.nanoTime();
         if (failures == 0) {
             firstFailureNs = now;
         }
         failures++;
         if (failures > MOST_FAILURES || now - firstFailureNs > LONGEST_NS || isHopeless(failure)) {
-            throw failure;
+            throw new GaveUp(failure, failures);
         }
         long ceilingMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS << failures);
         long askedMs = failure instanceof TemporaryFailure temporary ? temporary.waitMs() : 0;
@@ -93,17 +80,12 @@ public final class Retries {
                     + ThreadLocalRandom.current().nextLong(ceilingMs));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw failure;
+            throw new GaveUp(failure, failures);
         }
     }
 
     /** Returns whether no further try can succeed. */
     private static boolean isHopeless(IOException failure) {
         return failure instanceof SSLHandshakeException;
-    }
-
-    /** Returns how often the request failed, since bytes have come. */
-    int failures() {
-        return failures;
     }
 }
