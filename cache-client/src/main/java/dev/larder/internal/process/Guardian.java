@@ -24,7 +24,12 @@ public final class Guardian implements AutoCloseable {
     /** Starts the shell in a session of its own, before the first process of the family. */
     public Guardian(ProcessFamily family) throws IOException {
         this.words = List.of(
-                SystemTools.path("setsid"), SystemTools.path("sh"), "-c", GuardianScript.text(), "larder-guardian", family.token());
+                SystemTools.path("setsid"),
+                SystemTools.path("sh"),
+                "-c",
+                GuardianScript.text(),
+                "larder-guardian",
+                family.token());
         start();
     }
 

@@ -30,7 +30,8 @@ final class Start {
     /** Prepares a start. */
     static ProcessBuilder of(ProcessSpec program, ProcessFamily family) throws IOException {
         // A fresh program's signals, a session of its own, and an end when the thread that started it ends.
-        List<String> words = new ArrayList<>(List.of(SystemTools.path("env"), "--default-signal", SystemTools.path("setsid"), SystemTools.path(LAST_TOOL)));
+        List<String> words = new ArrayList<>(List.of(
+                SystemTools.path("env"), "--default-signal", SystemTools.path("setsid"), SystemTools.path(LAST_TOOL)));
         words.addAll(List.of("--pdeathsig", "KILL", "--"));
         words.addAll(program.words());
         ProcessBuilder builder = new ProcessBuilder(words);
