@@ -75,7 +75,8 @@ final class PlaceProgram {
     /** Returns the failure of a server that did not respond, after all retries. */
     static BadSource gaveUp(int number, long offset, IOException failure) {
         int failures = failure instanceof Retries.GaveUp end ? end.failures() : 0;
-        Throwable last = failures == 0 ? failure : failure.getCause();
+        Throwable cause = failure.getCause();
+        Throwable last = failures == 0 || cause == null ? failure : cause;
         String said = last instanceof UnknownHostException ? "unknown host " + last.getMessage() : last.getMessage();
         String reason = said == null || said.isEmpty() ? last.getClass().getSimpleName() : said;
         BadSource bad = new BadSource(
