@@ -48,7 +48,7 @@ public final class ArrayText {
         List<String> facts = new ArrayList<>();
         facts.add("name     " + row.name());
         if (row.isOnlyKnown()) {
-            facts.add("state    " + row.extent() + ": loaded by whoever opens it first, or by larder wait "
+            facts.add("state    " + row.extent() + ": loaded when a program opens it, or by larder wait "
                     + row.dataset());
             if (first.version() > 0) {
                 facts.add("bytes    " + bytes(row.bytes()));
