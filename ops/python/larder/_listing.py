@@ -132,7 +132,7 @@ def _facts(line):
     first, size = line.arrays[0], _line_bytes(line)
     size = f"{size}" + (f" ({_size_text(size)})" if size >= 1024 else "")
     if _is_only_known(line):
-        facts = {"state": f"{_extent(line)}: loaded when a program opens it, or by larder wait {_dataset_of(line)}"}
+        facts = {"state": f"{_extent(line)}: loaded when a process opens it, or by larder wait {_dataset_of(line)}"}
         if first["version"]:
             facts.update(bytes=size, version=first["version"], digest=first["digest"])
     else:

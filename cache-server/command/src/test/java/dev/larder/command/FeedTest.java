@@ -291,7 +291,7 @@ class FeedTest {
         assertThat(daemon.signal("INT").exitCode()).isZero();
 
         assertThat(feed.exitCode()).isEqualTo(3);
-        assertThat(trainer.awaitLine("failed")).contains("message=the store of the feed has gone: feed=run1");
+        assertThat(trainer.awaitLine("failed")).contains("message=the store of the feed is gone: feed=run1");
     }
 
     @Tag("slow")

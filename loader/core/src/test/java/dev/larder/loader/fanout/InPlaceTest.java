@@ -156,7 +156,7 @@ class InPlaceTest {
                     .hasMessageContaining("the slots are in use");
             assertThatThrownBy(() -> publisher.publish(gallery.loader.epoch(0)))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("batch does not lie in the slot whose turn it is: epoch=0 batch=0");
+                    .hasMessageContaining("batch is not in the next slot: epoch=0 batch=0");
             try (Batch batch = loader.epoch(0).iterator().next()) {
                 assertThatThrownBy(() -> publisher.publish(batch))
                         .isInstanceOf(IllegalStateException.class)

@@ -49,7 +49,7 @@ final class EncodedImage {
         return length > 2 && at(0) == 0xff && at(1) == 0xd8 && at(2) == 0xff;
     }
 
-    /** Tells whether a JPEG has its end: goes from marker to marker, as what is in segments may be an image, too. */
+    /** Returns whether a JPEG has its end: goes from marker to marker, as what is in segments may be an image, too. */
     boolean hasEndOfJpeg() {
         int i = 2;
         while (i < length - 1) {

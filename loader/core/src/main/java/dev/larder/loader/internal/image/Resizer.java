@@ -74,7 +74,7 @@ final class Resizer {
         return Math.max(0, Math.min(value, most));
     }
 
-    /** Tells whether pixels stay what they are. */
+    /** Returns whether pixels stay what they are. */
     private static boolean isSame(Frame frame) {
         return frame.right - frame.left == frame.fullWidth
                 && frame.bottom - frame.top == frame.fullHeight

@@ -112,7 +112,7 @@ final class GatherThreads {
             return thread.isAlive() && thread != Thread.currentThread();
         }
 
-        /** Tells whether there was something to do again within the time that parking and waking would take. */
+        /** Returns whether there was something to do again within the time that parking and waking would take. */
         private boolean spin() {
             for (int i = 0; idle && i < Ring.SPINS; i++) {
                 Thread.onSpinWait();

@@ -83,7 +83,7 @@ public final class HostPipeline implements Pipeline {
         return new HostPipeline(source, settings, consumption);
     }
 
-    /** Tells whether batches can be gathered into slots of one size, in turn. */
+    /** Returns whether batches can be gathered into slots of one size, in turn. */
     private static boolean fitsInto(PipelineSettings settings, LoaderSource source) {
         return settings.batchSize() > 0
                 && settings.inOrder()

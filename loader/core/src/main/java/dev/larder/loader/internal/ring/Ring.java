@@ -156,7 +156,7 @@ public final class Ring implements Delivery.Lender {
         end();
     }
 
-    /** Tells whether a thread is still looking up rows for an epoch that has ended, and so has its order in hand. */
+    /** Returns whether a thread is still looking up rows for an epoch that has ended, and so has its order in hand. */
     synchronized boolean isPlanningEnded() {
         return slots.stream().anyMatch(slot -> slot.abandoned && slot.busy > 0 && !slot.planned);
     }
@@ -348,7 +348,7 @@ public final class Ring implements Delivery.Lender {
         return deliveries.open(slot, work.keepsBatches());
     }
 
-    /** Tells whether the awaited batch became ready within the time that parking and waking would take. */
+    /** Returns whether the awaited batch became ready within the time that parking and waking would take. */
     private boolean spin() {
         RingSlot slot = awaited;
         for (int i = 0; slot != null && i < SPINS; i++) {
@@ -498,7 +498,7 @@ public final class Ring implements Delivery.Lender {
         return free.contains(slot) ? slot : null;
     }
 
-    /** Tells whether there are batches to plan, and no slot for them but those that the consumer has. */
+    /** Returns whether there are batches to plan, and no slot for them but those that the consumer has. */
     synchronized boolean isWaitingForConsumer() {
         return plans.unbegun() > 0 && free.isEmpty();
     }

@@ -84,7 +84,7 @@ final class RingSlot extends HostSlot {
         return Objects.requireNonNull(plan);
     }
 
-    /** Tells whether the slot was last taken for a batch of this plan. */
+    /** Returns whether the slot was last taken for a batch of this plan. */
     boolean isOf(@Nullable Plan some) {
         return some != null && plan == some;
     }
