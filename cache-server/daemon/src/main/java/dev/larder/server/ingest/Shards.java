@@ -1,6 +1,6 @@
 package dev.larder.server.ingest;
 
-import dev.larder.column.ColumnMemory;
+import dev.larder.internal.column.ColumnMemory;
 import dev.larder.internal.layout.ShardRows;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.shard.CutArray;

@@ -79,7 +79,7 @@ public final class RegionFiles implements AutoCloseable {
         }
 
         boolean isKept() {
-            return RegionDescriptor.isKept(row.kind());
+            return RegionDescriptor.outlivesProcesses(row.kind());
         }
     }
 

@@ -1,6 +1,6 @@
 package dev.larder.server.source.formats;
 
-import dev.larder.column.ColumnMemory;
+import dev.larder.internal.column.ColumnMemory;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.npy.Dtype;
 import dev.larder.server.source.ArrayKeys;

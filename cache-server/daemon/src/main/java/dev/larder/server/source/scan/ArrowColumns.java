@@ -1,6 +1,6 @@
 package dev.larder.server.source.scan;
 
-import dev.larder.column.StringsBuilder;
+import dev.larder.internal.column.StringsBuilder;
 import dev.larder.internal.layout.Names;
 import dev.larder.reader.Selection;
 import dev.larder.server.source.ColumnArrays;

@@ -1,8 +1,8 @@
 package dev.larder.server.source.scan;
 
-import dev.larder.column.StringsBuilder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.column.StringsBuilder;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.Names;

@@ -1,4 +1,4 @@
-package dev.larder.column;
+package dev.larder.internal.column;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

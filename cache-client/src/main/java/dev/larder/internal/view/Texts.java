@@ -1,21 +1,23 @@
-package dev.larder.client;
+package dev.larder.internal.view;
 
 import dev.larder.internal.posix.RawMemory;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Kind;
 import java.nio.charset.StandardCharsets;
 
-/** Reads texts of fixed length, as numpy fills them up with zeros. */
-final class Texts {
+/** Reads texts of fixed length, without numpy's zero padding. */
+public final class Texts {
     private static final int REPLACEMENT = 0xfffd;
 
     private Texts() {}
 
-    static boolean isText(Dtype dtype) {
+    /** Returns whether elements of a dtype are texts. */
+    public static boolean isText(Dtype dtype) {
         return dtype.kind() == Kind.BYTES || dtype.kind() == Kind.UNICODE;
     }
 
-    static String read(Dtype dtype, long address) {
+    /** Returns the text at an address. Invalid parts become U+FFFD. */
+    public static String read(Dtype dtype, long address) {
         if (dtype.kind() == Kind.BYTES) {
             return utf8(address, dtype.itemSize());
         } else if (dtype.kind() == Kind.UNICODE) {

@@ -1,12 +1,12 @@
-package dev.larder.client;
+package dev.larder.internal.view;
 
 import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Order;
 import java.util.Arrays;
 
-/** Where the elements of an array lie: dimensions and strides in bytes. Immutable. */
-final class ViewGeometry {
+/** The dimensions of an array and its strides in bytes. Immutable. */
+public final class ViewGeometry {
     private final Order order;
     private final String dtype;
     private final long[] shape;
@@ -48,8 +48,8 @@ final class ViewGeometry {
         return strides;
     }
 
-    /** Returns where windows of so many rows lie: a window begins with every row, so they overlap. */
-    ViewGeometry windows(Dtype itemType, long length) {
+    /** Returns the geometry of windows of {@code length} rows. A window begins at every row, so they overlap. */
+    public ViewGeometry windows(Dtype itemType, long length) {
         long[] windowShape = new long[shape.length + 1];
         long[] windowStrides = new long[shape.length + 1];
         System.arraycopy(shape, 0, windowShape, 1, shape.length);
@@ -60,11 +60,13 @@ final class ViewGeometry {
         return new ViewGeometry(order, itemType, windowShape, windowStrides, contiguousRows);
     }
 
-    long[] shape() {
+    /** Returns the dimensions, as a new array. */
+    public long[] shape() {
         return shape.clone();
     }
 
-    static ViewGeometry of(ArrayEntry entry, Dtype dtype) {
+    /** Returns the geometry of an array. Fails if its size contradicts its shape. */
+    public static ViewGeometry of(ArrayEntry entry, Dtype dtype) {
         ViewGeometry geometry = new ViewGeometry(entry.order() == 'F' ? Order.F : Order.C, dtype, entry.shape());
         if (Math.multiplyExact(geometry.elementCount, dtype.itemSize()) != entry.byteSize()) {
             throw new IllegalStateException("index contradicts itself: array=" + entry.name() + " bytes="
@@ -73,37 +75,43 @@ final class ViewGeometry {
         return geometry;
     }
 
-    Order order() {
+    /** Returns the order of the elements. */
+    public Order order() {
         return order;
     }
 
-    int dimensions() {
+    /** Returns the number of dimensions. */
+    public int dimensions() {
         return shape.length;
     }
 
-    long elementCount() {
+    /** Returns the number of elements. */
+    public long elementCount() {
         return elementCount;
     }
 
-    long rowByteSize() {
+    /** Returns the length of a row in bytes. */
+    public long rowByteSize() {
         return rowByteSize;
     }
 
-    /** Returns a dimension's size; 0 for one that the array does not have. */
-    long size(int dimension) {
+    /** Returns the size of a dimension, or 0 if the array does not have it. */
+    public long size(int dimension) {
         return dimension < shape.length ? shape[dimension] : 0;
     }
 
-    /** Returns a dimension's stride in bytes; 0 for one that the array does not have. */
-    long stride(int dimension) {
+    /** Returns the stride of a dimension in bytes, or 0 if the array does not have it. */
+    public long stride(int dimension) {
         return dimension < strides.length ? strides[dimension] : 0;
     }
 
-    boolean hasContiguousRows() {
+    /** Returns whether each row is contiguous. */
+    public boolean hasContiguousRows() {
         return contiguousRows;
     }
 
-    long offset(long[] index) {
+    /** Returns the offset of an element in bytes. Throws if the indices are wrong. */
+    public long offset(long[] index) {
         if (index.length != shape.length) {
             throw wrongRank(index.length);
         }
@@ -117,8 +125,8 @@ final class ViewGeometry {
         return offset;
     }
 
-    /** Says what is wrong with indices that a view refused. */
-    RuntimeException refusal(long... index) {
+    /** Returns the exception for indices that a view refused. */
+    public RuntimeException refusal(long... index) {
         return index.length == shape.length
                 ? new IndexOutOfBoundsException(
                         "index is out of range: index=" + Arrays.toString(index) + " shape=" + Arrays.toString(shape))

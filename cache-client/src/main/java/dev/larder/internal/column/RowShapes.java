@@ -1,4 +1,4 @@
-package dev.larder.column;
+package dev.larder.internal.column;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
@@ -6,18 +6,18 @@ import dev.larder.internal.layout.ColumnPart;
 import java.util.Arrays;
 import java.util.List;
 
-/** Builds offsets and shapes of a ragged column whose values are stored elsewhere, such as files of arrays. */
+/** Builds offsets and shapes of a ragged column whose values are stored elsewhere, such as in files of arrays. */
 public final class RowShapes extends ColumnBuilder {
     private final int dimensions;
     private final RowOffsets offsets;
     private final NativeBytes shapes;
 
-    /** Starts a column whose rows all have so many dimensions, in anonymous memory. */
+    /** Starts a column of rows with this number of dimensions, in anonymous memory. */
     public RowShapes(int dimensions) {
         this(dimensions, ColumnMemory.anonymous());
     }
 
-    /** Starts a column whose rows all have so many dimensions, in memory that the caller closes later. */
+    /** Starts a column of rows with this number of dimensions, in memory that the caller closes later. */
     public RowShapes(int dimensions, ColumnMemory memory) {
         if (dimensions < 0) {
             throw new IllegalArgumentException("dimensions=" + dimensions);
@@ -27,7 +27,7 @@ public final class RowShapes extends ColumnBuilder {
         this.shapes = new NativeBytes(memory);
     }
 
-    /** Adds a row; fails with {@link ErrorCode#BAD_INPUT} where it has another number of dimensions. */
+    /** Adds a row. Fails with {@link ErrorCode#BAD_INPUT} if it has a different number of dimensions. */
     public void add(long... shape) {
         if (shape.length != dimensions) {
             throw Failure.of(ErrorCode.BAD_INPUT, "row has another number of dimensions")
@@ -49,7 +49,7 @@ public final class RowShapes extends ColumnBuilder {
         }
     }
 
-    /** Returns the elements of all rows so far. */
+    /** Returns the total number of elements. */
     public long elements() {
         return offsets.elements();
     }

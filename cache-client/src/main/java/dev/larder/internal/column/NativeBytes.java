@@ -1,4 +1,4 @@
-package dev.larder.column;
+package dev.larder.internal.column;
 
 import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.posix.PageSize;
@@ -12,20 +12,24 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bytes that grow at the end, outside the heap, in pieces; as long as they are few, in memory that they share with others. Little-endian; a number at
- * a multiple of its length lies in one piece. Owns its memory until it is closed; every access after that is an {@link IllegalStateException}.
+ * Bytes outside the heap that grow at the end, in pieces. The first few are in memory shared with other small columns.
+ * Little-endian; a number at a multiple of its length never crosses two pieces. Owns its memory until it is closed; every later
+ * access throws {@link IllegalStateException}.
  */
 final class NativeBytes implements AutoCloseable {
     private static final int PIECE_SHIFT = 22;
     private static final int PIECE_BYTES = 1 << PIECE_SHIFT;
     private static final int PIECE_MASK = PIECE_BYTES - 1;
 
-    /** Bytes to free in one step after their last read: less than a piece, as hundreds of columns may be read side by side; more than a small column. */
+    /**
+     * Number of bytes to free in one step after their last read. Less than a piece, because hundreds of columns may be read at
+     * the same time; more than a small column.
+     */
     private static final int FREED_BYTES = 64 << 10;
 
     private final ColumnMemory memory;
     private final List<UnsafeBuffer> pieces = new ArrayList<>(1);
-    private SmallMemory.@Nullable Area small; // the only piece, while there are few bytes
+    private SmallMemory.@Nullable Area small; // the only piece, if there are few bytes
     private long byteSize;
     private long populatedBytes;
     private long freedBytes;
@@ -35,7 +39,7 @@ final class NativeBytes implements AutoCloseable {
         this.memory = memory;
     }
 
-    /** Makes some that are all zero. The caller closes them. */
+    /** Allocates zeroed bytes. The caller closes them. */
     static NativeBytes zeros(ColumnMemory memory, long byteSize) {
         NativeBytes bytes = new NativeBytes(memory);
         try {
@@ -63,7 +67,7 @@ final class NativeBytes implements AutoCloseable {
         piece(at).putInt((int) at & PIECE_MASK, value, ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Appends all that remains in a buffer, and leaves it empty. */
+    /** Appends the bytes that remain in a buffer, and leaves it empty. */
     void append(ByteBuffer source) {
         long at = byteSize;
         growTo(at + source.remaining());
@@ -84,10 +88,10 @@ final class NativeBytes implements AutoCloseable {
         byteSize = newByteSize;
     }
 
-    /** Makes room: as much as there is already, or more, so that small columns stay small. The first bytes move until they have a piece. */
-    private void populate(long wanted) {
-        long doubled = Math.max(wanted, 2 * populatedBytes);
-        if (wanted <= SmallMemory.MOST_BYTES) {
+    /** Doubles the populated memory, or more, so that small columns stay small. Until there is a full piece, the bytes move. */
+    private void populate(long neededBytes) {
+        long doubled = Math.max(neededBytes, 2 * populatedBytes);
+        if (neededBytes <= SmallMemory.MOST_BYTES) {
             SmallMemory.Area larger = memory.small().allocate((int) Math.min(doubled, SmallMemory.MOST_BYTES));
             move(new UnsafeBuffer(larger.address(), larger.byteSize()), larger.byteSize());
             small = larger;
@@ -137,12 +141,12 @@ final class NativeBytes implements AutoCloseable {
         piece(position).putLong((int) position & PIECE_MASK, value, ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Fills what remains of a buffer from a position on. Also while another thread closes this. */
+    /** Fills a buffer with the bytes from a position on. May run while another thread closes this. */
     synchronized void read(long position, ByteBuffer target) {
         requireOpen();
         Objects.checkFromIndexSize(position, target.remaining(), byteSize);
         if (position < freedBytes) {
-            throw new IllegalStateException("bytes were given back: position=" + position);
+            throw new IllegalStateException("bytes were freed: position=" + position);
         }
         long at = position;
         while (target.hasRemaining()) {
@@ -153,19 +157,19 @@ final class NativeBytes implements AutoCloseable {
         }
     }
 
-    /** Returns the bytes from a position on as an array on the heap. */
+    /** Copies bytes to the heap. */
     byte[] copy(long position, int length) {
         byte[] copy = new byte[length];
         read(position, ByteBuffer.wrap(copy));
         return copy;
     }
 
-    /** Opens them from the start. Any number of channels may read at once. */
+    /** Opens the bytes. Several channels may read at the same time. */
     ReadableByteChannel open() {
         return new Reading(this, false);
     }
 
-    /** Opens them for the last time: memory is given back as soon as it has been read, and nothing can be read again. */
+    /** Opens the bytes for the last time: each part is freed after it has been read. */
     ReadableByteChannel drain() {
         return new Reading(this, true);
     }
@@ -176,7 +180,7 @@ final class NativeBytes implements AutoCloseable {
         }
     }
 
-    /** Frees the next bytes, all of them in one piece. */
+    /** Frees the next bytes, which must be in one piece. */
     private void free(int length) {
         long populated = Math.max(0, Math.min(length, populatedBytes - freedBytes));
         int piece = (int) (freedBytes >>> PIECE_SHIFT);
@@ -209,7 +213,7 @@ final class NativeBytes implements AutoCloseable {
         }
     }
 
-    /** One pass over the bytes. */
+    /** A channel that reads all bytes once. */
     private static final class Reading implements ReadableByteChannel {
         private final NativeBytes bytes;
         private final boolean isLast;

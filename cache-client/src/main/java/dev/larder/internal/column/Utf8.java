@@ -1,4 +1,4 @@
-package dev.larder.column;
+package dev.larder.internal.column;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
@@ -8,14 +8,14 @@ import java.nio.charset.CharsetEncoder;
 import java.nio.charset.CoderResult;
 import java.nio.charset.StandardCharsets;
 
-/** Encodes texts into a buffer that it uses again and again; refuses what is no Unicode. */
+/** Encodes texts into one reused buffer. Refuses invalid Unicode. */
 final class Utf8 {
     private static final int INITIAL_BYTES = 1 << 10;
 
     private final CharsetEncoder encoder = StandardCharsets.UTF_8.newEncoder();
     private ByteBuffer buffer = ByteBuffer.allocate(INITIAL_BYTES);
 
-    /** Returns the bytes; the buffer is good until the next text. */
+    /** Returns the UTF-8 of a text. It is valid until the next call. */
     ByteBuffer encode(CharSequence text) {
         int limit = Math.multiplyExact(3, text.length());
         if (buffer.capacity() < limit) {
@@ -31,7 +31,7 @@ final class Utf8 {
         return buffer.flip();
     }
 
-    /** Returns what a message can show of a text. */
+    /** Returns the beginning of a text, without control characters, for messages. */
     static String shown(CharSequence text) {
         int length = Math.min(text.length(), 80);
         String beginning = text.subSequence(0, length).toString();

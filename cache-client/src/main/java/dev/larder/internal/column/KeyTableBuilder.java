@@ -1,10 +1,10 @@
-package dev.larder.column;
+package dev.larder.internal.column;
 
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.KeyTableDescriptor;
 import java.util.function.LongPredicate;
 
-/** The hash table of an index while it is made: one size from the start, as the number of keys is known by then. */
+/** Builds the hash table of an index. The number of keys is known at the start, so the table never grows. */
 final class KeyTableBuilder implements AutoCloseable {
     private final ColumnMemory memory;
     private NativeBytes slots;
@@ -33,7 +33,7 @@ final class KeyTableBuilder implements AutoCloseable {
         shift = KeyTableDescriptor.shift(capacity);
     }
 
-    /** Adds a key; false where there is one already, as {@code isSame} tells of places. */
+    /** Adds a key. Returns false if the table already has it; {@code isSame} compares the key with the key at a position. */
     boolean insert(long hash, long place, LongPredicate isSame) {
         long slot = KeyTableDescriptor.firstSlot(hash, shift);
         while (true) {

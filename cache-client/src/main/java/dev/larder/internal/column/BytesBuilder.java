@@ -1,13 +1,13 @@
-package dev.larder.column;
+package dev.larder.internal.column;
 
 import dev.larder.internal.layout.ColumnPart;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Builds a column of raw bytes, such as whole files; either all rows have names or none has. */
+/** Builds a column of raw bytes, such as whole files. Either all rows have names or none has. */
 public final class BytesBuilder extends ColumnBuilder {
-    /** The last level of the column that holds the names of the rows. */
+    /** The last level of the name of the column with the row names. */
     public static final String NAMES = "names";
 
     private final NativeBytes values;
@@ -26,7 +26,7 @@ public final class BytesBuilder extends ColumnBuilder {
         this.names = new StringsBuilder(memory);
     }
 
-    /** Adds a row: all that remains in the buffer. */
+    /** Adds the bytes that remain in a buffer as a row. */
     public void add(ByteBuffer row) {
         requireAllOrNone(0);
         addValue(row);

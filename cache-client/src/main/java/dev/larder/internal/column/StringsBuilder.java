@@ -1,4 +1,4 @@
-package dev.larder.column;
+package dev.larder.internal.column;
 
 import dev.larder.internal.layout.ColumnPart;
 import java.nio.ByteBuffer;
@@ -21,12 +21,12 @@ public final class StringsBuilder extends ColumnBuilder {
         this.offsets = new RowOffsets(ColumnPart.STRINGS_OFFSETS, memory);
     }
 
-    /** Adds a row; fails with {@link dev.larder.error.ErrorCode#BAD_INPUT} where half of a surrogate pair stands alone. */
+    /** Adds a row. Fails with [dev.larder.error.ErrorCode#BAD_INPUT] if the text has an unpaired surrogate. */
     public void add(CharSequence text) {
         addUtf8(utf8.encode(text));
     }
 
-    /** Adds a row: all that remains in the buffer, which must be UTF-8. The bytes are not checked. */
+    /** Adds the bytes that remain in a buffer as a row. They must be UTF-8 and are not checked. */
     public void addUtf8(ByteBuffer text) {
         int length = text.remaining();
         bytes.append(text);

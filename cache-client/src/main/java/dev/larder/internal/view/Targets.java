@@ -1,4 +1,4 @@
-package dev.larder.client;
+package dev.larder.internal.view;
 
 import dev.larder.internal.posix.RawMemory;
 import java.lang.ref.Reference;
@@ -8,18 +8,20 @@ import java.util.Objects;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
-/** Refuses copy targets that a native copy would run over, or that sit on read-only pages. */
-final class Targets {
+/** Checks the targets of copies. Refuses ranges outside the target and read-only buffers. */
+public final class Targets {
     private Targets() {}
 
-    static void requireWritable(ByteBuffer target, long offset, long length) {
+    /** Refuses a read-only buffer and a range outside a buffer. */
+    public static void requireWritable(ByteBuffer target, long offset, long length) {
         if (target.isReadOnly()) {
             throw new ReadOnlyBufferException();
         }
         Objects.checkFromIndexSize(offset, length, target.capacity());
     }
 
-    static void requireWritable(MutableDirectBuffer target, long offset, long length) {
+    /** Refuses a read-only buffer and a range outside a buffer that cannot grow. */
+    public static void requireWritable(MutableDirectBuffer target, long offset, long length) {
         ByteBuffer backing = target.byteBuffer();
         if (backing != null && backing.isReadOnly()) {
             throw new ReadOnlyBufferException();
@@ -29,8 +31,8 @@ final class Targets {
         }
     }
 
-    /** Copies checked memory into a checked target; the caller looks afterwards whether the memory was the file's. */
-    static void copy(long address, MutableDirectBuffer target, int index, int length) {
+    /** Copies checked memory into a checked target. The caller checks afterwards that the view was open. */
+    public static void copy(long address, MutableDirectBuffer target, int index, int length) {
         if (target instanceof UnsafeBuffer raw) {
             try {
                 RawMemory.copy(address, raw.byteArray(), raw.addressOffset() + index, length);

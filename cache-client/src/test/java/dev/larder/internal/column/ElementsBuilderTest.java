@@ -1,4 +1,4 @@
-package dev.larder.column;
+package dev.larder.internal.column;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -44,7 +44,7 @@ class ElementsBuilderTest {
 
             assertThat(first.getLong(8)).isEqualTo(1);
             assertThat(memory.freedBytes - freedBefore).isEqualTo(1 << 20);
-            assertThatThrownBy(() -> read(array.open(), 8)).hasMessageContaining("bytes were given back");
+            assertThatThrownBy(() -> read(array.open(), 8)).hasMessageContaining("bytes were freed");
             assertThat(read(last, 16).getLong()).isEqualTo((1 << 20) / Long.BYTES);
         }
 

@@ -1,11 +1,11 @@
-package dev.larder.column;
+package dev.larder.internal.column;
 
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.npy.Dtype;
 import java.nio.ByteBuffer;
 import java.util.function.LongUnaryOperator;
 
-/** Builds an array of plain elements, one after the other. Keeps them outside the heap until it is closed. Used by one thread at a time. */
+/** Builds an array of plain elements, outside the heap. Not thread-safe. */
 public final class ElementsBuilder implements AutoCloseable {
     private final NativeBytes bytes;
 
@@ -31,7 +31,7 @@ public final class ElementsBuilder implements AutoCloseable {
         }
     }
 
-    /** Returns the array. Nothing may be added after. It lives until this builder is closed. */
+    /** Returns the array. Nothing can be added afterwards. The array lives until this builder is closed. */
     public ColumnArray array(String name, Dtype dtype, long... shape) {
         return ColumnArray.of(name, ColumnPart.NONE, dtype, bytes, shape);
     }

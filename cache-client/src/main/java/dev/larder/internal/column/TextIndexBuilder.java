@@ -1,4 +1,4 @@
-package dev.larder.column;
+package dev.larder.internal.column;
 
 import static dev.larder.internal.layout.KeyTableDescriptor.RECORD_TEXT_LENGTH_OFFSET;
 import static dev.larder.internal.layout.KeyTableDescriptor.RECORD_TEXT_OFFSET;
@@ -14,14 +14,14 @@ import java.util.List;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
-/** Builds an index of strings: each key maps to a row. */
+/** Builds an index that maps strings to rows. */
 public final class TextIndexBuilder extends ColumnBuilder {
     private final Utf8 utf8 = new Utf8();
     private final NativeBytes records;
     private final NativeBytes positions;
     private final KeyTableBuilder slots;
 
-    /** The numbers of two keys that are the same, once they were found. */
+    /** The numbers of two equal keys, after they were found. */
     private long @Nullable [] repeated;
 
     /** Starts an index in anonymous memory. */
@@ -36,12 +36,12 @@ public final class TextIndexBuilder extends ColumnBuilder {
         this.slots = new KeyTableBuilder(memory);
     }
 
-    /** Adds a key and the row it leads to, which is not negative. */
+    /** Adds a key and its row, which must not be negative. */
     public void add(CharSequence key, long row) {
         addUtf8(utf8.encode(key), row);
     }
 
-    /** Adds a key, all that remains in the buffer, which must be UTF-8, and its row. The bytes are not checked. */
+    /** Adds the bytes that remain in a buffer as a key, with its row. They must be UTF-8 and are not checked. */
     public void addUtf8(ByteBuffer text, long row) {
         KeyTableBuilder.requireRow(row);
         long position = records.byteSize();
@@ -107,7 +107,7 @@ public final class TextIndexBuilder extends ColumnBuilder {
         return from;
     }
 
-    /** Returns a key by its number, as it is shown to people. */
+    /** Returns the text of a key for messages. */
     public String keyAt(long number) {
         long position = positions.longAt(number * Long.BYTES);
         int length = records.intAt(position + RECORD_TEXT_LENGTH_OFFSET);
@@ -115,7 +115,7 @@ public final class TextIndexBuilder extends ColumnBuilder {
                 StandardCharsets.UTF_8.decode(ByteBuffer.wrap(records.copy(position + RECORD_TEXT_OFFSET, length))));
     }
 
-    /** Returns the numbers of two keys that are the same, where arrays were refused for that; else none. */
+    /** Returns the numbers of two equal keys if {@link #arrays} failed because of them; otherwise empty. */
     public long[] repeated() {
         long[] numbers = repeated;
         return numbers == null ? new long[0] : numbers.clone();

@@ -1,4 +1,4 @@
-package dev.larder.client;
+package dev.larder.internal.view;
 
 import dev.larder.npy.Dtype;
 import java.time.DateTimeException;
@@ -8,17 +8,18 @@ import java.time.ZoneOffset;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Turns numpy's counts of years, seconds, nanoseconds, … since 1970 into instants of UTC. */
-final class Dates {
-    /** What numpy prints as NaT. */
-    static final long NOT_A_TIME = Long.MIN_VALUE;
+/** Converts numpy's counts of years, seconds, nanoseconds, … since 1970 to instants in UTC. */
+public final class Dates {
+    /** The count that numpy prints as NaT. */
+    public static final long NOT_A_TIME = Long.MIN_VALUE;
 
     private static final Pattern UNIT = Pattern.compile("[<>]M8\\[(?<multiple>[0-9]*)(?<unit>[A-Za-z]+)]");
     private static final long NANOS = 1_000_000_000;
 
     private Dates() {}
 
-    static Instant instant(Dtype dtype, long count) {
+    /** Returns the instant of a count in the unit of a dtype. Throws {@link ArithmeticException} if it is out of range. */
+    public static Instant instant(Dtype dtype, long count) {
         Matcher matcher = UNIT.matcher(dtype.descr());
         if (!matcher.matches()) {
             throw new ArithmeticException("dates without a unit have no meaning: dtype=" + dtype);
@@ -49,7 +50,7 @@ final class Dates {
             case "ns" -> parts(count, NANOS);
             case "ps" -> parts(Math.floorDiv(count, 1_000L), NANOS);
             case "fs" -> parts(Math.floorDiv(count, 1_000_000L), NANOS);
-            default -> parts(Math.floorDiv(count, NANOS), NANOS); // "as", the last that numpy has
+            default -> parts(Math.floorDiv(count, NANOS), NANOS); // "as", numpy's smallest unit
         };
     }
 

@@ -1,35 +1,35 @@
-package dev.larder.column;
+package dev.larder.internal.column;
 
 import dev.larder.internal.posix.Posix;
 
-/** Provides the memory that builders of columns fill. Addresses and lengths are bytes, in multiples of a page. Thread-safe. */
+/** Provides memory for builders of columns. Addresses and lengths are in bytes and multiples of a page. Thread-safe. */
 public abstract class ColumnMemory {
     private final SmallMemory small = new SmallMemory(this);
 
-    /** Returns anonymous memory of this process, which nothing but the machine limits. */
+    /** Returns anonymous memory of this process, which only the machine limits. */
     public static ColumnMemory anonymous() {
         return AnonymousMemory.INSTANCE;
     }
 
-    /** Returns the address of a new stretch, all zeros; its bytes may be touched after {@link #populate}. */
+    /** Returns the address of a new, zeroed range. Its bytes may be used after {@link #populate}. */
     public abstract long allocate(long byteSize);
 
-    /** Sees to it that bytes can be written. Fails with {@link dev.larder.error.ErrorCode#NO_SPACE} where there is no room. */
+    /** Makes bytes writable. Fails with [dev.larder.error.ErrorCode#NO_SPACE] if there is no room. */
     public abstract void populate(long address, long byteSize);
 
     /**
-     * Takes a stretch back, or pages of one.
+     * Frees a range, or pages of one.
      *
      * @param populatedBytes number of bytes from the address that were populated
      */
     public abstract void free(long address, long byteSize, long populatedBytes);
 
-    /** Returns the part of this memory that small columns share. */
+    /** Returns the memory that small columns share. */
     final SmallMemory small() {
         return small;
     }
 
-    /** Memory that the kernel gives page by page when it is touched. */
+    /** Memory that the kernel allocates page by page at the first use. */
     private static final class AnonymousMemory extends ColumnMemory {
         private static final AnonymousMemory INSTANCE = new AnonymousMemory();
 
@@ -42,7 +42,7 @@ public abstract class ColumnMemory {
 
         @Override
         public void populate(long address, long byteSize) {
-            // the kernel does so at the first touch
+            // the kernel does this at the first write
         }
 
         @Override

@@ -1,4 +1,4 @@
-package dev.larder.column;
+package dev.larder.internal.column;
 
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.npy.Dtype;
@@ -6,7 +6,7 @@ import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
 import java.nio.channels.ReadableByteChannel;
 
-/** One array of a column, ready to be stored. Its bytes live until it, or the builder that it came from, is closed. */
+/** One array of a column, ready to be stored. Its bytes live until it or its builder is closed. */
 public final class ColumnArray implements AutoCloseable {
     private final String name;
     private final ColumnPart part;
@@ -32,32 +32,32 @@ public final class ColumnArray implements AutoCloseable {
         return new ColumnArray(part.arrayName(column), part, header, bytes);
     }
 
-    /** Returns the name of the array: that of the column and that of the part. */
+    /** Returns the name of the array: the name of the column, then the name of the part. */
     public String name() {
         return name;
     }
 
-    /** Returns the part that the array plays, as FORMAT.md names it, such as {@code INDEX_SLOTS}. */
+    /** Returns the name of this part of the column in FORMAT.md, such as {@code INDEX_SLOTS}. */
     public String part() {
         return part.name();
     }
 
-    /** Returns dtype, order and shape; its {@code byteSize()} is exactly what {@link #open} gives. */
+    /** Returns dtype, order and shape. Its {@code byteSize()} is the exact length of {@link #open}. */
     public NpyHeader header() {
         return header;
     }
 
-    /** Opens the bytes from the start; several channels may read at once. The caller closes the channel. */
+    /** Opens the bytes. Several channels may read at the same time. The caller closes the channel. */
     public ReadableByteChannel open() {
         return bytes.open();
     }
 
-    /** Opens the bytes for the last time: memory is given back as soon as it has been read. The caller closes the channel. */
+    /** Opens the bytes for the last time. Each part is freed after it has been read. The caller closes the channel. */
     public ReadableByteChannel drain() {
         return bytes.drain();
     }
 
-    /** Gives the memory back. Idempotent. */
+    /** Frees the memory. Idempotent. */
     @Override
     public void close() {
         bytes.close();

@@ -1,4 +1,4 @@
-package dev.larder.column;
+package dev.larder.internal.column;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
@@ -9,21 +9,21 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Builds a ragged column: rows of one dtype and number of dimensions, each of its own shape. */
+/** Builds a ragged column: its rows have one dtype and number of dimensions, and each has its own shape. */
 public final class RaggedBuilder extends ColumnBuilder {
     private final Dtype dtype;
     private final RowShapes shapes;
     private final NativeBytes values = new NativeBytes(ColumnMemory.anonymous());
 
-    /** Starts a column of rows with so many dimensions. */
+    /** Starts a column of rows with this number of dimensions. */
     public RaggedBuilder(Dtype dtype, int dimensions) {
         this.dtype = dtype;
         this.shapes = new RowShapes(dimensions);
     }
 
     /**
-     * Adds a row: all that remains in the buffer, its elements in C order and in the byte order of the dtype. Fails with
-     * {@link ErrorCode#BAD_INPUT} where that is not what the shape says.
+     * Adds the elements that remain in a buffer as a row, in C order and in the byte order of the dtype. Fails with
+     * {@link ErrorCode#BAD_INPUT} if their number does not match the shape.
      */
     public void add(ByteBuffer row, long... shape) {
         long expected = dtype.itemSize();

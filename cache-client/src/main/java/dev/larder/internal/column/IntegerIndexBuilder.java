@@ -1,4 +1,4 @@
-package dev.larder.column;
+package dev.larder.internal.column;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
@@ -6,7 +6,7 @@ import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.KeyTableDescriptor;
 import java.util.List;
 
-/** Builds an index of integers: each key maps to a row. */
+/** Builds an index that maps integers to rows. */
 public final class IntegerIndexBuilder extends ColumnBuilder {
     private final NativeBytes entries;
     private final KeyTableBuilder slots;
@@ -22,7 +22,7 @@ public final class IntegerIndexBuilder extends ColumnBuilder {
         this.slots = new KeyTableBuilder(memory);
     }
 
-    /** Adds a key and the row it leads to, which is not negative. */
+    /** Adds a key and its row, which must not be negative. */
     public void add(long key, long row) {
         KeyTableBuilder.requireRow(row);
         entries.appendLong(key);

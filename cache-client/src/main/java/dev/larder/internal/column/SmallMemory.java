@@ -1,17 +1,17 @@
-package dev.larder.column;
+package dev.larder.internal.column;
 
 import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.posix.PageSize;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stretches for small columns: many thousands may be alive at once. Those of less than a page lie one behind the other in blocks: a page for
- * each would be far more memory than their values. A block is given back when all its stretches are closed. Thread-safe.
+ * Memory for small columns, of which many thousands may exist at a time. Columns of less than a page share blocks, because a
+ * page for each would need far more memory than the values. A block is freed when its last area is closed. Thread-safe.
  */
 final class SmallMemory {
     static final int MOST_BYTES = 32 << 10;
 
-    /** A larger stretch is a block of its own. The shared ones that its column left until then are together less than a page. */
+    /** A larger area gets its own block. The shared areas that its column has outgrown add up to less than a page. */
     private static final int MOST_SHARED_BYTES = 2 << 10;
 
     private static final int LEAST_BYTES = 64;
@@ -24,7 +24,7 @@ final class SmallMemory {
         this.memory = memory;
     }
 
-    /** Returns a stretch, all zeros, of at least some bytes. The caller closes it, once. */
+    /** Returns a zeroed area of at least this length. The caller closes it once. */
     synchronized Area allocate(int byteSize) {
         boolean isShared = byteSize <= MOST_SHARED_BYTES;
         int length = (int) ByteSums.roundUp(byteSize, isShared ? LEAST_BYTES : PageSize.BYTES);
@@ -58,7 +58,7 @@ final class SmallMemory {
         }
     }
 
-    /** Some pages, and how many stretches in them are in use. */
+    /** A range of pages, and the number of areas in use in it. */
     private static final class Block {
         private final ColumnMemory memory;
         private final int byteSize;
@@ -73,7 +73,7 @@ final class SmallMemory {
             this.address = memory.allocate(byteSize);
         }
 
-        /** Sees to it that the next bytes can be written. */
+        /** Makes the next bytes writable. */
         void populate(int length) {
             int missing = usedBytes + length - populatedBytes;
             if (missing > 0) {

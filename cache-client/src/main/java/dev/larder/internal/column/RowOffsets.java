@@ -1,4 +1,4 @@
-package dev.larder.column;
+package dev.larder.internal.column;
 
 import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.layout.ColumnPart;
@@ -26,7 +26,7 @@ public final class RowOffsets extends ColumnBuilder {
         offsets.appendLong(0);
     }
 
-    /** Adds a row of some elements; for a bytes column, of bytes. */
+    /** Adds a row with this number of elements; in a bytes column, bytes. */
     public void add(long elements) {
         if (elements < 0) {
             throw new IllegalArgumentException("elements=" + elements);
@@ -35,7 +35,7 @@ public final class RowOffsets extends ColumnBuilder {
         offsets.appendLong(end);
     }
 
-    /** Returns the elements of all rows so far. */
+    /** Returns the total number of elements. */
     public long elements() {
         return end;
     }

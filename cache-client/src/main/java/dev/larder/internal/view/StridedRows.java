@@ -1,29 +1,30 @@
-package dev.larder.client;
+package dev.larder.internal.view;
 
 import dev.larder.internal.posix.RawMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies rows of an array in Fortran order, as C order has them: element by element, since neighbours in a row lie a column apart.
- * Bounds are checked by the caller.
+ * Copies rows of a Fortran-ordered array in C order. Neighbours in a row are not adjacent there, so it copies element by
+ * element. Callers check bounds.
  */
-final class StridedRows {
+public final class StridedRows {
     private final ViewGeometry geometry;
     private final int last;
     private final int itemSize;
 
-    StridedRows(ViewGeometry geometry, int itemSize) {
+    /** Prepares to copy rows of an array with this geometry. */
+    public StridedRows(ViewGeometry geometry, int itemSize) {
         this.geometry = geometry;
         this.last = geometry.dimensions() - 1;
         this.itemSize = itemSize;
     }
 
-    /** Copies the row whose first element is at an address; the target is as in {@link RawMemory#copy}. */
-    void copy(long address, byte @Nullable [] target, long targetOffset) {
+    /** Copies the row whose first element is at an address. The target is as in {@link RawMemory#copy}. */
+    public void copy(long address, byte @Nullable [] target, long targetOffset) {
         copy(address, 1, target, targetOffset);
     }
 
-    /** Copies one index of the dimensions before this one, and returns where in the target it ends. */
+    /** Copies the elements from this dimension on, and returns the offset in the target after the last one. */
     private long copy(long address, int dimension, byte @Nullable [] target, long targetOffset) {
         long stride = geometry.stride(dimension);
         long size = geometry.size(dimension);
