@@ -11,13 +11,13 @@ import java.nio.file.Path;
 import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
-/** Measures what files occupy, which is less than their length where they have holes, and more where pages are huge. */
+/** Measures the space that files occupy: less than their length if they have holes, more if pages are huge. */
 public final class Occupied {
     private static final Posix POSIX = Posix.system();
 
     private Occupied() {}
 
-    /** Sums up the blocks of a file, or of a folder and everything in it; links are not followed. What is gone has none. */
+    /** Adds up the blocks of a file, or of a folder and everything in it, in bytes. Links are not followed. A missing file counts 0. */
     public static long bytes(Path place) {
         FileStatus status = status(place);
         if (status == null) {
@@ -36,7 +36,7 @@ public final class Occupied {
         return sum;
     }
 
-    /** Sums what segments really occupy; those outside the store occupy nothing of it. */
+    /** Adds up the blocks of segments, in bytes. Segments outside the store count 0. */
     public static long ofSegments(Posix posix, Path folder, Collection<SegmentFile> segments) {
         long sum = 0;
         for (SegmentFile segment : segments) {
