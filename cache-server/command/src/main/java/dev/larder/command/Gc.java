@@ -129,7 +129,7 @@ final class Gc implements Callable<Integer> {
 
     /** Says in one line that dead daemons left stores beside this one; empty where they did not. */
     static Optional<String> noteOfLeftovers(Path store) {
-        List<StoreReport> dead = Leftovers.beside(store);
+        List<StoreReport> dead = Leftovers.deadNextTo(store);
         return dead.isEmpty()
                 ? Optional.empty()
                 : Optional.of("stores of dead daemons are beside this one: stores=" + dead.size() + " "
