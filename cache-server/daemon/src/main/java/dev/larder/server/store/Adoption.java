@@ -13,6 +13,7 @@ import dev.larder.internal.posix.Posix;
 import dev.larder.server.store.lock.LeaseProbe;
 import dev.larder.server.store.lock.LockRecord;
 import dev.larder.server.store.space.Mount;
+import dev.larder.server.store.space.Occupied;
 import dev.larder.server.store.space.Space;
 import dev.larder.server.store.version.Manifest;
 import dev.larder.server.store.version.Provenance;
@@ -524,12 +525,7 @@ final class Adoption {
         if (!segment.startsWith(folder) || !isRegular(segment, byteSize)) {
             throw damaged(folder, "segment is missing or has the wrong length: " + file, null);
         }
-        int descriptor = posix.openForReading(segment);
-        try {
-            return posix.status(descriptor).storedBytes();
-        } finally {
-            posix.close(descriptor);
-        }
+        return Occupied.status(posix, segment).storedBytes();
     }
 
     private static boolean isRegular(Path file, long byteSize) {
@@ -546,12 +542,7 @@ final class Adoption {
     private void requireUnchanged(Path folder, SegmentFile segment) {
         FileStamp found;
         try {
-            int descriptor = posix.openForReading(Path.of(segment.file()));
-            try {
-                found = FileStamp.of(posix.status(descriptor));
-            } finally {
-                posix.close(descriptor);
-            }
+            found = FileStamp.of(Occupied.status(posix, Path.of(segment.file())));
         } catch (LarderException e) {
             if (e.code() != ErrorCode.NOT_FOUND && e.code() != ErrorCode.REFUSED) {
                 throw e; // such as too many open files

@@ -11,6 +11,7 @@ import dev.larder.internal.posix.Posix;
 import dev.larder.internal.protocol.ArrayRow;
 import dev.larder.internal.time.Deadline;
 import dev.larder.npy.Dtype;
+import dev.larder.server.store.space.Occupied;
 import dev.larder.server.store.space.Space;
 import dev.larder.server.store.version.Provenance;
 import java.io.EOFException;
@@ -159,12 +160,7 @@ public final class IncomingVersion implements AutoCloseable {
 
     /** Returns the status of a file that was created here. */
     public FileStatus statusOf(String file) {
-        int descriptor = posix.openForReading(folder.resolve(file));
-        try {
-            return posix.status(descriptor);
-        } finally {
-            posix.close(descriptor);
-        }
+        return Occupied.status(posix, folder.resolve(file));
     }
 
     /** Frees the memory of files even if processes still have them open. If one fails, the others are emptied all the same. */

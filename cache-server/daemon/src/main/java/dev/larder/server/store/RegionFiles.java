@@ -340,18 +340,13 @@ public final class RegionFiles implements AutoCloseable {
         for (Held held : new ArrayList<>(named.values())) {
             boolean isRemoved = held.row().file().isPresent()
                     && !Files.exists(held.row().file().get(), LinkOption.NOFOLLOW_LINKS);
-            long attached = held.row().id() + RegionDescriptor.ATTACHED_LOCK;
             if (isRemoved) {
                 drop(held);
                 unnamed.add(held);
             } else if (held.isPersistent()) {
                 var unused = isSeenAttached(held);
-            } else if (!isYoung(held) && calls.tryLockRange(locks, attached, 1, true)) {
-                try {
-                    drop(held); // while no process can attach it
-                } finally {
-                    calls.unlockRange(locks, attached, 1);
-                }
+            } else if (!isYoung(held)) {
+                var unused = dropIfUnused(held);
             }
         }
         unnamed.removeIf(held -> !isAttached(held));
@@ -387,19 +382,24 @@ public final class RegionFiles implements AutoCloseable {
     /** Removes a persistent region that no process has attached. Returns false if one has, or if it is gone. */
     public synchronized boolean evict(Persistent region) {
         Held held = named.get(region.row().name());
-        if (held == null || held.row().id() != region.row().id() || locks == NONE) {
+        if (held == null || held.row().id() != region.row().id() || locks == NONE || !dropIfUnused(held)) {
             return false;
         }
+        measure();
+        return true;
+    }
+
+    /** Removes a region while no process can attach it. Returns false if one has it attached. */
+    private boolean dropIfUnused(Held held) {
         long attached = held.row().id() + RegionDescriptor.ATTACHED_LOCK;
         if (!calls.tryLockRange(locks, attached, 1, true)) {
             return false;
         }
         try {
-            drop(held); // while no process can attach it
+            drop(held);
         } finally {
             calls.unlockRange(locks, attached, 1);
         }
-        measure();
         return true;
     }
 

@@ -5,6 +5,7 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.layout.RingDescriptor;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.Posix;
+import dev.larder.server.store.space.Occupied;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -145,16 +146,10 @@ final class Rings {
 
     /** Returns the space that a file occupies, or 0 if it cannot be opened. */
     static long storedFileBytes(Posix posix, Path file) {
-        int descriptor;
         try {
-            descriptor = posix.openForReading(file);
+            return Occupied.status(posix, file).storedBytes();
         } catch (LarderException gone) {
             return 0;
-        }
-        try {
-            return posix.status(descriptor).storedBytes();
-        } finally {
-            posix.close(descriptor);
         }
     }
 }

@@ -61,21 +61,29 @@ public final class LeaseTable {
      * @throws LarderException NO_DAEMON if there is no store, REFUSED if it belongs to another user
      */
     public List<HeldVersion> held() {
-        requireStore();
-        List<Path> versions = new ArrayList<>();
-        folders(layout.data()).forEach(dataset -> versions.addAll(folders(dataset)));
-        return held(versions);
+        return held(versions());
     }
 
     /** Returns the leased ones of these version folders, sorted like {@link #held}. */
     public List<HeldVersion> held(List<Path> versions) {
+        return held(versions, false);
+    }
+
+    private List<HeldVersion> held(List<Path> versions, boolean evenIfUnseen) {
         LockTable locks = LockTable.read();
         List<HeldVersion> held = new ArrayList<>();
         for (Path version : versions) {
-            addIfHeld(version, locks, false, held);
+            addIfHeld(version, locks, evenIfUnseen, held);
         }
         held.sort(Comparator.comparing(HeldVersion::dataset).thenComparing(HeldVersion::version));
         return held;
+    }
+
+    private List<Path> versions() {
+        requireStore();
+        return folders(layout.data()).stream()
+                .flatMap(dataset -> folders(dataset).stream())
+                .toList();
     }
 
     /**
@@ -85,17 +93,9 @@ public final class LeaseTable {
      * @throws LarderException as {@link #held}
      */
     public List<HeldVersion> inUse() {
-        requireStore();
-        LockTable locks = LockTable.read();
+        List<HeldVersion> inUse = held(versions(), true);
         List<Long> daemon = daemonPid().stream().boxed().toList();
-        List<HeldVersion> inUse = new ArrayList<>();
-        for (Path dataset : folders(layout.data())) {
-            for (Path version : folders(dataset)) {
-                addIfHeld(version, locks, true, inUse);
-            }
-        }
         inUse.removeIf(version -> version.pids().equals(daemon) && !daemon.isEmpty());
-        inUse.sort(Comparator.comparing(HeldVersion::dataset).thenComparing(HeldVersion::version));
         return inUse;
     }
 
@@ -123,7 +123,7 @@ public final class LeaseTable {
             if (evenIfUnseen && !new LeaseProbe(posix).isLeased(version)) {
                 return;
             }
-            FileStatus lease = status(file);
+            FileStatus lease = Occupied.status(posix, file);
             List<Long> pids = living(locks.readers(lease), lease);
             if (evenIfUnseen || !pids.isEmpty()) {
                 long number = Long.parseLong(fileName(version));
@@ -137,15 +137,6 @@ public final class LeaseTable {
             }
         } catch (NumberFormatException notAVersion) {
             return;
-        }
-    }
-
-    private FileStatus status(Path file) {
-        int descriptor = posix.openForReading(file);
-        try {
-            return posix.status(descriptor);
-        } finally {
-            posix.close(descriptor);
         }
     }
 

@@ -41,12 +41,7 @@ public final class Occupied {
         long sum = 0;
         for (SegmentFile segment : segments) {
             if (!SegmentFile.isOutside(segment.file())) {
-                int descriptor = posix.openForReading(folder.resolve(segment.file()));
-                try {
-                    sum += posix.status(descriptor).storedBytes();
-                } finally {
-                    posix.close(descriptor);
-                }
+                sum += status(posix, folder.resolve(segment.file())).storedBytes();
             }
         }
         return sum;
@@ -54,14 +49,19 @@ public final class Occupied {
 
     private static @Nullable FileStatus status(Path place) {
         try {
-            int descriptor = POSIX.openForReading(place);
-            try {
-                return POSIX.status(descriptor);
-            } finally {
-                POSIX.close(descriptor);
-            }
+            return status(POSIX, place);
         } catch (LarderException goneOrLink) {
             return null;
+        }
+    }
+
+    /** Returns the status of a file. Fails as {@link Posix#openForReading} does, such as for a link. */
+    public static FileStatus status(Posix posix, Path file) {
+        int descriptor = posix.openForReading(file);
+        try {
+            return posix.status(descriptor);
+        } finally {
+            posix.close(descriptor);
         }
     }
 }
