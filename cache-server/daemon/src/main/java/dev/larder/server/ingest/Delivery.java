@@ -48,7 +48,7 @@ record Delivery(LoadPlan copied, List<SourceArray> moved) {
                 arrays.stream().map(array -> delivered(array, progress)).toList();
         Predicate<SourceArray> isWritten = array -> written.contains(array.name());
         Predicate<SourceArray> isMoved =
-                packs.packed(all).negate().and(isWritten).and(array -> StoredAsIs.fits(array, folder(array)));
+                packs.packed(all).negate().and(isWritten).and(array -> MovableFiles.fits(array, folder(array)));
         List<SourceArray> copied = all.stream().filter(isMoved.negate()).toList();
         List<SourceArray> twice = copied.stream().filter(isWritten).toList();
         reservation.grow(LoadPlan.of(twice, packs).storedBytes());
@@ -72,7 +72,7 @@ record Delivery(LoadPlan copied, List<SourceArray> moved) {
 
     /** Moves files, and returns the plan of the other arrays, which are copied. They include a file that a process can still write to. */
     LoadPlan moveTo(IncomingVersion version, PackRule packs, Reservation reservation, LoadProgress progress) {
-        List<SourceArray> stillWritten = StoredAsIs.moveAll(moved, version, progress);
+        List<SourceArray> stillWritten = MovableFiles.moveAll(moved, version, progress);
         if (stillWritten.isEmpty()) {
             return copied;
         }

@@ -7,11 +7,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
-/** Does the same with every element of a list, several at once. */
+/** Runs an action for every element of a list on several threads. */
 public final class Parallel {
     private Parallel() {}
 
-    /** Returns when all is done, or when nothing is done any more because one action failed; throws its failure. */
+    /** Returns when the action has run for all elements. If one fails, starts no further ones and throws the failure. */
     public static <T> void forEach(List<T> elements, int workers, Consumer<? super T> action) {
         Run<T> run = new Run<>(elements, action);
         int helpers = Math.min(workers, elements.size()) - 1;
@@ -36,7 +36,7 @@ public final class Parallel {
         run.throwFailure();
     }
 
-    /** What the threads share. */
+    /** The state that the threads share. */
     private static final class Run<T> {
         private final List<T> elements;
         private final Consumer<? super T> action;

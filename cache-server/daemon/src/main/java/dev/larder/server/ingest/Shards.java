@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Cuts what is to be loaded down to the rows of a shard, where one is asked for, and notes which they are. */
+/** Cuts arrays to the rows of a shard, if one is requested, and records these rows. */
 final class Shards {
     private final @Nullable ShardRows shard;
     private final ColumnMemory memory;
@@ -23,7 +23,7 @@ final class Shards {
         this.memory = memory;
     }
 
-    /** Returns what a shard has of the arrays of a source; these as they are, where all of them is wanted. */
+    /** Returns the shard's part of the arrays of a source, or these arrays if no shard is requested. */
     List<SourceArray> cut(List<SourceArray> arrays) {
         if (shard == null) {
             return arrays;
@@ -33,7 +33,7 @@ final class Shards {
         return cut.stream().map(CutArray::array).toList();
     }
 
-    /** Returns what arrays of a dataset are a part of; null where they are whole. */
+    /** Returns the record of a dataset's shard; null if the arrays are whole. */
     @Nullable
     ShardRecord record(List<SourceArray> arrays) {
         if (shard == null) {

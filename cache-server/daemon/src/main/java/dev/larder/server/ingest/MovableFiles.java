@@ -12,16 +12,16 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalInt;
 
-/** Takes over files that a client wrote just as the store would have. */
-final class StoredAsIs {
-    /** Smaller arrays are copied: it takes no time, and they may share segments. */
+/** Moves files into the store that a client or a reader wrote in the format of segments. */
+final class MovableFiles {
+    /** Smaller arrays are copied: that takes no time, and they may share segments. */
     private static final long SMALLEST_BYTES = 1L << 20;
 
-    private StoredAsIs() {}
+    private MovableFiles() {}
 
     /**
-     * Tells whether a file can become a segment by being moved: only one that lies in the folder itself, under this name alone.
-     * What a link leads to belongs to somebody.
+     * Returns whether a file can become a segment by a rename: it must be in the folder itself, without links and with one name. The target
+     * of a link may belong to another user.
      */
     static boolean fits(SourceArray array, Path folder) {
         List<Extent> regions = array.extents();
@@ -38,11 +38,11 @@ final class StoredAsIs {
             return file.toRealPath().equals(expected)
                     && Integer.valueOf(1).equals(Files.getAttribute(file, "unix:nlink"));
         } catch (IOException | IllegalArgumentException e) {
-            return false; // it is copied, and copying will tell what is wrong with it
+            return false; // it is copied, and the copy reports the failure
         }
     }
 
-    /** Moves files, and returns the arrays of those that stay because a process can still write to them. */
+    /** Moves files, and returns the arrays of files that stay because a process can still write to them. */
     static List<SourceArray> moveAll(List<SourceArray> arrays, IncomingVersion version, LoadProgress progress) {
         return arrays.stream().filter(array -> !move(array, version, progress)).toList();
     }

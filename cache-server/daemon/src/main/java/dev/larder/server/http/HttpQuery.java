@@ -8,18 +8,18 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client wants to know beyond the path.
+ * The parameters of a request.
  *
- * @param parameters of the address, decoded; of one that is given twice the first
- * @param accept the forms that the client takes, as it says it; empty where it does not
+ * @param parameters of the address, decoded; the first of several with one name
+ * @param accept the media types that the client accepts, as it sent them; empty if it sent none
  */
-public record HttpQuestion(Map<String, String> parameters, String accept) {
-    public HttpQuestion {
+public record HttpQuery(Map<String, String> parameters, String accept) {
+    public HttpQuery {
         parameters = Map.copyOf(parameters);
     }
 
-    /** Reads the part of an address behind its question mark; null for none. What cannot be decoded is left out. */
-    static HttpQuestion of(@Nullable String query, @Nullable String accept) {
+    /** Parses the part of an address behind its question mark; null for none. Omits parameters that cannot be decoded. */
+    static HttpQuery of(@Nullable String query, @Nullable String accept) {
         Map<String, String> parameters = new LinkedHashMap<>();
         Arrays.stream((query == null ? "" : query).split("&", -1)).forEach(parameter -> {
             int equals = parameter.indexOf('=');
@@ -33,15 +33,15 @@ public record HttpQuestion(Map<String, String> parameters, String accept) {
                 }
             }
         });
-        return new HttpQuestion(parameters, accept == null ? "" : accept);
+        return new HttpQuery(parameters, accept == null ? "" : accept);
     }
 
-    /** Returns a parameter; empty where it is not given. */
+    /** Returns a parameter; empty if it is absent. */
     public String text(String name) {
         return parameters.getOrDefault(name, "");
     }
 
-    /** Returns a parameter that is a number from 0 to {@code most}; what is none, or is not given, counts as {@code usual}. */
+    /** Returns a numeric parameter, at most {@code most}; {@code usual} if it is absent or not a number from 0. */
     public int number(String name, int usual, int most) {
         String text = text(name);
         return text.matches("\\d{1,9}") ? Math.min(most, Integer.parseInt(text)) : usual;

@@ -9,13 +9,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The versions that clients cannot open before somebody has compared their checksums. Thread-safe. */
-public final class HeldBack {
+/** The versions that clients cannot open before their checksums have been compared. Thread-safe. */
+public final class UnverifiedVersions {
     private final Store store;
     private final Residency residency;
     private final List<PublishedVersion> versions = new ArrayList<>();
 
-    HeldBack(Store store, Residency residency) {
+    UnverifiedVersions(Store store, Residency residency) {
         this.store = store;
         this.residency = residency;
     }
@@ -40,7 +40,7 @@ public final class HeldBack {
         return versions.removeIf(version::isSameAs);
     }
 
-    /** Lets clients open a version whose checksums are those of its publication; retires it where a newer one is current. */
+    /** Makes a version visible after its checksums have matched, or retires it if a newer one is current. */
     public void reveal(PublishedVersion verified) {
         Optional<PublishedVersion> revealed = store.reveal(verified);
         synchronized (residency) {
@@ -53,7 +53,7 @@ public final class HeldBack {
         }
     }
 
-    /** Gives a version up that is damaged: registers what has a source, sets the rest aside. */
+    /** Gives a damaged version up: registers it if it has a source, otherwise sets it aside. */
     public void reject(PublishedVersion damaged) {
         if (find(damaged.dataset()).filter(damaged::isSameAs).isEmpty()) {
             return; // a newer one was published meanwhile
@@ -72,7 +72,7 @@ public final class HeldBack {
         }
     }
 
-    /** Refuses a dataset of which nothing but an unverified version is known. */
+    /** Refuses a dataset that has only an unverified version. */
     void requireNone(String dataset) {
         if (residency.find(dataset).isEmpty() && find(dataset).isPresent()) {
             throw Failure.of(ErrorCode.REFUSED, "dataset is being verified after a restart")
