@@ -3,6 +3,9 @@ package dev.larder.server.reader;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.process.Guardian;
+import dev.larder.internal.process.ProcessFamily;
+import dev.larder.internal.process.SystemTools;
 import dev.larder.message.MessageReader;
 import dev.larder.message.Messages;
 import dev.larder.reader.Answer;
@@ -23,7 +26,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -32,10 +34,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The process of one reader: with a heap of its own, none of the daemon's environment, descriptors or terminal, killed when the daemon
- * dies. It is believed nothing: what it says is limited and may be anything.
+ * The process of one reader. It has a heap of its own, and none of the daemon's environment, descriptors or terminal. The kernel kills it when the
+ * daemon dies. Its output is untrusted and bounded.
  */
-final class ReaderProcess implements AutoCloseable {
+final class ReaderChild implements AutoCloseable {
     private static final String USUAL_PATH = "/usr/bin:/bin";
 
     /** The time zone, and the variable that keeps SIGUSR2, which schedulers send, from crashing a JVM. */
@@ -50,7 +52,7 @@ final class ReaderProcess implements AutoCloseable {
 
     private static final int EXIT_OUT_OF_MEMORY = 3;
 
-    /** What is added to the number of the signal that a process was killed by. */
+    /** The JVM adds this to the number of the signal that killed a process. */
     private static final int EXIT_BY_SIGNAL = 128;
 
     private static final int SIGKILL = 9;
@@ -58,7 +60,7 @@ final class ReaderProcess implements AutoCloseable {
             4, "SIGILL", 6, "SIGABRT", 7, "SIGBUS", 8, "SIGFPE", SIGKILL, "SIGKILL", 11, "SIGSEGV", 15, "SIGTERM", 31,
             "SIGSYS");
 
-    /** How long a reader that has said its last word may take to end. */
+    /** Time limit for the end of a reader after its last answer. */
     private static final long END_SECONDS = 5;
 
     private static final long WORDS_MS = 500;
@@ -70,21 +72,21 @@ final class ReaderProcess implements AutoCloseable {
     private final Path folder;
     private final ReaderClasses classes;
     private final String heap;
-    private final String token = UUID.randomUUID().toString();
+    private final ProcessFamily family = ProcessFamily.begin();
     private final BlockingQueue<Said> said = new LinkedBlockingQueue<>(MOST_WAITING);
     private final byte[] lastWords = new byte[QUOTED_BYTES];
     private final CountDownLatch wordsEnd = new CountDownLatch(1);
     private int wordsBytes;
     private final CountDownLatch started = new CountDownLatch(1);
     private volatile @Nullable Process process;
-    private volatile @Nullable ReaderGuardian guardian;
+    private volatile @Nullable Guardian guardian;
     private volatile @Nullable IOException notStarted;
     private volatile boolean closed;
 
-    /** What came next from the reader: an answer, or why there is none any more. */
+    /** The next answer of the reader, or the reason why there is none. */
     record Said(@Nullable Answer answer, @Nullable IOException broken) {}
 
-    private ReaderProcess(ReaderSpec spec, Path folder, String heap, ReaderClasses classes) {
+    private ReaderChild(ReaderSpec spec, Path folder, String heap, ReaderClasses classes) {
         this.spec = spec;
         this.folder = folder;
         this.heap = heap;
@@ -94,26 +96,26 @@ final class ReaderProcess implements AutoCloseable {
     /**
      * Starts a reader.
      *
-     * @param folder where it runs and keeps temporary files
+     * @param folder its working folder, with its temporary files
      * @param sourceBytes how much it reads; {@link Long#MAX_VALUE} if that is unknown
      */
-    static ReaderProcess start(Readers.Known reader, Path folder, String heap, int workers, long sourceBytes) {
+    static ReaderChild start(Readers.Known reader, Path folder, String heap, int workers, long sourceBytes) {
         Readers.Known.Startable startable = reader.requireStartable();
         String classPath = classPath(reader.spec(), startable.folder());
         ReaderClasses classes = ReaderClasses.of(reader.spec(), startable.java(), classPath);
-        ReaderProcess process = new ReaderProcess(reader.spec(), folder, heap, classes);
-        List<String> words = process.words(startable.java(), classPath, workers, sourceBytes);
+        ReaderChild process = new ReaderChild(reader.spec(), folder, heap, classes);
         // The kernel kills the process when the thread that started it ends: this one stays with it.
-        Thread thread = new Thread(() -> process.run(words), "larder-reader");
+        Thread thread = new Thread(() -> process.run(startable.java(), classPath, workers, sourceBytes), "larder-reader");
         thread.setDaemon(true);
         thread.start();
         process.awaitStart();
         return process;
     }
 
-    private List<String> words(Path java, String classPath, int workers, long sourceBytes) {
+    private List<String> words(Path java, String classPath, int workers, long sourceBytes) throws IOException {
         boolean isQuick = sourceBytes < QUICK_BYTES;
-        List<String> words = new ArrayList<>(List.of(tool("env"), "--default-signal", tool("setsid"), tool("setpriv")));
+        List<String> words = new ArrayList<>(List.of(SystemTools.path("env"), "--default-signal"));
+        words.addAll(List.of(SystemTools.path("setsid"), SystemTools.path("setpriv")));
         words.addAll(List.of("--pdeathsig", "KILL", "--", java.toString()));
         words.addAll(List.of(
                 "-Xmx" + heap,
@@ -121,7 +123,7 @@ final class ReaderProcess implements AutoCloseable {
                 "-XX:-UsePerfData",
                 "-XX:+DisplayVMOutputToStderr",
                 "-XX:-CreateCoredumpOnCrash",
-                "-XX:ErrorFile=/dev/null", // of a crash it prints what matters, too
+                "-XX:ErrorFile=/dev/null", // standard output has the reason of a crash
                 workers > 1 && !isQuick ? "-XX:+UseParallelGC" : "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=" + (isQuick ? 1 : 4),
                 "-Djava.io.tmpdir=" + folder,
@@ -156,31 +158,20 @@ final class ReaderProcess implements AutoCloseable {
         return String.join(":", entries);
     }
 
-    static String tool(String name) {
-        String path = System.getenv("PATH");
-        for (String folder : (path == null ? USUAL_PATH : path + ":" + USUAL_PATH).split(":", -1)) {
-            Path tool = Path.of(folder).resolve(name);
-            if (tool.isAbsolute() && Files.isExecutable(tool)) {
-                return tool.toString();
-            }
-        }
-        throw Failure.of(ErrorCode.UNEXPECTED, "a tool that starts readers is missing")
-                .with("tool", name)
-                .remedy("install util-linux and coreutils");
-    }
-
-    private void run(List<String> words) {
+    private void run(Path java, String classPath, int workers, long sourceBytes) {
         try {
-            ProcessBuilder builder = new ProcessBuilder(words).directory(folder.toFile());
+            ProcessBuilder builder =
+                    new ProcessBuilder(words(java, classPath, workers, sourceBytes)).directory(folder.toFile());
             Map<String, String> environment = builder.environment();
             environment.keySet().removeIf(name -> !spec.environment().contains(name) && !KEPT.contains(name));
             environment.put("PATH", USUAL_PATH);
             environment.put("LC_ALL", "C.UTF-8"); // Java reads names of files in the locale's encoding
-            environment.put(ReaderFamily.VARIABLE, token);
-            ReaderGuardian guarding = ReaderGuardian.start(token);
+            environment.put(ProcessFamily.VARIABLE, family.token());
+            Guardian guarding = new Guardian(family);
             guardian = guarding;
             Process running = builder.start();
             process = running;
+            family.leadBy(running.pid());
             guarding.watch(running.pid());
             started.countDown();
             Thread quoting = new Thread(() -> keepLastWords(running.getErrorStream()), "larder-reader-words");
@@ -223,7 +214,7 @@ final class ReaderProcess implements AutoCloseable {
         }
     }
 
-    /** Waits for whoever asks, but not for ever. */
+    /** Waits until the daemon takes an answer, or until the process is closed. */
     private void tell(Said next) throws InterruptedException {
         boolean taken = false;
         while (!taken && !closed) {
@@ -254,7 +245,7 @@ final class ReaderProcess implements AutoCloseable {
         }
     }
 
-    /** Returns the end of what the reader has printed, in one line; a JVM that crashes begins its lines with a sign. */
+    /** Returns the end of the reader's output in one line. A JVM that crashes begins its lines with a sign. */
     private String lastWords() {
         synchronized (lastWords) {
             return new String(lastWords, 0, wordsBytes, StandardCharsets.UTF_8)
@@ -299,7 +290,7 @@ final class ReaderProcess implements AutoCloseable {
                         }
                         out.flush();
                     } catch (IOException ended) {
-                        return; // whoever waits for the answer is told
+                        return; // the failure is that of the answer
                     }
                 },
                 "larder-reader-request");
@@ -307,13 +298,13 @@ final class ReaderProcess implements AutoCloseable {
         thread.start();
     }
 
-    /** Returns what the reader says next; null where it says nothing for so long. */
+    /** Returns the next answer; null after a timeout. */
     @Nullable
     Said next(long timeoutMs) throws InterruptedException {
         return said.poll(timeoutMs, TimeUnit.MILLISECONDS);
     }
 
-    /** Explains that the reader has ended although more was to come, or said what makes no sense. */
+    /** Returns the failure of a reader that ended too early, or sent an impossible message. */
     LarderException ended(IOException broken) {
         Process running = running();
         awaitEnd();
@@ -336,8 +327,8 @@ final class ReaderProcess implements AutoCloseable {
                     .with("signal", SIGNALS.getOrDefault(signal, String.valueOf(signal)))
                     .remedy("nothing else is affected; "
                             + (code == EXIT_BY_SIGNAL + SIGKILL
-                                    ? "unless somebody killed it, the machine or its cgroup ran out of memory: see dmesg"
-                                    : "check the files, or report what it said"));
+                                    ? "unless another process killed it, the machine or its cgroup ran out of memory: see dmesg"
+                                    : "check the files, or report its output"));
         } else if (!(broken instanceof EOFException) && !lastWords().contains(CRASH)) {
             return failure("a reader broke the protocol", broken)
                     .with("exit", code)
@@ -345,14 +336,14 @@ final class ReaderProcess implements AutoCloseable {
         }
         return failure("a reader died", null)
                 .with("exit", code)
-                .remedy("nothing else is affected; check the files, or report what it said");
+                .remedy("nothing else is affected; check the files, or report its output");
     }
 
     private String replace() {
         return "replace the reader " + spec.kind();
     }
 
-    /** Starts a failure that is the reader's, with what it has printed last. */
+    /** Starts a failure of the reader, with the end of its output. */
     Failure failure(String what, @Nullable IOException reason) {
         Failure failure = Failure.of(ErrorCode.UNEXPECTED, what).with("kind", spec.kind());
         if (reason != null) {
@@ -362,7 +353,7 @@ final class ReaderProcess implements AutoCloseable {
         return words.isEmpty() ? failure : failure.with("said", "\"" + words + "\"");
     }
 
-    /** Names the kind, and quotes what was printed last. */
+    /** Returns the kind of the reader, and the end of its output. */
     String describe() {
         String words = lastWords();
         return words.isEmpty() ? spec.kind() : spec.kind() + " said=\"" + words + "\"";
@@ -379,18 +370,18 @@ final class ReaderProcess implements AutoCloseable {
         }
     }
 
-    /** Kills it and all that came of it; false where something could not be killed. Idempotent. */
+    /** Kills it and its children; returns false if one could not be killed. Idempotent. */
     boolean kill() {
         closed = true;
         Process running = process;
         boolean allDead = true;
         if (running != null) {
             running.destroyForcibly();
-            allDead = ReaderFamily.kill(running.pid(), token);
+            allDead = family.kill();
             awaitEnd();
             classes.learn(folder);
         }
-        ReaderGuardian guarding = guardian;
+        Guardian guarding = guardian;
         if (guarding != null) {
             guarding.close();
         }

@@ -1,5 +1,10 @@
-package dev.larder.server.source;
+package dev.larder.server.source.formats;
 
+import dev.larder.server.source.ArrayData;
+import dev.larder.server.source.DataChannel;
+import dev.larder.server.source.Extent;
+import dev.larder.server.source.ExtentStream;
+import dev.larder.server.source.Refusal;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.channels.FileChannel;
@@ -7,11 +12,11 @@ import java.nio.channels.ReadableByteChannel;
 import java.util.zip.GZIPInputStream;
 
 /**
- * Data of a gzipped file.
+ * Data of a file that is compressed as a whole.
  *
  * @param region its place in the unpacked file
  */
-public record GzipData(Extent region) implements ArrayData {
+record GzipData(Extent region) implements ArrayData {
     private static final int UNPACK_BYTES = 64 << 10;
 
     @Override

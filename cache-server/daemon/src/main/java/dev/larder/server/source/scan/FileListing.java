@@ -1,6 +1,7 @@
 package dev.larder.server.source.scan;
 
 import dev.larder.error.LarderException;
+import dev.larder.internal.posix.FileStatus;
 import dev.larder.server.source.Exclusion;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.Refusal;
@@ -25,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * names and, unless they are wanted, names that begin with a dot. Folders that cannot be read are refusals, and the walk goes
  * on. Files that cannot be read are refusals only if their format is wanted.
  */
-final class SourceListing {
+final class FileListing {
     /** With more entries than this, several threads are faster. */
     private static final int MANY = 256;
 
@@ -53,12 +54,12 @@ final class SourceListing {
     private record Entry(
             Path path,
             String name,
-            SourceIdentity.@Nullable Status status,
+            @Nullable FileStatus status,
             @Nullable LarderException refusal) {
         static Entry at(Path path) {
             String name = String.valueOf(path.getFileName());
             try {
-                return new Entry(path, name, SourceIdentity.Status.of(path), textRefusal(path, name));
+                return new Entry(path, name, SourceIdentity.status(path), textRefusal(path, name));
             } catch (LarderException e) {
                 return new Entry(path, name, null, e);
             }
@@ -90,7 +91,7 @@ final class SourceListing {
         }
     }
 
-    private SourceListing(Path root, boolean isFolder, Exclusion exclusion, ScanSettings settings) {
+    private FileListing(Path root, boolean isFolder, Exclusion exclusion, ScanSettings settings) {
         this.root = root;
         this.isFolder = isFolder;
         this.exclusion = exclusion;
@@ -99,9 +100,9 @@ final class SourceListing {
     }
 
     /** Lists a folder or a single file; fails with a refusal if it is neither, or the whole file system. */
-    static SourceListing of(Path root, Exclusion exclusion, ScanSettings settings) {
-        SourceIdentity.Status status = SourceIdentity.Status.of(root);
-        SourceListing listing = new SourceListing(root, status.isFolder(), exclusion, settings);
+    static FileListing of(Path root, Exclusion exclusion, ScanSettings settings) {
+        FileStatus status = SourceIdentity.status(root);
+        FileListing listing = new FileListing(root, status.isFolder(), exclusion, settings);
         if (status.isFolder()) {
             FolderGuard.requireNotEverything(root);
             listing.enter(root, "");
@@ -200,7 +201,7 @@ final class SourceListing {
         }
     }
 
-    private void add(String level, String name, SourceIdentity.Status status) {
+    private void add(String level, String name, FileStatus status) {
         files.add(level, name, status.byteSize(), status.modifiedNanos(), status.changedNanos(), status.inode());
     }
 }

@@ -1,30 +1,30 @@
-package dev.larder.launch.process;
+package dev.larder.internal.process;
 
 import dev.larder.internal.posix.GuardianScript;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A small shell that outlives this process when it is killed, and then kills a family. It holds the end of a pipe whose other end
- * is here: the kernel closes that however this process dies. Where the shell is killed itself, another takes its place.
+ * A small shell that kills a family if this process is killed. It holds one end of a pipe; the kernel closes the other end with this process. If the shell
+ * itself is killed, another is started. Thread-safe.
  */
-final class Guardian implements AutoCloseable {
-    private static final Duration PAUSE = Duration.ofMillis(100);
+public final class Guardian implements AutoCloseable {
+    private static final long PAUSE_NANOS = 100_000_000;
 
     private final List<String> words;
     private @Nullable Process shell;
     private String told = "";
     private boolean isClosed;
 
-    /** Starts the shell. */
-    Guardian(ProcessFamily family) throws IOException {
+    /** Starts the shell in a session of its own, before the first process of the family. */
+    public Guardian(ProcessFamily family) throws IOException {
         this.words = List.of(
-                Start.tool("setsid"), Start.tool("sh"), "-c", GuardianScript.text(), "larder-guardian", family.token());
+                SystemTools.path("setsid"), SystemTools.path("sh"), "-c", GuardianScript.text(), "larder-guardian", family.token());
         start();
     }
 
@@ -42,25 +42,30 @@ final class Guardian implements AutoCloseable {
         var unused = started.onExit().thenRun(this::startLater);
     }
 
-    private void startLater() {
-        var unused = DelayedTasks.run(PAUSE, this::startAgain);
+    private synchronized void startLater() {
+        if (!isClosed) {
+            Thread thread = new Thread(this::startAgain, "larder-guardian");
+            thread.setDaemon(true);
+            thread.start();
+        }
     }
 
     private void startAgain() {
+        LockSupport.parkNanos(PAUSE_NANOS);
         try {
             start();
-        } catch (IOException noProcessToBeHad) {
+        } catch (IOException noMoreProcesses) {
             startLater();
         }
     }
 
-    /** Names the process that leads the family's session. */
-    synchronized void watch(long pid) {
+    /** Sets the process that leads the family's session. */
+    public synchronized void watch(long pid) {
         told = pid + "\n";
         say(told);
     }
 
-    /** A shell that cannot be written to is dead, and another is told the same. */
+    /** Writes to the shell. If it is dead, another one gets the same text. */
     private void say(String text) {
         Process listener = shell;
         if (listener == null) {
@@ -76,11 +81,11 @@ final class Guardian implements AutoCloseable {
     }
 
     /** Returns the pid of the shell. */
-    synchronized long pid() {
+    public synchronized long pid() {
         return shell == null ? -1 : shell.pid();
     }
 
-    /** Lets the shell go: nothing is left to guard. */
+    /** Ends the shell. All members are dead by then. */
     @Override
     public synchronized void close() {
         if (isClosed) {

@@ -1,4 +1,4 @@
-package dev.larder.launch.process;
+package dev.larder.internal.process;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -17,16 +17,17 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A process and all that came of it, however far removed.
+ * A process and all its descendants. Thread-safe.
  *
- * <p>Found by three marks, as each can be shed: children of members, the session that the first one leads (a child leaves it with
- * {@code setsid}), and a variable with a random token in the environment that each was started with (an orphan loses its parent,
- * but keeps that). A family inside another, of a launcher that was launched, carries the tokens of both.
+ * <p>Three marks identify the members, because a process can lose each: the parent, if that is a member; the session of the first process (a child leaves
+ * it with {@code setsid}); and a variable with a random token in the environment (an orphan keeps it). A family inside another, of a launcher that was
+ * launched, has the tokens of both.
  */
-final class ProcessFamily {
-    static final String VARIABLE = "LARDER_FAMILY";
+public final class ProcessFamily {
+    /** The variable with the tokens of the families of a process. */
+    public static final String VARIABLE = "LARDER_FAMILY";
 
-    /** No session has it. */
+    /** The id of no session. */
     private static final long NOBODY = -1;
 
     private static final Path PROC = Path.of("/proc");
@@ -49,33 +50,34 @@ final class ProcessFamily {
         this.isToken = isToken;
     }
 
-    /** Makes up a family that nobody belongs to yet. */
-    static ProcessFamily begin() {
+    /** Returns a family without members. */
+    public static ProcessFamily begin() {
         String token = UUID.randomUUID().toString();
         return new ProcessFamily(VARIABLE, token, value -> value.contains(token));
     }
 
-    /** Finds those that were started with a variable of this value. */
-    static ProcessFamily startedWith(String variable, String value) {
+    /** Returns the family of all processes that were started with a value of a variable. */
+    public static ProcessFamily startedWith(String variable, String value) {
         return new ProcessFamily(variable, value, value::equals);
     }
 
-    String token() {
+    /** Returns the token of this family. */
+    public String token() {
         return token;
     }
 
     /** Returns the value of {@link #VARIABLE} that makes a process a member, and leaves it in families it is in already. */
-    String mark(@Nullable String inherited) {
+    public String mark(@Nullable String inherited) {
         return inherited == null || inherited.isEmpty() ? token : inherited + "/" + token;
     }
 
-    /** Names the process that leads the family's session. */
-    void leadBy(long pid) {
+    /** Sets the process that leads the family's session. */
+    public void leadBy(long pid) {
         first = pid;
     }
 
-    /** Returns those that live, the oldest first, so that nobody comes after a child of his own. */
-    List<ProcessHandle> members() {
+    /** Returns the living members, the oldest first, so that parents come before their children. */
+    public List<ProcessHandle> members() {
         List<Entry> entries = entries();
         Set<Long> found = new HashSet<>();
         boolean grows = true;
@@ -97,13 +99,13 @@ final class ProcessFamily {
                 .toList();
     }
 
-    /** Asks all that live to end; parents first, or they would see their children die before they know why. */
-    void terminate() {
+    /** Sends SIGTERM to all members; to parents first, so that they expect the end of their children. */
+    public void terminate() {
         members().forEach(ProcessHandle::destroy);
     }
 
-    /** Kills all that live, and those that they start meanwhile; false where some cannot be killed. */
-    boolean kill() {
+    /** Kills all members, and those that they start meanwhile; returns false if one cannot be killed. */
+    public boolean kill() {
         for (int round = 0; round < ROUNDS; round++) {
             List<ProcessHandle> members = members();
             if (members.isEmpty()) {
@@ -132,7 +134,7 @@ final class ProcessFamily {
         return entries;
     }
 
-    /** Returns what stands in {@code /proc} of a process; null where it is gone, or dead and not yet collected. */
+    /** Returns the entry of a process in {@code /proc}; null if it is gone, or a zombie. */
     private @Nullable Entry read(Path process) {
         try {
             String stat = text(process.resolve("stat"));

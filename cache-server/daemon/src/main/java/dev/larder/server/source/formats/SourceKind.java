@@ -1,24 +1,27 @@
-package dev.larder.server.source;
+package dev.larder.server.source.formats;
 
+import dev.larder.server.source.SourceOptions;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** The kinds of files that can be read, recognised by the end of their names. */
+/** The kinds of files of arrays, recognized by the ends of their names. */
 public enum SourceKind {
-    NPY(".npy, .npy.gz", "\\.npy(\\.gz)?"),
-    NPZ(".npz", "\\.npz"),
-    SAFETENSORS(".safetensors", "\\.safetensors"),
-    IDX("-idxN-ubyte, -idxN-ubyte.gz", "[-.]idx(?<dimensions>[0-9]{1,2})-ubyte(\\.gz)?"),
-    TABLE(".csv, .tsv, .csv.gz, .tsv.gz", "\\.(csv|tsv)(\\.gz)?"),
-    RAW("with --dtype .bin, .raw, .dat", "\\.(bin|raw|dat)");
+    NPY(".npy, .npy.gz", "\\.npy(\\.gz)?", new NpyFormat()),
+    NPZ(".npz", "\\.npz", new NpzFormat()),
+    SAFETENSORS(".safetensors", "\\.safetensors", new SafetensorsFormat()),
+    IDX("-idxN-ubyte, -idxN-ubyte.gz", "[-.]idx(?<dimensions>[0-9]{1,2})-ubyte(\\.gz)?", new IdxFormat()),
+    TABLE(".csv, .tsv, .csv.gz, .tsv.gz", "\\.(csv|tsv)(\\.gz)?", new TableFormat()),
+    RAW("with --dtype .bin, .raw, .dat", "\\.(bin|raw|dat)", new RawFormat());
 
     private final String suffixes;
     private final Pattern pattern;
+    private final SourceFormat format;
 
-    SourceKind(String suffixes, String suffix) {
+    SourceKind(String suffixes, String suffix, SourceFormat format) {
         this.suffixes = suffixes;
         this.pattern = Pattern.compile("(?<stem>.*)" + suffix, Pattern.DOTALL | Pattern.CASE_INSENSITIVE);
+        this.format = format;
     }
 
     /** Returns the ends of the names of this kind, for people. */
@@ -26,7 +29,11 @@ public enum SourceKind {
         return suffixes;
     }
 
-    /** Returns the kind of a file in a folder, or null; bytes without a type are of a kind only if the options name one. */
+    SourceFormat format() {
+        return format;
+    }
+
+    /** Returns the kind of a file in a folder, or null. Raw bytes have a kind only if the options name their type. */
     public static @Nullable SourceKind of(String fileName, SourceOptions options) {
         for (SourceKind kind : values()) {
             if (kind.pattern.matcher(fileName).matches()) {
@@ -43,12 +50,12 @@ public enum SourceKind {
                 || (this == TABLE && options.dtype().isEmpty());
     }
 
-    /** Returns whether the element type has to be, or can be, said by the user. */
+    /** Returns whether the options may name the element type. */
     public boolean takesDtype() {
         return this == RAW || this == TABLE;
     }
 
-    /** Returns the name without the suffix of this kind; raw bytes may have any suffix. */
+    /** Returns the name without the suffix of this kind. Raw bytes may have any suffix. */
     String stem(String fileName) {
         Matcher matcher = pattern.matcher(fileName);
         if (matcher.matches()) {
@@ -58,8 +65,8 @@ public enum SourceKind {
         return dot > 0 ? fileName.substring(0, dot) : fileName;
     }
 
-    /** Returns how many dimensions the name of an IDX file promises. */
-    public int promisedDimensions(String fileName) {
+    /** Returns the number of dimensions in the name of an IDX file. */
+    int promisedDimensions(String fileName) {
         Matcher matcher = pattern.matcher(fileName);
         if (this != IDX || !matcher.matches()) {
             throw new IllegalArgumentException("kind=" + this + " fileName=" + fileName);
