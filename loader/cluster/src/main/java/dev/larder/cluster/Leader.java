@@ -1,6 +1,7 @@
 package dev.larder.cluster;
 
 import dev.larder.cluster.Objections.Objection;
+import dev.larder.distributed.internal.meeting.Acceptor;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.time.Deadline;
@@ -38,9 +39,9 @@ final class Leader implements AutoCloseable {
     private final NodeListener listener;
     private final String token = randomText();
     private final String runId = randomText();
-    private final BlockingQueue<Door.Event> events;
+    private final BlockingQueue<Arrivals.Event> events;
     private final LineForwarder lines;
-    private final Door door;
+    private final Acceptor<Message, Member> acceptor;
     private final List<Member> members = new CopyOnWriteArrayList<>();
     private final List<Member> early = new ArrayList<>();
     private final Returning returning;
@@ -60,14 +61,14 @@ final class Leader implements AutoCloseable {
     private Leader(
             NodeOptions options,
             NodeListener listener,
-            BlockingQueue<Door.Event> events,
+            BlockingQueue<Arrivals.Event> events,
             LineForwarder lines,
-            Door door) {
+            Acceptor<Message, Member> acceptor) {
         this.options = options;
         this.listener = listener;
         this.events = events;
         this.lines = lines;
-        this.door = door;
+        this.acceptor = acceptor;
         this.returning = new Returning(options.times().heartbeat());
         this.thread = new Thread(this::run, "larder-leader");
         thread.setDaemon(true);
@@ -75,16 +76,16 @@ final class Leader implements AutoCloseable {
 
     /** Begins to lead; null where something listens at the endpoint already. */
     static @Nullable Leader start(NodeOptions options, NodeListener listener) {
-        BlockingQueue<Door.Event> events = new LinkedBlockingQueue<>();
+        Acceptor<Message, Member> acceptor = Arrivals.listen(options);
+        if (acceptor == null) {
+            return null;
+        }
+        BlockingQueue<Arrivals.Event> events = new LinkedBlockingQueue<>();
         LineForwarder lines = new LineForwarder(
                 some -> listener.linesOf(some.node(), some.rank(), some.lines()),
                 lost -> lost + " lines of other nodes were left out here");
-        Door door = Door.open(options, events, lines, listener);
-        if (door == null) {
-            lines.close();
-            return null;
-        }
-        Leader leader = new Leader(options, listener, events, lines, door);
+        acceptor.start(new Arrivals(events, lines, listener, options.times().silence()));
+        Leader leader = new Leader(options, listener, events, lines, acceptor);
         leader.thread.start();
         return leader;
     }
@@ -419,7 +420,7 @@ final class Leader implements AutoCloseable {
         return null;
     }
 
-    private Door.@Nullable Event next(Deadline deadline) throws InterruptedException {
+    private Arrivals.@Nullable Event next(Deadline deadline) throws InterruptedException {
         boolean isSettled = returning.settle(
                 this::objectionTo,
                 rival -> lose(rival, "its machine has come again, and it has said nothing since"),
@@ -432,7 +433,7 @@ final class Leader implements AutoCloseable {
         return events.poll(Math.min(deadline.remainingNanos(), atMost), TimeUnit.NANOSECONDS);
     }
 
-    private void handle(Door.@Nullable Event event) {
+    private void handle(Arrivals.@Nullable Event event) {
         if (event == null) {
             return;
         }
@@ -577,7 +578,7 @@ final class Leader implements AutoCloseable {
     @Override
     public void close() {
         thread.interrupt();
-        door.close();
+        acceptor.close();
         lines.close();
         members.forEach(member -> member.hangUp());
         events.forEach(event -> event.member().hangUp()); // who came too late to be heard

@@ -1,13 +1,13 @@
 package dev.larder.cluster;
 
+import dev.larder.distributed.internal.meeting.Link;
+import dev.larder.distributed.internal.meeting.Link.StrangerException;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.time.Backoff;
 import dev.larder.internal.time.Deadline;
 import dev.larder.launch.process.LaunchPlan;
 import java.io.IOException;
-import java.net.Socket;
-import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HexFormat;
@@ -18,7 +18,6 @@ import org.jspecify.annotations.Nullable;
 final class LeaderCall {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
-    private static final int CONNECT_MILLIS = 3000;
     private static final String REMEDY = "start the node whose address this is, and let others reach its port";
 
     private final NodeOptions options;
@@ -29,10 +28,10 @@ final class LeaderCall {
     }
 
     /** Returns the link once this node has said who it is; {@code token} names the leader's own node, and is empty for another. */
-    NodeLink connect(String token, Deadline deadline) throws InterruptedException {
+    Link<Message> connect(String token, Deadline deadline) throws InterruptedException {
         Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
         while (true) {
-            @Nullable NodeLink link = tryOnce(token);
+            @Nullable Link<Message> link = tryOnce(token, deadline);
             if (link != null) {
                 return link;
             }
@@ -57,44 +56,32 @@ final class LeaderCall {
     }
 
     /** Calls once; null where nobody answers yet. */
-    private @Nullable NodeLink tryOnce(String token) {
-        Socket socket = new Socket();
-        boolean isConnected = false;
+    private @Nullable Link<Message> tryOnce(String token, Deadline deadline) throws InterruptedException {
+        @Nullable Link<Message> link = null;
+        boolean hasIntroducedItself = false;
         try {
-            socket.connect(options.endpoint().address(), CONNECT_MILLIS);
-            if (socket.getLocalSocketAddress().equals(socket.getRemoteSocketAddress())) {
-                return null; // without a listener the kernel may connect a port of this machine to itself
-            }
-            NodeLink link =
-                    NodeLink.toLeader(socket, options.secret(), options.times().silence());
+            link = Link.call(options.endpoint(), Message.PROTOCOL, options.secret(), deadline);
+            link.allow(options.times().silence(), Deadline.none());
             link.send(hello(token));
-            isConnected = true;
+            hasIntroducedItself = true;
             return link;
-        } catch (NodeLink.StrangerException e) {
+        } catch (StrangerException e) {
             throw Failure.of(ErrorCode.REFUSED, "what listens at the rendezvous endpoint does not lead this run")
                     .with("endpoint", options.endpoint().text())
                     .with("reason", e)
                     .cause(e)
                     .remedy(
                             "give all nodes the same secret and release of Larder, and each run an endpoint of its own");
-        } catch (UnknownHostException e) {
-            state = "no such host";
-            return null;
         } catch (IOException e) {
+            if (Thread.currentThread().isInterrupted()) {
+                throw new InterruptedException();
+            }
             state = Failure.words(e);
             return null;
         } finally {
-            if (!isConnected) {
-                close(socket);
+            if (link != null && !hasIntroducedItself) {
+                link.close();
             }
-        }
-    }
-
-    private static void close(Socket socket) {
-        try {
-            socket.close();
-        } catch (IOException e) {
-            return; // nothing was sent through it
         }
     }
 

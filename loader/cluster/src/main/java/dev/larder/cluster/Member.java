@@ -1,5 +1,7 @@
 package dev.larder.cluster;
 
+import dev.larder.distributed.internal.meeting.Link;
+import dev.larder.distributed.internal.meeting.Outbox;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -9,11 +11,11 @@ import org.jspecify.annotations.Nullable;
 final class Member {
     private static final AtomicInteger COUNT = new AtomicInteger();
 
-    private final NodeLink link;
+    private final Link<Message> link;
     private final Message.Hello hello;
     private final int number = COUNT.incrementAndGet();
     private volatile int node = -1;
-    private volatile @Nullable Outbox outbox;
+    private volatile @Nullable Outbox<Message> outbox;
     private boolean hasTakenPart;
     private volatile long heardNanos = System.nanoTime();
     private Message.@Nullable OfData data;
@@ -21,12 +23,12 @@ final class Member {
     private Message.@Nullable Over over;
     private long overNanos;
 
-    Member(NodeLink link, Message.Hello hello) {
+    Member(Link<Message> link, Message.Hello hello) {
         this.link = link;
         this.hello = hello;
     }
 
-    NodeLink link() {
+    Link<Message> link() {
         return link;
     }
 
@@ -78,12 +80,12 @@ final class Member {
 
     /** Takes it in, and tells it from now on that the leader lives. */
     void seat(Duration pause) {
-        outbox = new Outbox(pause, link);
+        outbox = new Outbox<>(link, pause, new Message.Ping());
     }
 
     /** Ends the link. */
     void hangUp() {
-        Outbox sending = outbox;
+        Outbox<Message> sending = outbox;
         if (sending != null) {
             sending.close();
         }
@@ -142,7 +144,7 @@ final class Member {
 
     /** Sends a message. One that is taken in need not read it for the leader to go on. */
     void tell(Message message) {
-        Outbox sending = outbox;
+        Outbox<Message> sending = outbox;
         if (sending != null) {
             sending.send(message);
             return;

@@ -1,5 +1,7 @@
 package dev.larder.cluster;
 
+import dev.larder.distributed.internal.meeting.Link;
+import dev.larder.distributed.internal.meeting.Outbox;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
@@ -36,7 +38,7 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
     private final NodeRanks ranks;
     private final Thread thread;
     private final Object dataTurn = new Object();
-    private volatile @Nullable NodeLink link;
+    private volatile @Nullable Link<Message> link;
     private volatile @Nullable StopKind stop;
 
     private NodeLaunch(NodeOptions options, NodeListener listener) {
@@ -110,7 +112,7 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
     private void ask(StopKind kind) {
         stop = kind;
         ranks.stop(kind);
-        NodeLink connected = link;
+        Link<Message> connected = link;
         if (connected == null) {
             thread.interrupt(); // it only waits for the leader
             return;
@@ -173,14 +175,14 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
 
     private NodeResult takePart(@Nullable Leader leader, LeaderCall call, Thread notice) {
         String token = leader == null ? "" : leader.token();
-        try (NodeLink connected =
+        try (Link<Message> connected =
                 call.connect(token, Deadline.after(options.times().meeting()))) {
             notice.interrupt();
             link = connected;
             if (stop != null) {
                 throw stoppedEarly();
             }
-            Outbox outbox = new Outbox(options.times().heartbeat(), connected);
+            Outbox<Message> outbox = new Outbox<>(connected, options.times().heartbeat(), new Message.Ping());
             try {
                 return hear(connected, leader != null);
             } finally {
@@ -200,7 +202,7 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
     }
 
     /** Follows the leader until the run is over. */
-    private NodeResult hear(NodeLink connected, boolean leads) {
+    private NodeResult hear(Link<Message> connected, boolean leads) {
         try {
             while (true) {
                 Message message = connected.receive();
@@ -236,7 +238,7 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
         }
     }
 
-    private void workOnData(NodeLink connected, Message message) {
+    private void workOnData(Link<Message> connected, Message message) {
         if (message instanceof Message.ListSources) {
             work(connected, data -> new Message.Listed(0, data.list()), Message.Listed::new);
         } else if (message instanceof Message.Load load) {
@@ -260,7 +262,7 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
 
     /** Does what takes long in a thread of its own, one after the other, while this one listens to the leader. */
     private void work(
-            NodeLink connected, Function<NodeData, Message> task, BiFunction<Integer, String, Message> failed) {
+            Link<Message> connected, Function<NodeData, Message> task, BiFunction<Integer, String, Message> failed) {
         Thread worker = new Thread(
                 () -> {
                     try {
@@ -311,7 +313,7 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
     public void close() {
         if (thread.isAlive()) {
             ask(StopKind.KILL);
-            NodeLink connected = link;
+            Link<Message> connected = link;
             if (connected != null) {
                 connected.close();
             }

@@ -1,7 +1,8 @@
 package dev.larder.cluster;
 
 import dev.larder.cluster.Message.Over.Outcome;
-import dev.larder.distributed.rendezvous.RunSecret;
+import dev.larder.distributed.internal.meeting.Link;
+import dev.larder.distributed.internal.meeting.RunSecret;
 import dev.larder.internal.time.Deadline;
 import dev.larder.launch.process.AttemptResult;
 import dev.larder.launch.process.LaunchListener;
@@ -43,7 +44,7 @@ final class NodeRanks implements AutoCloseable {
     }
 
     /** Starts the ranks of a round. */
-    synchronized void start(NodePlace place, NodeLink link, boolean leads) {
+    synchronized void start(NodePlace place, Link<Message> link, boolean leads) {
         close();
         LaunchPlan plan = options.plan().withNode(place).withEnvironment(environment(link, place.masterAddress()));
         isFailing = false;
@@ -58,13 +59,13 @@ final class NodeRanks implements AutoCloseable {
                 started.onEnd().whenComplete((result, failure) -> tellEnd(place, link, forwarder, result, failure));
     }
 
-    private static LineForwarder forwarder(NodeLink link) {
+    private static LineForwarder forwarder(Link<Message> link) {
         return new LineForwarder(
                 some -> link.send(Message.Lines.of(some.rank(), some.lines())),
                 lost -> lost + " lines of this node were left out here; its own output has them");
     }
 
-    private Map<String, @Nullable String> environment(NodeLink link, String masterAddress) {
+    private Map<String, @Nullable String> environment(Link<Message> link, String masterAddress) {
         Map<String, @Nullable String> environment = new HashMap<>(options.plan().environment());
         environment.putIfAbsent("TORCHELASTIC_RUN_ID", options.runName());
         String secret = options.secret().text();
@@ -93,10 +94,10 @@ final class NodeRanks implements AutoCloseable {
     private final class Relay implements LaunchListener {
         private final LaunchListener shown = listener.ranks();
         private final NodePlace place;
-        private final NodeLink link;
+        private final Link<Message> link;
         private final @Nullable LineForwarder forwarder;
 
-        private Relay(NodePlace place, NodeLink link, @Nullable LineForwarder forwarder) {
+        private Relay(NodePlace place, Link<Message> link, @Nullable LineForwarder forwarder) {
             this.place = place;
             this.link = link;
             this.forwarder = forwarder;
@@ -140,7 +141,7 @@ final class NodeRanks implements AutoCloseable {
 
     private void tellEnd(
             NodePlace place,
-            NodeLink link,
+            Link<Message> link,
             @Nullable LineForwarder forwarder,
             @Nullable LaunchResult result,
             @Nullable Throwable failure) {
@@ -176,7 +177,7 @@ final class NodeRanks implements AutoCloseable {
                         .collect(Collectors.joining("\n")));
     }
 
-    private static void tell(NodeLink link, Message message) {
+    private static void tell(Link<Message> link, Message message) {
         try {
             link.send(message);
         } catch (IOException e) {

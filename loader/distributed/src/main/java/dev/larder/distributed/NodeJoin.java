@@ -7,7 +7,7 @@ import dev.larder.distributed.internal.NodeWatch;
 import dev.larder.distributed.internal.NodesSpec;
 import dev.larder.distributed.internal.RankLayout;
 import dev.larder.distributed.internal.Slots;
-import dev.larder.distributed.rendezvous.NodeLinks;
+import dev.larder.distributed.internal.meeting.NodeLinks;
 import dev.larder.distributed.transport.GroupTransport.Opening;
 import dev.larder.distributed.transport.GroupTransport.Seat;
 import dev.larder.distributed.transport.NodeTransport;
@@ -86,7 +86,9 @@ record NodeJoin(
             Seat seat = new Seat(spec.node(), spec.nodes(), host, patience);
             try (Opening opening = spec.way().transport().open(seat)) {
                 NodeCard own = new NodeCard(
-                        spec.local().place().ranks(),
+                        spec.local().place().ranks().stream()
+                                .map(Integer::longValue)
+                                .toList(),
                         ProcessHandle.current().pid(),
                         host,
                         store,

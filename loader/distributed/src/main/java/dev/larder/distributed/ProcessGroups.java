@@ -5,14 +5,15 @@ import dev.larder.distributed.internal.NodePlace;
 import dev.larder.distributed.internal.NodesSpec;
 import dev.larder.distributed.internal.RankLayout;
 import dev.larder.distributed.internal.Transports;
+import dev.larder.distributed.internal.meeting.Endpoint;
+import dev.larder.distributed.internal.meeting.NodeLinks;
+import dev.larder.distributed.internal.meeting.NodeMeeting;
+import dev.larder.distributed.internal.meeting.RankSeat;
+import dev.larder.distributed.internal.meeting.RunSecret;
 import dev.larder.distributed.region.Regions;
 import dev.larder.distributed.region.SharingStrategy;
-import dev.larder.distributed.rendezvous.NodeLinks;
-import dev.larder.distributed.rendezvous.NodeMeeting;
-import dev.larder.distributed.rendezvous.NodeSeat;
 import dev.larder.distributed.rendezvous.Rendezvous;
 import dev.larder.distributed.rendezvous.RendezvousResult;
-import dev.larder.distributed.rendezvous.RunSecret;
 import dev.larder.distributed.transport.GroupTransport;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
@@ -85,7 +86,7 @@ public final class ProcessGroups {
         }
         return meeting.nodes() == 1
                 ? groups.join(meeting.rank(), meeting.worldSize())
-                : groups.join(meeting, NodeMeeting.Place.of(System.getenv()), RunSecret.ofEnvironment(System.getenv()));
+                : groups.join(meeting, NodeMeeting.place(System.getenv()), RunSecret.ofEnvironment(System.getenv()));
     }
 
     private static int[] sizes(String text) {
@@ -173,13 +174,17 @@ public final class ProcessGroups {
      * those of others through the {@link GroupTransport} of the class path, which the first rank of each node uses. The caller owns the
      * group.
      *
-     * @param seat which rank this is, and of which node
-     * @param place where the first ranks of the nodes meet
-     * @param secret of the run; needed off loopback
-     * @throws dev.larder.error.LarderException as {@link #join(int, int)}; REFUSED where there is no transport, two nodes share a store, or
+     * @param seat of this rank
+     * @param place {@code HOST:PORT} of node 0, where the first ranks of the nodes meet
+     * @param secret of the run; empty on the loopback interface
+     * @throws dev.larder.error.LarderException as {@link #join(int, int)}; REFUSED if there is no transport, two nodes share a store, or
      *     a node does not know the secret
      */
-    public ProcessGroup join(RendezvousResult seat, NodeMeeting.Place place, RunSecret secret) {
+    public ProcessGroup join(RendezvousResult seat, String place, String secret) {
+        return join(seat, Endpoint.parse(place), secret.isEmpty() ? RunSecret.NONE : RunSecret.of(secret));
+    }
+
+    private ProcessGroup join(RendezvousResult seat, Endpoint place, RunSecret secret) {
         if (sums != null) {
             throw new IllegalArgumentException("a group that spans nodes has their layout of sums");
         }
@@ -194,7 +199,7 @@ public final class ProcessGroups {
     }
 
     /** How the leaders of the nodes of a run find each other. */
-    private record RunWay(ProcessGroups groups, RendezvousResult seat, NodeMeeting.Place place, RunSecret secret)
+    private record RunWay(ProcessGroups groups, RendezvousResult seat, Endpoint place, RunSecret secret)
             implements NodesSpec.Way {
 
         @Override
@@ -215,7 +220,8 @@ public final class ProcessGroups {
 
         @Override
         public NodeLinks meet(String card, Duration timeout) {
-            return NodeMeeting.meet(place, new NodeSeat(seat.node(), seat.nodes(), groups.key, secret, card), timeout);
+            return NodeMeeting.meet(
+                    place, RankSeat.ofNode(seat.node(), seat.nodes(), groups.key, secret, card), timeout);
         }
     }
 

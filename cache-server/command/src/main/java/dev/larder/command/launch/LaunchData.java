@@ -3,7 +3,7 @@ package dev.larder.command.launch;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.cluster.NodeData;
-import dev.larder.distributed.rendezvous.RunSecret;
+import dev.larder.distributed.internal.meeting.RunSecret;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.control.ControlClient;

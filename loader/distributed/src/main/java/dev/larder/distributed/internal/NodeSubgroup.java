@@ -1,9 +1,10 @@
 package dev.larder.distributed.internal;
 
-import dev.larder.distributed.rendezvous.NodeLinks;
-import dev.larder.distributed.rendezvous.NodeMeeting;
-import dev.larder.distributed.rendezvous.NodeSeat;
-import dev.larder.distributed.rendezvous.RunSecret;
+import dev.larder.distributed.internal.meeting.Endpoint;
+import dev.larder.distributed.internal.meeting.NodeLinks;
+import dev.larder.distributed.internal.meeting.NodeMeeting;
+import dev.larder.distributed.internal.meeting.RankSeat;
+import dev.larder.distributed.internal.meeting.RunSecret;
 import dev.larder.distributed.transport.GroupTransport;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -23,7 +24,7 @@ public final class NodeSubgroup implements NodesSpec.Way, AutoCloseable {
     private final RankLayout layout;
     private final int place;
     private @Nullable NodeMeeting meeting;
-    private NodeMeeting.Place meetingPlace = new NodeMeeting.Place("", 0);
+    private Endpoint meetingPlace = new Endpoint("", 0);
 
     /**
      * Begins.
@@ -40,8 +41,8 @@ public final class NodeSubgroup implements NodesSpec.Way, AutoCloseable {
         this.place = place;
     }
 
-    private NodeSeat seat(String card) {
-        return new NodeSeat(layout.blockOf(place), layout.blocks(), key, parents.secret(), card);
+    private RankSeat seat(String card) {
+        return RankSeat.ofNode(layout.blockOf(place), layout.blocks(), key, parents.secret(), card);
     }
 
     /** Listens as the first rank, and writes where. The card is told when the nodes meet. */
@@ -62,7 +63,7 @@ public final class NodeSubgroup implements NodesSpec.Way, AutoCloseable {
             text[i] = (byte) words[1 + i];
         }
         String[] fields = new String(text, StandardCharsets.UTF_8).split(" ", -1);
-        meetingPlace = new NodeMeeting.Place(fields[0], Integer.parseInt(fields[1]));
+        meetingPlace = new Endpoint(fields[0], Integer.parseInt(fields[1]));
     }
 
     /** Describes the subgroup at this rank, which is in it. */

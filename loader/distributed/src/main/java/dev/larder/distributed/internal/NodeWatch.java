@@ -1,7 +1,7 @@
 package dev.larder.distributed.internal;
 
-import dev.larder.distributed.rendezvous.NodeLinks;
-import dev.larder.distributed.rendezvous.NodeLinks.News;
+import dev.larder.distributed.internal.meeting.NodeLinks;
+import dev.larder.distributed.internal.meeting.NodeLinks.News;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import java.util.concurrent.TimeUnit;

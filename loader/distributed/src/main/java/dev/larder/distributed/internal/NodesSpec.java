@@ -1,7 +1,7 @@
 package dev.larder.distributed.internal;
 
-import dev.larder.distributed.rendezvous.NodeLinks;
-import dev.larder.distributed.rendezvous.RunSecret;
+import dev.larder.distributed.internal.meeting.NodeLinks;
+import dev.larder.distributed.internal.meeting.RunSecret;
 import dev.larder.distributed.transport.GroupTransport;
 import java.time.Duration;
 
