@@ -15,13 +15,13 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** Puts what nodes send into the leader's queue, but for the lines of their ranks. */
-final class Arrivals implements Acceptor.Guests<Message, Member> {
+/** Passes the messages of nodes to the leader's queue, and the lines of their ranks to the forwarder. */
+final class Arrivals implements Acceptor.Guests<Message, RunNode> {
     private static final int MOST_REPORTED_STRANGERS = 100;
 
     /** A node that has come, its message, or the end of its link. */
     record Event(
-            Member member,
+            RunNode member,
             @Nullable Message message,
             @Nullable String goneBecause) {}
 
@@ -39,7 +39,7 @@ final class Arrivals implements Acceptor.Guests<Message, Member> {
     }
 
     /** Listens at the endpoint; null if another program does. */
-    static @Nullable Acceptor<Message, Member> listen(NodeOptions options) {
+    static @Nullable Acceptor<Message, RunNode> listen(NodeOptions options) {
         try {
             ServerSocket listener = Acceptor.listen(options.endpoint(), options.secret());
             return new Acceptor<>(
@@ -60,17 +60,17 @@ final class Arrivals implements Acceptor.Guests<Message, Member> {
     }
 
     @Override
-    public Member greet(Link<Message> link, Message message) throws IOException {
+    public RunNode greet(Link<Message> link, Message message) throws IOException {
         if (!(message instanceof Message.Hello hello)) {
-            throw new StrangerException("it does not say who it is");
+            throw new StrangerException("it does not introduce itself");
         }
-        Member member = new Member(link, hello);
+        RunNode member = new RunNode(link, hello);
         events.add(new Event(member, null, null));
         return member;
     }
 
     @Override
-    public void heard(Member member, Message message) {
+    public void heard(RunNode member, Message message) {
         member.heard();
         if (message instanceof Message.Lines some) {
             lines.offer(member.shortText(), some.rank(), some.outputLines());
@@ -80,7 +80,7 @@ final class Arrivals implements Acceptor.Guests<Message, Member> {
     }
 
     @Override
-    public void gone(Member member, IOException reason) {
+    public void gone(RunNode member, IOException reason) {
         if (reason instanceof StrangerException) {
             report(member.link().peer(), reason);
         }

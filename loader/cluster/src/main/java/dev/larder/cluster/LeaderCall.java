@@ -14,7 +14,7 @@ import java.util.HexFormat;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Calls the leader of a run until it answers, and says who this node is. */
+/** Calls the leader of a run until it answers, and introduces this node. */
 final class LeaderCall {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
@@ -27,7 +27,7 @@ final class LeaderCall {
         this.options = options;
     }
 
-    /** Returns the link once this node has said who it is; {@code token} names the leader's own node, and is empty for another. */
+    /** Returns the link after this node has introduced itself; {@code token} identifies the leader's own node, and is empty for others. */
     Link<Message> connect(String token, Deadline deadline) throws InterruptedException {
         Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
         while (true) {
@@ -36,7 +36,7 @@ final class LeaderCall {
                 return link;
             }
             if (deadline.isOver()) {
-                throw Failure.of(ErrorCode.DEADLINE, "nobody leads the run")
+                throw Failure.of(ErrorCode.DEADLINE, "no node leads the run")
                         .with("endpoint", options.endpoint().text())
                         .with("state", state)
                         .with("waited", deadline.timeout().toSeconds() + "s")
@@ -55,7 +55,7 @@ final class LeaderCall {
                 + options.times().meeting().toSeconds() + "s; " + REMEDY;
     }
 
-    /** Calls once; null where nobody answers yet. */
+    /** Calls once; null if there is no answer yet. */
     private @Nullable Link<Message> tryOnce(String token, Deadline deadline) throws InterruptedException {
         @Nullable Link<Message> link = null;
         boolean hasIntroducedItself = false;
@@ -66,7 +66,7 @@ final class LeaderCall {
             hasIntroducedItself = true;
             return link;
         } catch (StrangerException e) {
-            throw Failure.of(ErrorCode.REFUSED, "what listens at the rendezvous endpoint does not lead this run")
+            throw Failure.of(ErrorCode.REFUSED, "the listener at the rendezvous endpoint does not lead this run")
                     .with("endpoint", options.endpoint().text())
                     .with("reason", e)
                     .cause(e)
@@ -105,7 +105,7 @@ final class LeaderCall {
                 data == null ? "" : data.wanted());
     }
 
-    /** Tells commands apart without a word of their arguments, which may be nobody's business. */
+    /** Identifies a command without its arguments, which may be confidential. */
     private String command(List<String> words) {
         byte[][] texts = words.stream()
                 .map(word -> word.getBytes(StandardCharsets.UTF_8))

@@ -111,7 +111,7 @@ class NodeDataTest {
 
         assertThat(other.join().exitCode()).isEqualTo(ErrorCode.NO_SPACE.number());
         assertThat(leader.join().message())
-                .contains("the data are not there: node=node 1 (", "reason=no room; make some");
+                .contains("a node has not loaded the data: node=node 1 (", "reason=no room; make some");
         assertThat(leader.lines()).isEmpty();
     }
 
@@ -123,7 +123,7 @@ class NodeDataTest {
 
         assertThat(other.join().exitCode()).isEqualTo(ErrorCode.UNEXPECTED.number());
         assertThat(leader.join().message())
-                .contains("the data are not there: node=node 1 (", "LinkageError: no such class");
+                .contains("a node has not loaded the data: node=node 1 (", "LinkageError: no such class");
     }
 
     @Test

@@ -496,7 +496,7 @@ class NodeLaunchTest {
         assertThat(nodes.start(hasty).join().message())
                 .contains("not all nodes came in time: nodes=1 min=2", "here=node rank 0 (");
         assertThatThrownBy(nodes.start(hasty(nodes.options(1)))::join)
-                .hasMessageContaining("nobody leads the run: endpoint=127.0.0.1:" + nodes.port());
+                .hasMessageContaining("no node leads the run: endpoint=127.0.0.1:" + nodes.port());
     }
 
     private static NodeOptions hasty(NodeOptions of) {

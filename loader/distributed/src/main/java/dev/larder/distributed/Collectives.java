@@ -1,8 +1,8 @@
 package dev.larder.distributed;
 
-import dev.larder.distributed.internal.Chunks;
 import dev.larder.distributed.internal.RankLayout;
 import dev.larder.distributed.internal.Slots;
+import dev.larder.distributed.internal.SpanChunks;
 import java.lang.ref.Reference;
 
 /** Carries out calls in memory that all ranks of a node share. Of one thread at a time. */
@@ -111,7 +111,7 @@ class Collectives {
         control.requireSameCall();
     }
 
-    private void run(Exchange exchange, long byteSize) {
+    private void run(ChunkExchange exchange, long byteSize) {
         try {
             if (byteSize == 0) {
                 meetAll();
@@ -132,9 +132,9 @@ class Collectives {
      * round i is read for the last time before this rank publishes round i + 2, and is filled again in round i + 4, which begins when
      * all have published i + 2.
      */
-    private void runChunks(Exchange exchange, long byteSize) {
+    private void runChunks(ChunkExchange exchange, long byteSize) {
         long chunkByteSize = exchange.chunkByteSize();
-        long chunks = Chunks.count(byteSize, chunkByteSize);
+        long chunks = SpanChunks.count(byteSize, chunkByteSize);
         int lag = exchange.isReducing() ? 2 : 1;
         for (long round = 0; round < chunks + lag; round++) {
             int step = control.step() + 1;

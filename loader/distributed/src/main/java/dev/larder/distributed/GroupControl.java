@@ -4,7 +4,7 @@ import dev.larder.distributed.internal.GroupDescriptor;
 import dev.larder.distributed.internal.GroupFault;
 import dev.larder.distributed.internal.GroupSpec;
 import dev.larder.distributed.internal.UsableCores;
-import dev.larder.distributed.region.SharedMemory;
+import dev.larder.distributed.internal.memory.SharedMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.time.Deadline;
 import java.util.concurrent.TimeUnit;

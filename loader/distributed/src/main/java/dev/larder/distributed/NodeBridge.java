@@ -1,7 +1,7 @@
 package dev.larder.distributed;
 
-import dev.larder.distributed.internal.Chunks;
 import dev.larder.distributed.internal.RankLayout;
+import dev.larder.distributed.internal.SpanChunks;
 import dev.larder.distributed.transport.NodeTransport;
 import dev.larder.distributed.transport.NodeTransport.Parts;
 import dev.larder.distributed.transport.NodeTransport.Transfer;
@@ -71,12 +71,13 @@ final class NodeBridge implements AutoCloseable {
         this.layout = layout;
         this.node = node;
         this.labels = labels;
-        long strips = Math.max(windowByteSize, (long) layout.worldSize() * Chunks.ALIGNMENT);
-        this.slotByteSize = 2 * (strips + (long) (layout.worldSize() + 2) * Chunks.ALIGNMENT);
+        long strips = Math.max(windowByteSize, (long) layout.worldSize() * SpanChunks.ALIGNMENT);
+        this.slotByteSize = 2 * (strips + (long) (layout.worldSize() + 2) * SpanChunks.ALIGNMENT);
         long headerBytes = (long) HEADER_BYTE_SIZE * (layout.blocks() + 1);
         this.memory = new UnsafeBuffer(ByteBuffer.allocateDirect(
-                Math.toIntExact(headerBytes + DEPTH * slotByteSize + stripCopies(layout) * Chunks.ALIGNMENT)));
-        this.headers = (memory.addressOffset() + Chunks.ALIGNMENT - 1) / Chunks.ALIGNMENT * Chunks.ALIGNMENT;
+                Math.toIntExact(headerBytes + DEPTH * slotByteSize + stripCopies(layout) * SpanChunks.ALIGNMENT)));
+        this.headers =
+                (memory.addressOffset() + SpanChunks.ALIGNMENT - 1) / SpanChunks.ALIGNMENT * SpanChunks.ALIGNMENT;
         this.slots = headers + headerBytes;
     }
 
@@ -92,7 +93,7 @@ final class NodeBridge implements AutoCloseable {
     /** Returns how much of each rank's part goes at a time where a window has a part of every rank. */
     static long shareByteSize(RankLayout layout, int windowByteSize) {
         long strips = Math.max(layout.worldSize(), stripCopies(layout) / DEPTH);
-        return Math.max(Chunks.ALIGNMENT, Chunks.shareOf(windowByteSize, Math.toIntExact(strips)));
+        return Math.max(SpanChunks.ALIGNMENT, SpanChunks.shareOf(windowByteSize, Math.toIntExact(strips)));
     }
 
     long sentByteCount() {
@@ -162,7 +163,7 @@ final class NodeBridge implements AutoCloseable {
     }
 
     private long start(int ofNode, long length) {
-        return Chunks.partStart(ofNode, layout.blocks(), length);
+        return SpanChunks.partStart(ofNode, layout.blocks(), length);
     }
 
     private long size(int ofNode, long length) {
@@ -175,7 +176,7 @@ final class NodeBridge implements AutoCloseable {
     }
 
     private long stride(long length) {
-        return (size(node, length) + Chunks.ALIGNMENT - 1) / Chunks.ALIGNMENT * Chunks.ALIGNMENT;
+        return (size(node, length) + SpanChunks.ALIGNMENT - 1) / SpanChunks.ALIGNMENT * SpanChunks.ALIGNMENT;
     }
 
     /** Begins to send each node its piece of a window, or does so at one node alone, whose pieces come in their places. */

@@ -1,9 +1,9 @@
 package dev.larder.distributed;
 
-import dev.larder.distributed.internal.Chunks;
 import dev.larder.distributed.internal.GroupSpec;
 import dev.larder.distributed.internal.RankLayout;
 import dev.larder.distributed.internal.Slots;
+import dev.larder.distributed.internal.SpanChunks;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -94,7 +94,7 @@ final class NodesCollectives extends Collectives {
      * come to the leader, who gives each node its piece; each node sums its piece and gives it to all; the leader hands it out.
      */
     private void pipe(Span data, ReduceOp op, int root, boolean isBroadcast) {
-        long windows = Chunks.count(data.byteSize(), wireByteSize);
+        long windows = SpanChunks.count(data.byteSize(), wireByteSize);
         if (bridge != null) {
             abroad(windows == 0 ? bridge::requireSameCall : () -> {});
         }

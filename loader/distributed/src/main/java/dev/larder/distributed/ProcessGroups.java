@@ -1,9 +1,9 @@
 package dev.larder.distributed;
 
 import dev.larder.distributed.internal.GroupSpec;
-import dev.larder.distributed.internal.NodePlace;
 import dev.larder.distributed.internal.NodesSpec;
 import dev.larder.distributed.internal.RankLayout;
+import dev.larder.distributed.internal.RankNames;
 import dev.larder.distributed.internal.Transports;
 import dev.larder.distributed.internal.meeting.Endpoint;
 import dev.larder.distributed.internal.meeting.NodeLinks;
@@ -192,7 +192,7 @@ public final class ProcessGroups {
         List<Integer> ranks =
                 IntStream.range(first, first + seat.localWorldSize()).boxed().toList();
         GroupSpec local =
-                spec(seat.localRank(), seat.localWorldSize()).with(new NodePlace(ranks, " node=" + seat.node()));
+                spec(seat.localRank(), seat.localWorldSize()).with(new RankNames(ranks, " node=" + seat.node()));
         NodesSpec spec = new NodesSpec(
                 local, seat.node(), seat.nodes(), seat.worldSize(), new RunWay(this, seat, place, secret));
         return SharedMemoryGroup.join(regions, spec);

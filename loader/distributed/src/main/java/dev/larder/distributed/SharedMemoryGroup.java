@@ -4,10 +4,10 @@ import dev.larder.distributed.internal.GroupFault;
 import dev.larder.distributed.internal.GroupRegion;
 import dev.larder.distributed.internal.GroupSpec;
 import dev.larder.distributed.internal.GroupWorker;
-import dev.larder.distributed.internal.NodePlace;
 import dev.larder.distributed.internal.NodeSubgroup;
 import dev.larder.distributed.internal.NodesSpec;
 import dev.larder.distributed.internal.RankLayout;
+import dev.larder.distributed.internal.RankNames;
 import dev.larder.distributed.internal.Slots;
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.Regions;
@@ -333,7 +333,7 @@ final class SharedMemoryGroup implements ProcessGroup {
                     .mapToObj(i -> layout.rank(block, i))
                     .toList();
             NodesSpec nodesSpec =
-                    way.spec(spec, number, new NodePlace(names, spec.place().label()));
+                    way.spec(spec, number, new RankNames(names, spec.place().label()));
             return Optional.of(joinSubgroup(nodesSpec.local(), nodesSpec, ranks));
         }
     }

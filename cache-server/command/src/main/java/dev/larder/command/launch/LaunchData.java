@@ -97,7 +97,7 @@ public final class LaunchData implements NodeData {
 
     @Override
     public String list() {
-        return SourceListing.of(data);
+        return RunListing.of(data);
     }
 
     /** Brings the data for the ranks of this machine alone. */
@@ -107,10 +107,10 @@ public final class LaunchData implements NodeData {
 
     @Override
     public Loaded load(String listing, int node, int nodes) {
-        SourceListing.requireSame(listing, list());
+        RunListing.requireSame(listing, list());
         Loaded loaded = loadAndHold(new ShardRows(node, nodes));
         if (isCut()) {
-            SourceListing.requireSame(listing, list()); // what it read meanwhile is what was listed
+            RunListing.requireSame(listing, list()); // what it read meanwhile is what was listed
         }
         return loaded;
     }

@@ -20,7 +20,7 @@ public record GroupSpec(
         SharingStrategy strategy,
         Waits waits,
         RankLayout sums,
-        NodePlace place) {
+        RankNames place) {
 
     private static final Pattern SUBGROUP_KEY = Pattern.compile(".*\\.sub[0-9]+", Pattern.DOTALL);
 
@@ -43,7 +43,7 @@ public record GroupSpec(
                 strategy,
                 waits,
                 RankLayout.ofSizes(Math.max(1, worldSize)),
-                NodePlace.only(Math.max(0, worldSize)));
+                RankNames.only(Math.max(0, worldSize)));
     }
 
     /** Checks the numbers. */
@@ -54,7 +54,7 @@ public record GroupSpec(
         if (rank < 0 || rank >= worldSize) {
             throw new IllegalArgumentException("rank: " + rank + " of " + worldSize);
         }
-        if (chunkByteSize < (long) worldSize * Chunks.ALIGNMENT || chunkByteSize % Chunks.ALIGNMENT != 0) {
+        if (chunkByteSize < (long) worldSize * SpanChunks.ALIGNMENT || chunkByteSize % SpanChunks.ALIGNMENT != 0) {
             throw new IllegalArgumentException("chunkByteSize: " + chunkByteSize);
         }
         if (sums.worldSize() != worldSize || place.ranks().size() != worldSize) {
@@ -76,7 +76,7 @@ public record GroupSpec(
         return new GroupSpec(key, rank, worldSize, chunkByteSize, strategy, waits, layout, place);
     }
 
-    public GroupSpec with(NodePlace names) {
+    public GroupSpec with(RankNames names) {
         return new GroupSpec(key, rank, worldSize, chunkByteSize, strategy, waits, sums, names);
     }
 

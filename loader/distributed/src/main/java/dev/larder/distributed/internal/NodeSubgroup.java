@@ -67,7 +67,7 @@ public final class NodeSubgroup implements NodesSpec.Way, AutoCloseable {
     }
 
     /** Describes the subgroup at this rank, which is in it. */
-    public NodesSpec spec(GroupSpec parent, int number, NodePlace names) {
+    public NodesSpec spec(GroupSpec parent, int number, RankNames names) {
         int block = layout.blockOf(place);
         GroupSpec local = parent.subgroup(number, layout.placeOf(place), layout.size(block))
                 .with(names);

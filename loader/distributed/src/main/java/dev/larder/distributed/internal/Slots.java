@@ -1,6 +1,6 @@
 package dev.larder.distributed.internal;
 
-import dev.larder.distributed.region.SharedMemory;
+import dev.larder.distributed.internal.memory.SharedMemory;
 
 /** Where ranks put chunks for each other: each has a few slots, and uses the next one in each step. */
 public final class Slots {

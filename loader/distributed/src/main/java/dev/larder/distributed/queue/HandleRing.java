@@ -1,6 +1,6 @@
 package dev.larder.distributed.queue;
 
-import dev.larder.distributed.region.SharedMemory;
+import dev.larder.distributed.internal.memory.SharedMemory;
 import java.util.Arrays;
 import java.util.BitSet;
 

@@ -1,7 +1,7 @@
 package dev.larder.distributed.queue;
 
+import dev.larder.distributed.internal.memory.SharedMemory;
 import dev.larder.distributed.region.Region;
-import dev.larder.distributed.region.SharedMemory;
 
 /**
  * What a queue is, the same for all of its members.

@@ -1,7 +1,7 @@
 package dev.larder.distributed.queue;
 
-import dev.larder.distributed.region.EventCount;
-import dev.larder.distributed.region.Interrupts;
+import dev.larder.distributed.internal.memory.EventCount;
+import dev.larder.distributed.internal.memory.Interrupts;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;

@@ -1,6 +1,7 @@
 package dev.larder.distributed.region;
 
 import dev.larder.client.Larder;
+import dev.larder.distributed.internal.memory.SharedMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;

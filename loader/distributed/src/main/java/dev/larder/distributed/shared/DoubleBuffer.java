@@ -1,7 +1,7 @@
 package dev.larder.distributed.shared;
 
+import dev.larder.distributed.internal.memory.SharedMemory;
 import dev.larder.distributed.region.Region;
-import dev.larder.distributed.region.SharedMemory;
 import dev.larder.internal.time.Deadline;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;

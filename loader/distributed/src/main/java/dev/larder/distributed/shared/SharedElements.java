@@ -1,6 +1,6 @@
 package dev.larder.distributed.shared;
 
-import dev.larder.distributed.region.SharedMemory;
+import dev.larder.distributed.internal.memory.SharedMemory;
 import dev.larder.internal.posix.RawMemory;
 import dev.larder.npy.Dtype;
 import java.lang.ref.Reference;

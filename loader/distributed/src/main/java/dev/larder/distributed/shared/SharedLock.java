@@ -1,9 +1,9 @@
 package dev.larder.distributed.shared;
 
-import dev.larder.distributed.region.EventCount;
-import dev.larder.distributed.region.Interrupts;
+import dev.larder.distributed.internal.memory.EventCount;
+import dev.larder.distributed.internal.memory.Interrupts;
+import dev.larder.distributed.internal.memory.SharedMemory;
 import dev.larder.distributed.region.Region;
-import dev.larder.distributed.region.SharedMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;

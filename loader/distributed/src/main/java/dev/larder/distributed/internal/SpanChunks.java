@@ -1,11 +1,11 @@
 package dev.larder.distributed.internal;
 
 /** How spans are cut: into chunks that fit a slot, and each chunk into one part for each rank. */
-public final class Chunks {
+public final class SpanChunks {
     /** Where chunks and parts begin: a cache line, and a multiple of every element. */
     public static final int ALIGNMENT = 64;
 
-    private Chunks() {}
+    private SpanChunks() {}
 
     /** How many chunks there are of a length. */
     public static long count(long byteSize, long chunkByteSize) {

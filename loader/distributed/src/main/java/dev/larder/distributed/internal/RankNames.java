@@ -9,14 +9,14 @@ import java.util.stream.IntStream;
  * @param ranks of the node, by their places in it
  * @param label names the node in messages, after a space; empty where there is no other
  */
-public record NodePlace(List<Integer> ranks, String label) {
+public record RankNames(List<Integer> ranks, String label) {
     /** Keeps a list that does not change. */
-    public NodePlace {
+    public RankNames {
         ranks = List.copyOf(ranks);
     }
 
     /** Names the ranks of a group by themselves. */
-    static NodePlace only(int worldSize) {
-        return new NodePlace(IntStream.range(0, worldSize).boxed().toList(), "");
+    static RankNames only(int worldSize) {
+        return new RankNames(IntStream.range(0, worldSize).boxed().toList(), "");
     }
 }

@@ -35,13 +35,13 @@ import java.util.stream.Collectors;
  * The files of sources and their lengths, a line each; where that gets long, a line for each folder, or each source. Times are left out:
  * copies of one folder on several machines have others, and digests tell whether the bytes are the same.
  */
-final class SourceListing {
+final class RunListing {
     /** What the buffers of a connection take, so that no node keeps the leader waiting. */
     private static final int MOST_CHARACTERS = 1 << 20;
 
     private static final int DIGEST_BYTES = 8;
 
-    private SourceListing() {}
+    private RunListing() {}
 
     /** Lists the files of sources; of what lies elsewhere, its objects. */
     static String of(List<DataSource> sources) {

@@ -1,4 +1,4 @@
-package dev.larder.distributed.region;
+package dev.larder.distributed.internal.memory;
 
 import dev.larder.internal.posix.InterProcess;
 import dev.larder.internal.posix.MappedMemory;
@@ -29,7 +29,7 @@ public final class SharedMemory implements AutoCloseable {
     }
 
     /** Maps a file whose bytes are reserved; offsets count from {@code dataOffset} on. The descriptor can be closed. */
-    static SharedMemory map(int descriptor, long byteSize, long dataOffset) {
+    public static SharedMemory map(int descriptor, long byteSize, long dataOffset) {
         return new SharedMemory(MappedMemory.writable(Posix.system(), descriptor, byteSize), dataOffset);
     }
 

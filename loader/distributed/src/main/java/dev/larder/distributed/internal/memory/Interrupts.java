@@ -1,4 +1,4 @@
-package dev.larder.distributed.region;
+package dev.larder.distributed.internal.memory;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;

@@ -7,9 +7,9 @@ import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Why a node may not take part in a run: what it would run is not what the leader would, or it is there already. */
-final class Objections {
-    /** What all nodes must have in common: the name in a hello, and that for people. */
+/** The rules for admission to a run: a node runs the same program as the leader, and its place is free. */
+final class AdmissionRules {
+    /** The properties that all nodes have in common, by their names for people. */
     private static final Map<String, Function<Message.Hello, Object>> COMMON = new LinkedHashMap<>();
 
     static {
@@ -22,33 +22,33 @@ final class Objections {
 
     private static final String OWN_RUN = "give another run its own --rdzv-id and --rdzv-endpoint";
 
-    private Objections() {}
+    private AdmissionRules() {}
 
     /**
-     * What speaks against a node.
+     * The reason to refuse a node.
      *
      * @param rival the node that has its place; null if it does not belong to the run
-     * @param isReplacement whether it is the rival's machine again, so that a silent rival has been replaced
+     * @param isReplacement whether it comes from the rival's machine, so that it replaces a silent rival
      */
-    record Objection(String text, @Nullable Member rival, boolean isReplacement) {
+    record Objection(String text, @Nullable RunNode rival, boolean isReplacement) {
         private static Objection of(String text) {
             return new Objection(text, null, false);
         }
 
-        /** Returns whether the rival was silent for so long that its machine, which came again, has its place. */
+        /** Returns whether the node replaces its rival, which was silent for so long. */
         boolean isReplacedAfter(long patienceNanos) {
             return rival != null && isReplacement && System.nanoTime() - rival.heardNanos() > patienceNanos;
         }
     }
 
-    /** Returns the reason of a launcher that came, and whose ranks never ran in a run that ended well. */
+    /** Returns the reason for a launcher without ranks in a run that succeeded. */
     static String unused(String nnodes, String runName) {
         return "this launcher ran no rank, as other nodes had all places until the run ended: nnodes=" + nnodes
                 + " rdzvId=" + runName + "; " + OWN_RUN;
     }
 
     /** Returns the objection to a node in a run of so many places; null if there is none. */
-    static @Nullable Objection to(Member caller, Message.Hello leader, Collection<Member> members, int places) {
+    static @Nullable Objection to(RunNode caller, Message.Hello leader, Collection<RunNode> members, int places) {
         Message.Hello hello = caller.hello();
         if (!hello.runName().equals(leader.runName())) {
             return Objection.of("another run uses this endpoint: rdzvId=" + leader.runName() + " own=" + hello.runName()
@@ -63,7 +63,7 @@ final class Objections {
                         + "; start all nodes with the same options and command");
             }
         }
-        for (Member member : members) {
+        for (RunNode member : members) {
             if (caller.nodeRank() >= 0 && member.nodeRank() == caller.nodeRank()) {
                 return new Objection(
                         "this node rank is taken: nodeRank=" + caller.nodeRank() + " by=" + member.text()
@@ -82,10 +82,10 @@ final class Objections {
         return members.size() < places ? null : full(leader, members);
     }
 
-    /** The rival is the node that was silent for longest: once it is heard, all are there, and no place becomes free. */
-    private static Objection full(Message.Hello leader, Collection<Member> members) {
+    /** The rival is the node with the longest silence: after its next message, no place can become free. */
+    private static Objection full(Message.Hello leader, Collection<RunNode> members) {
         long now = System.nanoTime();
-        Member quietest = members.stream()
+        RunNode quietest = members.stream()
                 .filter(member -> !member.hello().equals(leader))
                 .max(Comparator.comparingLong(member -> now - member.heardNanos()))
                 .orElse(null);
@@ -94,7 +94,7 @@ final class Objections {
         return new Objection(text, quietest, false);
     }
 
-    /** Tells whether two have one store, which a daemon may have made since the first of them came. */
+    /** Returns whether two nodes have one store, which a daemon may have created after the first of them came. */
     private static boolean isOneStore(Message.Hello one, Message.Hello other) {
         return one.boot().equals(other.boot())
                 && (one.store().equals(other.store()) || one.place().equals(other.place()));

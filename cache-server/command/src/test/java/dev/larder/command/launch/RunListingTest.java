@@ -13,12 +13,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Lists sources as a leader does, and compares as other nodes do. */
-class SourceListingTest {
+class RunListingTest {
     @TempDir
     Path folder;
 
     private String list(String name) {
-        return SourceListing.of(List.of(source(name, false)));
+        return RunListing.of(List.of(source(name, false)));
     }
 
     private DataSource source(String name, boolean isShard) {
@@ -40,7 +40,7 @@ class SourceListingTest {
         }
 
         assertThat(list("one")).isEqualTo("train\tb.npy\t5\ntrain\tdeep/a.npy\t3");
-        SourceListing.requireSame(list("one"), list("two"));
+        RunListing.requireSame(list("one"), list("two"));
     }
 
     @Test
@@ -50,11 +50,11 @@ class SourceListingTest {
         write("three/a.npy", "123");
         write("three/b.npy", "1");
 
-        assertThatThrownBy(() -> SourceListing.requireSame(list("one"), list("two")))
+        assertThatThrownBy(() -> RunListing.requireSame(list("one"), list("two")))
                 .hasMessageContaining("not what the leader listed: dataset=train file=a.npy bytes=4 leader's=3");
-        assertThatThrownBy(() -> SourceListing.requireSame(list("one"), list("three")))
+        assertThatThrownBy(() -> RunListing.requireSame(list("one"), list("three")))
                 .hasMessageContaining("file=b.npy bytes=1 leader's=absent");
-        assertThatThrownBy(() -> SourceListing.requireSame(list("three"), list("one")))
+        assertThatThrownBy(() -> RunListing.requireSame(list("three"), list("one")))
                 .hasMessageContaining("file=b.npy bytes=absent leader's=1");
         assertThatThrownBy(() -> list("four")).hasMessageContaining("cannot list a source: dataset=train");
     }
@@ -68,12 +68,12 @@ class SourceListingTest {
 
         assertThat(list("one", 100)).matches("train\tdeep/\\*\tfiles:20,sha256:[0-9a-f]{16}");
         assertThat(list("one", 10)).matches("train\t\\*\tfiles:20,sha256:[0-9a-f]{16}");
-        assertThatThrownBy(() -> SourceListing.requireSame(list("one", 100), list("two", 100)))
+        assertThatThrownBy(() -> RunListing.requireSame(list("one", 100), list("two", 100)))
                 .hasMessageContaining("not what the leader listed: dataset=train file=deep/* bytes=files:20,sha256:");
     }
 
     private String list(String name, int mostCharacters) {
-        return SourceListing.of(List.of(source(name, false)), mostCharacters);
+        return RunListing.of(List.of(source(name, false)), mostCharacters);
     }
 
     @Test
@@ -81,11 +81,11 @@ class SourceListingTest {
         write("one/a.npy", "12345");
         write("two/a.npy", "12346");
 
-        String listed = SourceListing.of(List.of(source("one", true)));
-        String changed = SourceListing.of(List.of(source("two", true)));
+        String listed = RunListing.of(List.of(source("one", true)));
+        String changed = RunListing.of(List.of(source("two", true)));
 
         assertThat(list("one")).isEqualTo(list("two"));
-        assertThatThrownBy(() -> SourceListing.requireSame(listed, changed))
+        assertThatThrownBy(() -> RunListing.requireSame(listed, changed))
                 .hasMessageContaining(
                         "the source is not what the leader listed: dataset=train file=a.npy bytes=5,sample:");
     }

@@ -7,8 +7,8 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** A node as the leader knows it. But for what is final, for the leader's thread. */
-final class Member {
+/** A node from the leader's view. Only its final and volatile fields are for other threads than the leader's. */
+final class RunNode {
     private static final AtomicInteger COUNT = new AtomicInteger();
 
     private final Link<Message> link;
@@ -23,7 +23,7 @@ final class Member {
     private Message.@Nullable Over over;
     private long overNanos;
 
-    Member(Link<Message> link, Message.Hello hello) {
+    RunNode(Link<Message> link, Message.Hello hello) {
         this.link = link;
         this.hello = hello;
     }
@@ -36,12 +36,12 @@ final class Member {
         return hello;
     }
 
-    /** Takes note that it has said something. For the thread that listens to it. */
+    /** Records that a message has arrived. For the thread that receives from the node. */
     void heard() {
         heardNanos = System.nanoTime();
     }
 
-    /** Returns when it said something last. */
+    /** Returns the time of its last message. */
     long heardNanos() {
         return heardNanos;
     }
@@ -50,12 +50,12 @@ final class Member {
         return hello.nodeRank();
     }
 
-    /** Returns how many came before it. */
+    /** Returns its number in the order of arrival. */
     int number() {
         return number;
     }
 
-    /** Returns its place in the last round; −1 where it had none. */
+    /** Returns its place in the last round; −1 if it had none. */
     int node() {
         return node;
     }
@@ -78,7 +78,7 @@ final class Member {
         return outbox != null;
     }
 
-    /** Takes it in, and tells it from now on that the leader lives. */
+    /** Admits it, and sends it signs of life from now on. */
     void seat(Duration pause) {
         outbox = new Outbox<>(link, pause, new Message.Ping());
     }
@@ -92,7 +92,7 @@ final class Member {
         link.close();
     }
 
-    /** Returns what it said last of the data; null before. */
+    /** Returns its last answer about the data; null before the first. */
     Message.@Nullable OfData data() {
         return data;
     }
@@ -105,21 +105,21 @@ final class Member {
     }
 
     /**
-     * Tells whether it has the data.
+     * Returns whether it has the data.
      *
-     * @param nodes how many nodes it has its shards among; 0 where its place does not matter
+     * @param nodes the number of nodes that share the data; 0 if all nodes have the same data
      */
     boolean isLoaded(int nodes) {
-        Message.Loaded said = loaded;
-        return said != null && (nodes == 0 || (said.node() == node && said.nodes() == nodes));
+        Message.Loaded report = loaded;
+        return report != null && (nodes == 0 || (report.node() == node && report.nodes() == nodes));
     }
 
-    /** Returns what it said when it had the data; null before. */
+    /** Returns its report after loading the data; null before. */
     Message.@Nullable Loaded loaded() {
         return loaded;
     }
 
-    /** Returns what it said of the end of its ranks; null while they run. */
+    /** Returns its report of the end of its ranks; null while they run. */
     Message.@Nullable Over over() {
         return over;
     }
@@ -137,12 +137,12 @@ final class Member {
         return over != null && over.outcome() == Message.Over.Outcome.FAILURE;
     }
 
-    /** Returns when its rank failed, by this machine's clock. */
+    /** Returns the time of its first failure, by this machine's clock. */
     long failedNanos() {
         return over == null ? overNanos : overNanos - over.ageNanos();
     }
 
-    /** Sends a message. One that is taken in need not read it for the leader to go on. */
+    /** Sends a message. The leader does not wait until an admitted node reads it. */
     void tell(Message message) {
         Outbox<Message> sending = outbox;
         if (sending != null) {
@@ -152,7 +152,7 @@ final class Member {
         try {
             link.send(message);
         } catch (IOException e) {
-            link.close(); // of which the leader then hears
+            link.close(); // its thread reports that to the leader
         }
     }
 
@@ -162,7 +162,7 @@ final class Member {
         return rank + " (" + hello.host() + ", " + link.peer() + ")";
     }
 
-    /** Names it shortly, for the prefix of its lines. */
+    /** Returns a short name, for the prefix of its lines. */
     String shortText() {
         return hello.host() + "#" + node;
     }
