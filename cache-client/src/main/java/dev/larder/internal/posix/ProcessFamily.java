@@ -1,4 +1,4 @@
-package dev.larder.launch.process;
+package dev.larder.internal.posix;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -17,17 +18,16 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A process and all that came of it, however far removed.
+ * A process and its descendants.
  *
- * <p>Found by three marks, as each can be shed: children of members, the session that the first one leads (a child leaves it with
- * {@code setsid}), and a variable with a random token in the environment that each was started with (an orphan loses its parent,
- * but keeps that). A family inside another, of a launcher that was launched, carries the tokens of both.
+ * <p>They have three marks, because a process can lose each of them: the parent, the session of the first process (a child leaves it with
+ * {@code setsid}), and a variable with a random token in the initial environment (an orphan loses its parent, but keeps that). The members
+ * of a family inside another one, such as a launcher that was launched, have the tokens of both. Thread-safe.
  */
-final class ProcessFamily {
-    static final String VARIABLE = "LARDER_FAMILY";
+public final class ProcessFamily {
 
-    /** No session has it. */
-    private static final long NOBODY = -1;
+    /** No session has this number. */
+    private static final long NO_SESSION = -1;
 
     private static final Path PROC = Path.of("/proc");
     private static final int PARENT_FIELD = 1;
@@ -41,7 +41,7 @@ final class ProcessFamily {
     private final String variable;
     private final Predicate<String> isToken;
     private final String token;
-    private volatile long first = NOBODY;
+    private volatile long first = NO_SESSION;
 
     private ProcessFamily(String variable, String token, Predicate<String> isToken) {
         this.variable = variable;
@@ -49,33 +49,34 @@ final class ProcessFamily {
         this.isToken = isToken;
     }
 
-    /** Makes up a family that nobody belongs to yet. */
-    static ProcessFamily begin() {
+    /** Returns a new family without members, whose token is in an environment variable. */
+    public static ProcessFamily begin(String variable) {
         String token = UUID.randomUUID().toString();
-        return new ProcessFamily(VARIABLE, token, value -> value.contains(token));
+        return new ProcessFamily(variable, token, value -> value.contains(token));
     }
 
-    /** Finds those that were started with a variable of this value. */
-    static ProcessFamily startedWith(String variable, String value) {
+    /** Returns the family of processes that were started with a variable of this value. */
+    public static ProcessFamily startedWith(String variable, String value) {
         return new ProcessFamily(variable, value, value::equals);
     }
 
-    String token() {
+    /** Returns the random token of the members. */
+    public String token() {
         return token;
     }
 
-    /** Returns the value of {@link #VARIABLE} that makes a process a member, and leaves it in families it is in already. */
-    String mark(@Nullable String inherited) {
-        return inherited == null || inherited.isEmpty() ? token : inherited + "/" + token;
+    /** Adds the token to an environment, in which a process also stays in earlier families. */
+    public void mark(Map<String, String> environment) {
+        environment.merge(variable, token, (inherited, own) -> inherited.isEmpty() ? own : inherited + "/" + own);
     }
 
     /** Names the process that leads the family's session. */
-    void leadBy(long pid) {
+    public void leadBy(long pid) {
         first = pid;
     }
 
-    /** Returns those that live, the oldest first, so that nobody comes after a child of his own. */
-    List<ProcessHandle> members() {
+    /** Returns the living members, the oldest first: parents before their children. */
+    public List<ProcessHandle> members() {
         List<Entry> entries = entries();
         Set<Long> found = new HashSet<>();
         boolean grows = true;
@@ -97,13 +98,13 @@ final class ProcessFamily {
                 .toList();
     }
 
-    /** Asks all that live to end; parents first, or they would see their children die before they know why. */
-    void terminate() {
+    /** Sends SIGTERM to all members: parents first, or they would notice the death of a child before their own signal. */
+    public void terminate() {
         members().forEach(ProcessHandle::destroy);
     }
 
-    /** Kills all that live, and those that they start meanwhile; false where some cannot be killed. */
-    boolean kill() {
+    /** Kills all members, and the processes that they start meanwhile; false if some cannot be killed. */
+    public boolean kill() {
         for (int round = 0; round < ROUNDS; round++) {
             List<ProcessHandle> members = members();
             if (members.isEmpty()) {
@@ -132,7 +133,7 @@ final class ProcessFamily {
         return entries;
     }
 
-    /** Returns what stands in {@code /proc} of a process; null where it is gone, or dead and not yet collected. */
+    /** Reads the entry of a process in {@code /proc}; null if it is gone, or a zombie. */
     private @Nullable Entry read(Path process) {
         try {
             String stat = text(process.resolve("stat"));

@@ -1,4 +1,4 @@
-package dev.larder.launch.process;
+package dev.larder.internal.posix;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -11,10 +11,10 @@ class ProcessFamilyTest {
 
     @Test
     void aParentComesBeforeItsChildren() throws IOException {
-        ProcessFamily family = ProcessFamily.begin();
+        ProcessFamily family = ProcessFamily.begin("LARDER_TEST_FAMILY");
         ProcessBuilder builder =
                 new ProcessBuilder("sh", "-c", "for i in $(seq " + CHILDREN + "); do sleep 600 & done; echo up; wait");
-        builder.environment().put(ProcessFamily.VARIABLE, family.mark(null));
+        family.mark(builder.environment());
         Process parent = builder.start();
         try {
             assertThat(parent.inputReader().readLine()).isEqualTo("up");
