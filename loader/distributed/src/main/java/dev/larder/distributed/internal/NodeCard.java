@@ -55,7 +55,7 @@ public record NodeCard(
                 : ranks.stream().map(rank -> Long.toString(rank)).collect(Collectors.joining(","));
     }
 
-    /** Returns the layout of a group by the cards of its nodes; fails where they do not fit together. */
+    /** Returns the layout of a group by the cards of its nodes; fails if they do not match. */
     public static RankLayout layout(List<NodeCard> cards, int worldSize) {
         int[] blockOf = new int[worldSize];
         Arrays.fill(blockOf, -1);

@@ -4,18 +4,18 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * What the ranks of a node are called in a group that spans nodes.
+ * The names of the ranks of a node in a group that spans nodes.
  *
  * @param ranks of the node, by their places in it
- * @param label names the node in messages, after a space; empty where there is no other
+ * @param label names the node in messages, after a space; empty for a single node
  */
 public record RankNames(List<Integer> ranks, String label) {
-    /** Keeps a list that does not change. */
+    /** Copies the list. */
     public RankNames {
         ranks = List.copyOf(ranks);
     }
 
-    /** Names the ranks of a group by themselves. */
+    /** Returns the names of a group on one node. */
     static RankNames only(int worldSize) {
         return new RankNames(IntStream.range(0, worldSize).boxed().toList(), "");
     }

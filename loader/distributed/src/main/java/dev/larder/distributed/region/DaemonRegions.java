@@ -81,7 +81,7 @@ final class DaemonRegions implements RegionSource {
         }
     }
 
-    /** A daemon that has just started listens here a little later than it answers elsewhere. */
+    /** Connects. A daemon that has just started listens here a little later than elsewhere. */
     private int connect(InterProcess calls) {
         Deadline deadline = Deadline.after(LISTENS_SOON);
         while (true) {

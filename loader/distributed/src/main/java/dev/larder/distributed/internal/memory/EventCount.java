@@ -3,16 +3,15 @@ package dev.larder.distributed.internal.memory;
 import java.lang.invoke.VarHandle;
 
 /**
- * An event count: a word of shared memory at which those who wait sleep until somebody rings. Nothing in it can be left behind in a
- * way that keeps others waiting for long: who is killed on the way to waking them leaves them asleep until their own time is up. So
- * sleeps are short, some milliseconds, and whoever waits looks again after each.
+ * An event count: a word of shared memory at which threads sleep until another one rings. If a thread is killed before it wakes the others,
+ * they sleep until their own time is up. So sleeps are a few milliseconds, and each is followed by another look.
  *
  * <pre>
- *   waiting:  heard = events.listen(); look whether it is time; events.sleep(heard, …); look again
- *   ringing:  change what they wait for; events.ring()
+ *   waiting:  heard = events.listen(); check the condition; events.sleep(heard, …); check again
+ *   ringing:  change the condition; events.ring()
  * </pre>
  *
- * The word counts rings in steps of 2; its lowest bit says that somebody listens. Zero at first. Thread-safe.
+ * The word counts rings in steps of 2; its lowest bit is set while a thread listens. It is zero at first. Thread-safe.
  */
 public final class EventCount {
     private static final int LISTENED_TO = 1;
@@ -26,7 +25,7 @@ public final class EventCount {
         this.offset = offset;
     }
 
-    /** Asks to be rung for, and returns what to sleep on. Whoever waits looks once more before sleeping. */
+    /** Requests a ring, and returns the value to sleep on. The caller checks its condition again before it sleeps. */
     public int listen() {
         while (true) {
             int heard = memory.getIntVolatile(offset);
@@ -39,14 +38,14 @@ public final class EventCount {
         }
     }
 
-    /** Sleeps until it rings, or has rung since {@link #listen}; until time is up, soon; or for no reason. */
+    /** Sleeps until a ring since {@link #listen}, until the timeout, or spuriously. */
     public void sleep(int heard, long timeoutNs) {
         memory.sleepWhile(offset, heard, timeoutNs);
     }
 
-    /** Wakes everybody who listens; only reads where nobody does. */
+    /** Wakes all listeners; only reads if there is none. */
     public void ring() {
-        VarHandle.fullFence(); // what was changed is seen by those who listen only after this has read the word
+        VarHandle.fullFence(); // a thread that listens after this read sees the change
         int heard = memory.getIntVolatile(offset);
         if ((heard & LISTENED_TO) != 0 && memory.compareAndSetInt(offset, heard, heard + LISTENED_TO)) {
             memory.wake(offset, Integer.MAX_VALUE);

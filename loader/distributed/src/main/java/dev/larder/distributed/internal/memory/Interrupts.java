@@ -3,11 +3,11 @@ package dev.larder.distributed.internal.memory;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 
-/** What waits do about interrupts. */
+/** Handles interrupts of waits. */
 public final class Interrupts {
     private Interrupts() {}
 
-    /** Fails with INTERRUPTED where this thread was interrupted, which it stays. */
+    /** Fails with INTERRUPTED if this thread is interrupted, and keeps its flag. */
     public static void requireNone(String step, String name) {
         if (Thread.currentThread().isInterrupted()) {
             throw Failure.of(ErrorCode.INTERRUPTED, "interrupted while waiting")

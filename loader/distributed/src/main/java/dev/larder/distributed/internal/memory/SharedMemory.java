@@ -9,10 +9,10 @@ import java.nio.ByteBuffer;
 
 /**
  * Mapped memory that other processes write at the same time. Every access is checked against its length; offsets of shared words are
- * multiples of their size. Thread-safe as the memory itself is: plain accesses race, the others are ordered as their names say.
+ * multiples of their size. Thread-safe like the memory itself: plain accesses race, and the others are ordered by their names.
  *
- * <p>Closing it puts private pages of zeros in place of what was shared, so that a thread which comes too late harms nobody; the
- * addresses go back to the system when neither this object nor a buffer over it can be reached.
+ * <p>Closing it replaces the shared pages by private pages of zeros, so that a late thread does no harm. The addresses return to the system
+ * when neither this object nor a buffer over it can be reached.
  */
 public final class SharedMemory implements AutoCloseable {
     private final InterProcess calls = InterProcess.system();
@@ -28,24 +28,24 @@ public final class SharedMemory implements AutoCloseable {
         this.byteSize = mapped.byteSize() - dataOffset;
     }
 
-    /** Maps a file whose bytes are reserved; offsets count from {@code dataOffset} on. The descriptor can be closed. */
+    /** Maps a file whose bytes are reserved; offsets count from {@code dataOffset}. The caller closes the descriptor. */
     public static SharedMemory map(int descriptor, long byteSize, long dataOffset) {
         return new SharedMemory(MappedMemory.writable(Posix.system(), descriptor, byteSize), dataOffset);
     }
 
-    /** Returns how many bytes there are. */
+    /** Returns the number of bytes. */
     public long byteSize() {
         return byteSize;
     }
 
-    /** Tells whether it was closed. */
+    /** Returns whether it is closed. */
     public boolean isClosed() {
         return !mapped.isOpen();
     }
 
     /**
-     * Returns the address of some bytes, checked once for those who then work without checks. It stays valid while this object or a
-     * {@link #buffer} can be reached ({@link Reference#reachabilityFence}), and reads zeros after closing.
+     * Returns the address of bytes, checked once for code that then works without checks. It is valid while this object or a {@link
+     * #buffer} can be reached ({@link Reference#reachabilityFence}), and reads zeros after closing.
      */
     public long address(long offset, long length) {
         MappedMemory.requireWithin(offset, length, byteSize);
@@ -59,7 +59,7 @@ public final class SharedMemory implements AutoCloseable {
         return address(offset, length);
     }
 
-    /** Returns some bytes as a buffer, little-endian, at most 2 GiB; it keeps the addresses valid. */
+    /** Returns bytes as a buffer, little-endian, at most 2 GiB. The buffer keeps the addresses valid. */
     public ByteBuffer buffer(long offset, long length) {
         MappedMemory.requireWithin(offset, length, byteSize);
         return mapped.buffer(dataOffset + offset, length);
@@ -85,57 +85,57 @@ public final class SharedMemory implements AutoCloseable {
         RawMemory.putLong(null, address(offset, Long.BYTES), value);
     }
 
-    /** Reads four bytes as a volatile field is read. */
+    /** Reads four bytes with volatile semantics. */
     public int getIntVolatile(long offset) {
         return RawMemory.getIntVolatile(word(offset, Integer.BYTES));
     }
 
-    /** Writes four bytes as a volatile field is written. */
+    /** Writes four bytes with volatile semantics. */
     public void putIntVolatile(long offset, int value) {
         RawMemory.putIntVolatile(word(offset, Integer.BYTES), value);
     }
 
-    /** Reads eight bytes as a volatile field is read. */
+    /** Reads eight bytes with volatile semantics. */
     public long getLongVolatile(long offset) {
         return RawMemory.getLongVolatile(word(offset, Long.BYTES));
     }
 
-    /** Writes eight bytes as a volatile field is written. */
+    /** Writes eight bytes with volatile semantics. */
     public void putLongVolatile(long offset, long value) {
         RawMemory.putLongVolatile(word(offset, Long.BYTES), value);
     }
 
-    /** Writes four bytes where they are as expected, in one step; false where they are not. */
+    /** Writes four bytes atomically if they have the expected value; false if they have not. */
     public boolean compareAndSetInt(long offset, int expected, int value) {
         return RawMemory.compareAndSetInt(word(offset, Integer.BYTES), expected, value);
     }
 
-    /** Writes eight bytes where they are as expected, in one step; false where they are not. */
+    /** Writes eight bytes atomically if they have the expected value; false if they have not. */
     public boolean compareAndSetLong(long offset, long expected, long value) {
         return RawMemory.compareAndSetLong(word(offset, Long.BYTES), expected, value);
     }
 
-    /** Adds to four bytes in one step, and returns what they were. */
+    /** Adds to four bytes atomically, and returns the value before. */
     public int getAndAddInt(long offset, int delta) {
         return RawMemory.getAndAddInt(word(offset, Integer.BYTES), delta);
     }
 
-    /** Adds to eight bytes in one step, and returns what they were. */
+    /** Adds to eight bytes atomically, and returns the value before. */
     public long getAndAddLong(long offset, long delta) {
         return RawMemory.getAndAddLong(word(offset, Long.BYTES), delta);
     }
 
-    /** Sleeps while four bytes are as expected: until {@link #wake}, until time is up, or for no reason; see {@link InterProcess}. */
+    /** Sleeps while four bytes have a value: until {@link #wake}, until the timeout, or spuriously; see {@link InterProcess}. */
     public void sleepWhile(long offset, int expected, long timeoutNs) {
         calls.sleepWhile(word(offset, Integer.BYTES), expected, timeoutNs);
     }
 
-    /** Wakes up to so many of those who sleep at four bytes, of any process, and returns how many. */
+    /** Wakes up to {@code count} sleepers at four bytes, of any process, and returns their number. */
     public int wake(long offset, int count) {
         return calls.wake(word(offset, Integer.BYTES), count);
     }
 
-    /** Idempotent. Those who sleep in it go on when their time is up. */
+    /** Idempotent. Sleepers continue at their timeout. */
     @Override
     public void close() {
         mapped.close();
