@@ -62,7 +62,7 @@ public record ArrowField(
             return buffers;
         }
 
-        /** Returns whether there are more buffers, whose number is in the message. */
+        /** Returns whether there are more buffers, as many as the message has a count for. */
         public boolean hasMoreBuffers() {
             return this == TEXT_VIEWS || this == BYTES_VIEWS;
         }
