@@ -16,7 +16,7 @@ from ._serve import _served
 from ._store import _trusted
 
 _FEED_ENDS = 10  # seconds for a feed to end by itself
-_LEFT_OUT = "left out a sample: "
+_LEFT_OUT = "skipped a sample: "
 
 
 def feed(dataset: str, arrays: str | Sequence[str], *, batch: int = 256, shuffle: int | None = None,

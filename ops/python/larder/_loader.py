@@ -150,8 +150,8 @@ class Loader:
         if version != 1 or not 0 <= consumed <= length or epoch < 0:
             raise LarderError(_message("cannot read a loader's state", "pass what state_dict returned", state=state))
         if digest != self._identity and digest.partition("/")[0] == self._identity.partition("/")[0]:
-            raise LarderError(_message("state was saved on another number of nodes, each of which had a shard",
-                                       "start as many nodes as then; of data that are whole on each node, --data NAME=URI, any number can resume",
+            raise LarderError(_message("state was saved on another number of nodes, each with a shard",
+                                       "start the same number of nodes; with whole data on each node, --data NAME=URI, any number can resume",
                                        stateDigest=digest, digest=self._identity))
         if digest != self._identity:
             raise LarderError(_message("state was saved over other data", "open that version, or start over", dataset=self._dataset.name,

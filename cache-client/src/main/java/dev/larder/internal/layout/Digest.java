@@ -65,7 +65,8 @@ public final class Digest {
         return line.append('\n').toString().getBytes(StandardCharsets.UTF_8);
     }
 
-    private static MessageDigest sha256() {
+    /** Returns a digest by SHA-256. */
+    public static MessageDigest sha256() {
         try {
             return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {

@@ -248,7 +248,7 @@ class ControlServerFaultsTest {
         start(64, LONG, SHORT, LONG);
         handler.on((request, reply) -> {
             if (request instanceof Request.Room room) {
-                reply.session().keep("kept", room.bytes() == 1, () -> {});
+                reply.session().attach("kept", room.bytes() == 1, () -> {});
             }
             reply.done(Done.NOTHING);
         });
