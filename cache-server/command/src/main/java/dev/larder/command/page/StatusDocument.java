@@ -37,7 +37,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes {@code /status.json} and {@code /arrays.json}. However many ask, the store is looked at a few times a second at most.
+ * Writes {@code /status.json} and {@code /arrays.json}. Samples the store a few times a second at most, for any number of clients.
  * Thread-safe.
  */
 final class StatusDocument {
@@ -67,7 +67,7 @@ final class StatusDocument {
         this.examinedNanos = System.nanoTime() - EXAMINATION_NANOS;
     }
 
-    /** What was seen at one moment. */
+    /** One sample. */
     private record Look(
             long nanos,
             DaemonStatus status,
@@ -133,7 +133,7 @@ final class StatusDocument {
         return HttpAnswer.json(Json.line(document));
     }
 
-    /** Divides the capacity: what is leased and pinned counts as leased, what is retired as retired alone. */
+    /** Divides the capacity: leased and pinned versions count as leased, retired ones only as retired. */
     private JsonFields space(Look look) {
         Predicate<DatasetRow> isRetired = row -> row.state() == ArrayRow.State.RETIRED;
         Predicate<DatasetRow> isCurrent = Predicate.not(isRetired);
@@ -229,7 +229,7 @@ final class StatusDocument {
                 .with("ttlSeconds", row.ttl().isZero() ? null : row.ttl().toSeconds());
     }
 
-    /** Returns some arrays of a dataset, as {@code larder ls --json} has them. */
+    /** Returns some arrays of a dataset, in the form of {@code larder ls --json}. */
     HttpAnswer arrays(HttpQuery question) {
         String dataset = question.text("dataset");
         if (dataset.isEmpty()) {

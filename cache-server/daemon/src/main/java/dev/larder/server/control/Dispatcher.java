@@ -94,7 +94,7 @@ final class Dispatcher {
         if (isOfFormerProtocol) {
             counters.increment(Counter.PROTOCOL_ERRORS);
             connection.endWith(
-                    FormerProtocol.refusal(Failure.of(ErrorCode.REFUSED, "the daemon speaks another protocol")
+                    FormerProtocol.refusal(Failure.of(ErrorCode.REFUSED, "the daemon uses another protocol")
                             .with("daemonProtocol", Protocol.NUMBER)
                             .with("daemonVersion", settings.daemonVersion())
                             .remedy(Protocol.useOneRelease())));

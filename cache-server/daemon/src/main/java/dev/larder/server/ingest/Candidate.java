@@ -2,6 +2,7 @@ package dev.larder.server.ingest;
 
 import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.internal.layout.ByteSums;
+import dev.larder.server.source.Parallel;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.source.SourceSample;

@@ -3,10 +3,8 @@ package dev.larder.server.ingest;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
-import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.internal.layout.SegmentFile;
 import dev.larder.internal.protocol.LoadRequest;
-import dev.larder.npy.NpyHeader;
 import dev.larder.server.source.Extent;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
@@ -101,19 +99,7 @@ final class InPlace {
         SourceIdentity identity = array.fileOf(0);
         SegmentFile file = new SegmentFile(
                 realPath(region.file()).toString(), identity.byteSize(), identity.modifiedNanos(), identity.inode());
-        NpyHeader header = array.header();
-        version.addInPlace(
-                new ArrayEntry(
-                        array.name().array(),
-                        header.dtype().descr(),
-                        header.order().name().charAt(0),
-                        header.shape(),
-                        file.file(),
-                        region.offset(),
-                        header.byteSize(),
-                        checksums.of(array),
-                        array.part()),
-                file);
+        version.addInPlace(array.entry(file.file(), region.offset(), checksums.of(array)), file);
     }
 
     private static Path realPath(Path path) {

@@ -1,13 +1,13 @@
 package dev.larder.server.ingest;
 
+import dev.larder.internal.layout.Digest;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 
 /** Hashes texts and numbers to 63 bits. */
 final class LookHash {
-    private final MessageDigest digest = sha256();
+    private final MessageDigest digest = Digest.sha256();
     private final ByteBuffer number = ByteBuffer.allocate(Long.BYTES);
 
     LookHash add(String text) {
@@ -25,13 +25,5 @@ final class LookHash {
     /** Returns the hash, never negative. Nothing can be added afterwards. */
     long value() {
         return ByteBuffer.wrap(digest.digest()).getLong() & Long.MAX_VALUE;
-    }
-
-    private static MessageDigest sha256() {
-        try {
-            return MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every JDK has SHA-256", e);
-        }
     }
 }

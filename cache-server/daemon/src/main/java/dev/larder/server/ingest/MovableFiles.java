@@ -1,8 +1,6 @@
 package dev.larder.server.ingest;
 
-import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.internal.layout.StoreLayout;
-import dev.larder.npy.NpyHeader;
 import dev.larder.server.source.Extent;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.store.IncomingVersion;
@@ -48,24 +46,13 @@ final class MovableFiles {
     }
 
     private static boolean move(SourceArray array, IncomingVersion version, LoadProgress progress) {
-        NpyHeader header = array.header();
-        String name = array.name().array();
-        String file = StoreLayout.arrayFile(name);
+        String file = StoreLayout.arrayFile(array.name().array());
         long offset = array.extents().get(0).offset();
-        OptionalInt crc32c = version.moveIn(array.file(), file, offset, header.byteSize(), progress::addBytes);
+        OptionalInt crc32c = version.moveIn(array.file(), file, offset, array.byteSize(), progress::addBytes);
         if (crc32c.isEmpty()) {
             return false;
         }
-        version.add(new ArrayEntry(
-                name,
-                header.dtype().descr(),
-                header.order().name().charAt(0),
-                header.shape(),
-                file,
-                offset,
-                header.byteSize(),
-                crc32c.getAsInt(),
-                array.part()));
+        version.add(array.entry(file, offset, crc32c.getAsInt()));
         progress.addFile();
         return true;
     }

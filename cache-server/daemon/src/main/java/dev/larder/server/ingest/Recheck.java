@@ -9,6 +9,7 @@ import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.Progress.Phase;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.source.Extent;
+import dev.larder.server.source.Parallel;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.store.Store;
 import dev.larder.server.store.version.PublishedVersion;

@@ -4,7 +4,6 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ArrayEntry;
-import dev.larder.npy.NpyHeader;
 import dev.larder.server.source.SourceArray;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -74,16 +73,6 @@ final class SegmentArray {
 
     /** Returns the entry of the array for the index, once all bytes are there. */
     synchronized ArrayEntry entry(String file) {
-        NpyHeader header = source.header();
-        return new ArrayEntry(
-                source.name().array(),
-                header.dtype().descr(),
-                header.order().name().charAt(0),
-                header.shape(),
-                file,
-                dataOffset,
-                header.byteSize(),
-                crc32c,
-                source.part());
+        return source.entry(file, dataOffset, crc32c);
     }
 }

@@ -12,10 +12,12 @@ import dev.larder.internal.protocol.Progress;
 import dev.larder.internal.protocol.Progress.Phase;
 import dev.larder.internal.protocol.SourceAddress;
 import dev.larder.server.remote.StagedSources;
+import dev.larder.server.source.Parallel;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.scan.ScannedSource;
+import dev.larder.server.source.shard.ShardCut;
 import dev.larder.server.store.space.ScratchMemory;
 import dev.larder.server.store.version.PublishedVersion;
 import dev.larder.server.store.version.SourceRecord;
@@ -117,17 +119,18 @@ public final class SourceComparison {
             SourceOptions options = SourceOptions.of(version.provenance().options());
             ScanSettings scanning = LoadJob.scratchScan(
                     workers, () -> !checksums.mayContinue().getAsBoolean(), progress::addFiles, scratch);
-            StagedSources fetched = StagedSources.list(sources, options, scanning);
+            StagedSources fetched = StagedSources.list(sources, options, scanning, null);
             staged.add(fetched);
-            fetch(fetched);
-            Shards shards = new Shards(version.provenance().options().shard(), scanning.memory());
+            fetched.fetch(
+                    dataset -> true,
+                    (bytes, files) -> progress.begin(Phase.LOADING, bytes, files),
+                    progress::addBytes);
+            progress.begin(Phase.SCANNING, Progress.UNKNOWN, Progress.UNKNOWN);
+            ShardCut shards = new ShardCut(version.provenance().options().shard(), scanning.memory());
             isScanning = true;
-            for (LoadRequest.Source source : fetched.local(dataset -> true)) {
-                List<SourceArray> whole = ScannedSource.scan(version.dataset(), source.file(), options, scanning)
-                        .arrays();
-                toRelease.addAll(whole);
-                found.addAll(shards.cut(whole));
-            }
+            List<ScannedSource> scanned = fetched.scan(dataset -> true);
+            scanned.forEach(source -> toRelease.addAll(source.arrays()));
+            scanned.forEach(source -> found.addAll(shards.cut(source.arrays())));
         } catch (LarderException e) {
             boolean areThere = isScanning && areThere(version, record -> true) && !isUnreadable(e);
             (areThere ? different : missing).add(explained(requireBadInput(e)));
@@ -165,14 +168,6 @@ public final class SourceComparison {
             }
         }
         return false;
-    }
-
-    private void fetch(StagedSources fetched) {
-        if (!fetched.isEmpty()) {
-            progress.begin(Phase.LOADING, fetched.prepare(dataset -> true), fetched.files());
-            fetched.fetch(progress::addBytes);
-            progress.begin(Phase.SCANNING, Progress.UNKNOWN, Progress.UNKNOWN);
-        }
     }
 
     private boolean isSelected(String name) {

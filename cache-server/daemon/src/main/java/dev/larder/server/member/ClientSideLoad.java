@@ -17,8 +17,8 @@ import dev.larder.internal.protocol.Progress.Phase;
 import dev.larder.internal.protocol.Request;
 import dev.larder.npy.NpyHeader;
 import dev.larder.server.ingest.LoadProgress;
-import dev.larder.server.ingest.Parallel;
 import dev.larder.server.remote.StagedSources;
+import dev.larder.server.source.Parallel;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
@@ -118,20 +118,20 @@ public final class ClientSideLoad {
         ScanSettings settings =
                 new ScanSettings(workers, false, () -> Thread.currentThread().isInterrupted(), progress::addFiles);
         SourceOptions options = SourceOptions.of(request.options());
-        try (StagedSources sources = StagedSources.list(request.sources(), options, settings)) {
-            return loadAll(found, sources, settings);
+        try (StagedSources sources = StagedSources.list(request.sources(), options, settings, null)) {
+            return loadAll(found, sources);
         } finally {
             found.forEach(SourceArray::release);
         }
     }
 
-    private Done loadAll(List<SourceArray> found, StagedSources sources, ScanSettings settings) {
+    private Done loadAll(List<SourceArray> found, StagedSources sources) {
         try {
-            if (!sources.isEmpty()) {
-                progress.begin(Phase.LOADING, sources.prepare(dataset -> true), sources.files());
-                sources.fetch(progress::addBytes);
-            }
-            scan(found, sources, settings);
+            sources.fetch(
+                    dataset -> true,
+                    (bytes, files) -> progress.begin(Phase.LOADING, bytes, files),
+                    progress::addBytes);
+            scan(found, sources);
             long bytes = ByteSums.sum(found.stream().mapToLong(SourceArray::byteSize));
             progress.begin(Phase.LOADING, bytes, found.size());
             for (String dataset : names(request)) {
@@ -148,10 +148,9 @@ public final class ClientSideLoad {
         }
     }
 
-    private void scan(List<SourceArray> found, StagedSources sources, ScanSettings settings) {
+    private void scan(List<SourceArray> found, StagedSources sources) {
         Map<String, SourceArray> names = new HashMap<>();
-        SourceOptions options = SourceOptions.of(request.options());
-        List<ScannedSource> scanned = ScannedSource.scanAll(sources.local(dataset -> true), options, settings);
+        List<ScannedSource> scanned = sources.scan(dataset -> true);
         scanned.forEach(source -> found.addAll(source.arrays()));
         notes.addAll(ScannedSource.notes(scanned));
         for (SourceArray array : found) {

@@ -97,7 +97,7 @@ public final class RegionFiles implements AutoCloseable {
         }
 
         boolean isPersistent() {
-            return RegionDescriptor.isKept(row.kind());
+            return RegionDescriptor.outlivesProcesses(row.kind());
         }
     }
 

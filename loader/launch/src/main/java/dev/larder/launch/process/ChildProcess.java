@@ -2,6 +2,8 @@ package dev.larder.launch.process;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.process.Guardian;
+import dev.larder.internal.process.ProcessFamily;
 import dev.larder.launch.internal.MemoryKillClaims;
 import dev.larder.launch.internal.MemoryKills;
 import dev.larder.launch.process.ExitCause.Ended;

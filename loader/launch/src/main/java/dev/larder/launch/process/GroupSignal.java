@@ -1,5 +1,6 @@
 package dev.larder.launch.process;
 
+import dev.larder.internal.process.SystemTools;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,7 +20,7 @@ final class GroupSignal {
         }
         try {
             List<String> words = new ArrayList<>(
-                    List.of(Start.tool("sh"), "-c", SCRIPT, "larder-signal", Long.toString(child.pid())));
+                    List.of(SystemTools.path("sh"), "-c", SCRIPT, "larder-signal", Long.toString(child.pid())));
             words.addAll(List.of(names));
             Process shell = new ProcessBuilder(words)
                     .redirectOutput(ProcessBuilder.Redirect.DISCARD)

@@ -1,6 +1,8 @@
 package dev.larder.launch.process;
 
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.process.ProcessFamily;
+import dev.larder.internal.process.SystemTools;
 import dev.larder.launch.process.ExitCause.NotStarted;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -25,20 +27,10 @@ final class Start {
 
     private Start() {}
 
-    /** Returns the path of a tool that is part of every Linux, whatever {@code PATH} the program will see. */
-    static String tool(String name) throws IOException {
-        String path = System.getenv("PATH");
-        return places(name, path == null ? USUAL_PATH : path + ":" + USUAL_PATH, Path.of("")).stream()
-                .filter(Files::isExecutable)
-                .findFirst()
-                .orElseThrow(() -> new IOException("no " + name + " on this machine; install util-linux and coreutils"))
-                .toString();
-    }
-
     /** Prepares a start. */
     static ProcessBuilder of(ProcessSpec program, ProcessFamily family) throws IOException {
         // A fresh program's signals, a session of its own, and an end when the thread that started it ends.
-        List<String> words = new ArrayList<>(List.of(tool("env"), "--default-signal", tool("setsid"), tool(LAST_TOOL)));
+        List<String> words = new ArrayList<>(List.of(SystemTools.path("env"), "--default-signal", SystemTools.path("setsid"), SystemTools.path(LAST_TOOL)));
         words.addAll(List.of("--pdeathsig", "KILL", "--"));
         words.addAll(program.words());
         ProcessBuilder builder = new ProcessBuilder(words);

@@ -2,6 +2,7 @@ package dev.larder.launch.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.larder.internal.process.ProcessFamily;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;

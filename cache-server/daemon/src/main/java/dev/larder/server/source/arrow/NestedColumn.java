@@ -1,8 +1,8 @@
 package dev.larder.server.source.arrow;
 
-import dev.larder.column.ColumnMemory;
-import dev.larder.column.RowShapes;
 import dev.larder.error.LarderException;
+import dev.larder.internal.column.ColumnMemory;
+import dev.larder.internal.column.RowShapes;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.reader.arrow.ArrowField;
 import java.util.Arrays;
