@@ -4,7 +4,6 @@ import dev.larder.error.ErrorCode;
 import dev.larder.internal.time.Deadline;
 import dev.larder.loader.device.HostAllocator;
 import dev.larder.loader.device.HostSlots;
-import dev.larder.loader.internal.field.FieldOpener;
 import dev.larder.loader.internal.field.FieldReader;
 import dev.larder.loader.internal.field.LoaderSource;
 import dev.larder.loader.internal.plan.Plan;
@@ -74,7 +73,7 @@ public final class HostPipeline implements Pipeline {
 
     /** Makes one whose batches stay on the host, with so many slots unless they are somebody else's. */
     public static HostPipeline open(PipelineSettings settings, int slots) {
-        LoaderSource source = settings.source(FieldOpener.RowsForm.finished(settings.seed()));
+        LoaderSource source = settings.source(null);
         HostSlots shared = settings.slots();
         Consumption consumption = shared != null && fitsInto(settings, source)
                 ? new Consumption(open(shared, source, settings.batchSize()), shared::first, settings.timeout(), true)

@@ -2,7 +2,7 @@ package dev.larder.loader.internal.ring;
 
 import dev.larder.loader.device.HostAllocator;
 import dev.larder.loader.device.HostSlots;
-import dev.larder.loader.internal.field.FieldOpener;
+import dev.larder.loader.internal.field.DeviceFields;
 import dev.larder.loader.internal.field.FieldSpec;
 import dev.larder.loader.internal.field.LoaderSource;
 import dev.larder.loader.internal.field.SourceData;
@@ -46,9 +46,9 @@ public record PipelineSettings(
 
     private static final long USUAL_BATCH_BYTES = 16 << 20;
 
-    /** Opens what the fields name. */
-    public LoaderSource source(FieldOpener.RowsForm rowsForm) {
-        return LoaderSource.of(data, fields, collation, seed, timeout, rowsForm);
+    /** Opens the fields; {@code devices} decides which steps kernels do, null leaves all to the host. */
+    public LoaderSource source(@Nullable DeviceFields devices) {
+        return LoaderSource.of(data, fields, collation, seed, timeout, devices);
     }
 
     /** Returns the same for a pipeline that shares no memory. */
