@@ -1,6 +1,10 @@
 package dev.larder.client;
 
 import dev.larder.internal.layout.ArrayEntry;
+import dev.larder.internal.number.Accessors;
+import dev.larder.internal.number.Dates;
+import dev.larder.internal.number.ElementReader;
+import dev.larder.internal.number.Texts;
 import dev.larder.internal.posix.MappedMemory;
 import dev.larder.internal.posix.PageSize;
 import dev.larder.internal.posix.RawMemory;
@@ -292,8 +296,7 @@ public sealed class ArrayView permits OwnedArrayView {
         if (dtype.kind() != Kind.DATETIME) {
             throw Accessors.refusal("getInstant", entry.name(), dtype);
         }
-        long count = longAt(address(index));
-        return count == Dates.NOT_A_TIME ? null : Dates.instant(dtype, count);
+        return Dates.instant(dtype, longAt(address(index)));
     }
 
     /**

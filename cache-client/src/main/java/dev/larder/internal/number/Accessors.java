@@ -1,13 +1,13 @@
-package dev.larder.client;
+package dev.larder.internal.number;
 
 import dev.larder.npy.Dtype;
 
-/** Tells which methods of a view read the elements of a dtype. */
-final class Accessors {
+/** Names the methods that read the elements of a dtype. */
+public final class Accessors {
     private Accessors() {}
 
-    /** Returns the refusal of a method that cannot read what an array holds. */
-    static UnsupportedOperationException refusal(String method, String array, Dtype dtype) {
+    /** Returns the exception of a method that cannot read the elements of an array. */
+    public static UnsupportedOperationException refusal(String method, String array, Dtype dtype) {
         return new UnsupportedOperationException(method + " does not read elements of this dtype: array=" + array
                 + " dtype=" + dtype + "; use " + methods(dtype));
     }

@@ -1,4 +1,4 @@
-package dev.larder.client;
+package dev.larder.internal.number;
 
 import dev.larder.npy.Dtype;
 import java.time.DateTimeException;
@@ -7,18 +7,23 @@ import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** Turns numpy's counts of years, seconds, nanoseconds, … since 1970 into instants of UTC. */
-final class Dates {
-    /** What numpy prints as NaT. */
-    static final long NOT_A_TIME = Long.MIN_VALUE;
+public final class Dates {
+    /** The count that numpy prints as NaT. */
+    private static final long NOT_A_TIME = Long.MIN_VALUE;
 
     private static final Pattern UNIT = Pattern.compile("[<>]M8\\[(?<multiple>[0-9]*)(?<unit>[A-Za-z]+)]");
     private static final long NANOS = 1_000_000_000;
 
     private Dates() {}
 
-    static Instant instant(Dtype dtype, long count) {
+    /** Returns the time of a count, or null if it is NaT. */
+    public static @Nullable Instant instant(Dtype dtype, long count) {
+        if (count == NOT_A_TIME) {
+            return null;
+        }
         Matcher matcher = UNIT.matcher(dtype.descr());
         if (!matcher.matches()) {
             throw new ArithmeticException("dates without a unit have no meaning: dtype=" + dtype);

@@ -1,13 +1,12 @@
-package dev.larder.client;
+package dev.larder.internal.number;
 
-import dev.larder.internal.number.Half;
 import dev.larder.internal.posix.RawMemory;
 import dev.larder.npy.Dtype;
 
 /** Reads one element of an array and converts it; one kind of element per array, so the switches predict well. */
-final class ElementReader {
-    /** What an element is in memory. */
-    enum Kind {
+public final class ElementReader {
+    /** How an element is stored. */
+    public enum Kind {
         BOOL,
         INT8,
         INT16,
@@ -20,10 +19,11 @@ final class ElementReader {
         FLOAT16,
         FLOAT32,
         FLOAT64,
-        /** Not a number of a size that Java has: rows and bytes only. */
+        /** No number of a size that Java has: rows and bytes only. */
         OTHER;
 
-        static Kind of(Dtype dtype) {
+        /** Returns the kind of the elements of a dtype. */
+        public static Kind of(Dtype dtype) {
             int size = dtype.itemSize();
             return switch (dtype.kind()) {
                 case BOOL -> BOOL;
@@ -35,16 +35,16 @@ final class ElementReader {
         }
     }
 
-    /** What {@link #plainCode} returns for the kinds that a view reads without a switch. */
-    static final int PLAIN_FLOAT32 = 1;
+    /** The codes of the kinds that a view reads without a switch, see {@link #plainCode}. */
+    public static final int PLAIN_FLOAT32 = 1;
 
-    static final int PLAIN_FLOAT64 = 2;
-    static final int PLAIN_INT64 = 3;
+    public static final int PLAIN_FLOAT64 = 2;
+    public static final int PLAIN_INT64 = 3;
 
     private ElementReader() {}
 
-    /** Returns which of the commonest kinds this is, 0 for all others. */
-    static int plainCode(Kind kind) {
+    /** Returns the code of the commonest kinds, 0 for all others. */
+    public static int plainCode(Kind kind) {
         return switch (kind) {
             case FLOAT32 -> PLAIN_FLOAT32;
             case FLOAT64 -> PLAIN_FLOAT64;
@@ -53,17 +53,18 @@ final class ElementReader {
         };
     }
 
-    /** Tells whether elements are complex numbers of 8 or 16 bytes. */
-    static boolean isComplex(Dtype dtype) {
+    /** Returns whether elements are complex numbers of 8 or 16 bytes. */
+    public static boolean isComplex(Dtype dtype) {
         return dtype.kind() == dev.larder.npy.Kind.COMPLEX && dtype.itemSize() <= 2 * Double.BYTES;
     }
 
-    /** Returns what the two halves of a complex number are. */
-    static Kind partOf(Dtype dtype) {
+    /** Returns the kind of the two halves of a complex number. */
+    public static Kind partOf(Dtype dtype) {
         return dtype.itemSize() == 2 * Float.BYTES ? Kind.FLOAT32 : Kind.FLOAT64;
     }
 
-    static double toDouble(Kind kind, long address, boolean swapped) {
+    /** Reads a number as a double, rounded if it is a large 64-bit integer. */
+    public static double toDouble(Kind kind, long address, boolean swapped) {
         return switch (kind) {
             case FLOAT64 -> Double.longBitsToDouble(int64(address, swapped));
             case FLOAT32 -> Float.intBitsToFloat(int32(address, swapped));
@@ -73,7 +74,8 @@ final class ElementReader {
         };
     }
 
-    static float toFloat(Kind kind, long address, boolean swapped) {
+    /** Reads a number as a float, rounded if it has more digits. */
+    public static float toFloat(Kind kind, long address, boolean swapped) {
         return switch (kind) {
             case FLOAT32 -> Float.intBitsToFloat(int32(address, swapped));
             case UINT8 -> RawMemory.getByte(address) & 0xff;
@@ -82,7 +84,8 @@ final class ElementReader {
         };
     }
 
-    static long toLong(Kind kind, long address, boolean swapped) {
+    /** Reads an integer, a truth value or a count of time. */
+    public static long toLong(Kind kind, long address, boolean swapped) {
         return switch (kind) {
             case BOOL -> RawMemory.getByte(address) == 0 ? 0 : 1;
             case INT8 -> RawMemory.getByte(address);

@@ -1,4 +1,4 @@
-package dev.larder.client;
+package dev.larder.internal.number;
 
 import dev.larder.internal.posix.RawMemory;
 import dev.larder.npy.Dtype;
@@ -6,16 +6,18 @@ import dev.larder.npy.Kind;
 import java.nio.charset.StandardCharsets;
 
 /** Reads texts of fixed length, as numpy fills them up with zeros. */
-final class Texts {
+public final class Texts {
     private static final int REPLACEMENT = 0xfffd;
 
     private Texts() {}
 
-    static boolean isText(Dtype dtype) {
+    /** Returns whether elements are texts of fixed length. */
+    public static boolean isText(Dtype dtype) {
         return dtype.kind() == Kind.BYTES || dtype.kind() == Kind.UNICODE;
     }
 
-    static String read(Dtype dtype, long address) {
+    /** Reads a text without the zeros that fill it up. */
+    public static String read(Dtype dtype, long address) {
         if (dtype.kind() == Kind.BYTES) {
             return utf8(address, dtype.itemSize());
         } else if (dtype.kind() == Kind.UNICODE) {

@@ -1,4 +1,4 @@
-/** Numbers of 16 bits that Java has no type for. */
+/** Reads elements of every dtype at an address; numbers of 16 bits that Java has no type for. */
 @NullMarked
 package dev.larder.internal.number;
 
