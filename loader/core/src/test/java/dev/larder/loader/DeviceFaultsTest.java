@@ -9,7 +9,7 @@ import dev.larder.error.LarderException;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.device.Fence;
-import dev.larder.loader.device.fake.FakeDevice;
+import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.loader.sample.BatchSampler;
 import dev.larder.loader.sample.SampleOrder;
 import dev.larder.loader.sample.Sampler;

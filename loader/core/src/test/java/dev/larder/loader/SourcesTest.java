@@ -9,7 +9,7 @@ import dev.larder.column.ColumnArray;
 import dev.larder.column.RaggedBuilder;
 import dev.larder.column.StringsBuilder;
 import dev.larder.loader.device.DeviceMode;
-import dev.larder.loader.device.fake.FakeDevice;
+import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.loader.sample.BatchSampler;
 import dev.larder.loader.sample.Exhausted;
 import dev.larder.loader.sample.Mixture;

@@ -2,9 +2,9 @@ package dev.larder.bench.gpu;
 
 import dev.larder.error.LarderException;
 import dev.larder.loader.device.Device;
-import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceChoice;
 import dev.larder.loader.device.DeviceInfo;
+import dev.larder.loader.internal.device.DeviceBackend;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;

@@ -44,7 +44,7 @@ final class OwnDevice implements AutoCloseable {
         DeviceChoice choice = which.equals("auto")
                 ? first
                 : which.matches("[0-9]{1,6}") ? first.index(Integer.parseInt(which)) : first.named(which);
-        DeviceInfo info = choice.among(choice.devices())
+        DeviceInfo info = choice.among(new OpenClProvider().devices())
                 .orElseThrow(() -> Failure.of(ErrorCode.NOT_FOUND, "this trainer computes on OpenCL devices only")
                         .remedy("name one with --device, or unset LARDER_DEVICE"));
         CL.setExceptionsEnabled(true);

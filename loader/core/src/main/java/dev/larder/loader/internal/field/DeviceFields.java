@@ -1,7 +1,7 @@
 package dev.larder.loader.internal.field;
 
 import dev.larder.client.ArrayView;
-import dev.larder.loader.device.KernelSource;
+import dev.larder.loader.internal.device.KernelSource;
 import dev.larder.loader.internal.transform.SampleKernel;
 import dev.larder.loader.internal.transform.SampleTransform;
 import dev.larder.loader.transform.Transform;

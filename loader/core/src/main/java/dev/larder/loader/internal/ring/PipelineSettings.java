@@ -1,7 +1,7 @@
 package dev.larder.loader.internal.ring;
 
-import dev.larder.loader.device.HostAllocator;
-import dev.larder.loader.device.HostSlots;
+import dev.larder.loader.internal.device.HostAllocator;
+import dev.larder.loader.internal.device.SlotProvider;
 import dev.larder.loader.internal.field.DeviceFields;
 import dev.larder.loader.internal.field.FieldSpec;
 import dev.larder.loader.internal.field.LoaderSource;
@@ -40,7 +40,7 @@ public record PipelineSettings(
         long maxSkipped,
         Duration timeout,
         Supplier<HostAllocator> allocator,
-        @Nullable HostSlots slots) {
+        @Nullable SlotProvider slots) {
     /** What slots of batches of unknown size have room for at first. */
     private static final int USUAL_BATCH = 64;
 

@@ -1,7 +1,7 @@
 package dev.larder.loader.internal.slot;
 
-import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.Fence;
+import dev.larder.loader.internal.device.DeviceBackend;
 import org.jspecify.annotations.Nullable;
 
 /** What one device has of a batch, or all of it in memory of the host. */

@@ -7,10 +7,11 @@ import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.Logs;
 import dev.larder.internal.time.Deadline;
 import dev.larder.loader.device.Device;
-import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceMode;
-import dev.larder.loader.device.HostAllocator;
-import dev.larder.loader.device.KernelSource;
+import dev.larder.loader.internal.device.DeviceBackend;
+import dev.larder.loader.internal.device.HostAllocator;
+import dev.larder.loader.internal.device.InstalledDevices;
+import dev.larder.loader.internal.device.KernelSource;
 import dev.larder.loader.internal.field.DeviceFields;
 import dev.larder.loader.internal.field.DeviceReader;
 import dev.larder.loader.internal.field.FieldReader;
@@ -96,7 +97,7 @@ public final class DeviceSetup {
         List<DeviceBackend> backends = new ArrayList<>();
         try {
             for (Device device : devices) {
-                DeviceBackend backend = device.open();
+                DeviceBackend backend = InstalledDevices.open(device);
                 if (backend == null) {
                     backends.forEach(DeviceBackend::close);
                     return List.of();

@@ -1,5 +1,7 @@
-package dev.larder.loader.device;
+package dev.larder.loader.internal.device;
 
+import dev.larder.loader.device.DeviceInfo;
+import dev.larder.loader.device.Fence;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 
@@ -32,16 +34,16 @@ public interface DeviceBackend extends HostAllocator, AutoCloseable {
     DeviceKernel compile(KernelSource kernel);
 
     /** Returns the queue for copies to the device. */
-    DeviceQueue uploads();
+    WorkQueue uploads();
 
     /** Returns the queue for kernels. */
-    DeviceQueue kernels();
+    WorkQueue kernels();
 
     /**
      * Returns the queue that the consumer gives its own work to, past this object as well: what waits for a fence here, and what a
      * fence stands for, includes that.
      */
-    DeviceQueue consumer();
+    WorkQueue consumer();
 
     /** Tells whether queues can wait for a fence. */
     boolean accepts(Fence fence);

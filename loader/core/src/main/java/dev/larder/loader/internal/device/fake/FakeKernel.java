@@ -1,8 +1,8 @@
-package dev.larder.loader.device.fake;
+package dev.larder.loader.internal.device.fake;
 
-import dev.larder.loader.device.DeviceKernel;
-import dev.larder.loader.device.DeviceMemory;
-import dev.larder.loader.device.KernelSource;
+import dev.larder.loader.internal.device.DeviceKernel;
+import dev.larder.loader.internal.device.DeviceMemory;
+import dev.larder.loader.internal.device.KernelSource;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;

@@ -1,6 +1,6 @@
-package dev.larder.loader.device.fake;
+package dev.larder.loader.internal.device.fake;
 
-import dev.larder.loader.device.HostMemory;
+import dev.larder.loader.internal.device.HostMemory;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicBoolean;
 

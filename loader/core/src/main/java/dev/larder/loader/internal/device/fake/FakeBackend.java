@@ -1,15 +1,15 @@
-package dev.larder.loader.device.fake;
+package dev.larder.loader.internal.device.fake;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
-import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceInfo;
-import dev.larder.loader.device.DeviceKernel;
-import dev.larder.loader.device.DeviceMemory;
-import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
-import dev.larder.loader.device.HostMemory;
-import dev.larder.loader.device.KernelSource;
+import dev.larder.loader.internal.device.DeviceBackend;
+import dev.larder.loader.internal.device.DeviceKernel;
+import dev.larder.loader.internal.device.DeviceMemory;
+import dev.larder.loader.internal.device.HostMemory;
+import dev.larder.loader.internal.device.KernelSource;
+import dev.larder.loader.internal.device.WorkQueue;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -69,17 +69,17 @@ final class FakeBackend implements DeviceBackend {
     }
 
     @Override
-    public DeviceQueue uploads() {
+    public WorkQueue uploads() {
         return uploads;
     }
 
     @Override
-    public DeviceQueue kernels() {
+    public WorkQueue kernels() {
         return kernels;
     }
 
     @Override
-    public DeviceQueue consumer() {
+    public WorkQueue consumer() {
         return consumer;
     }
 

@@ -1,6 +1,6 @@
-package dev.larder.loader.device.fake;
+package dev.larder.loader.internal.device.fake;
 
-import dev.larder.loader.device.DeviceMemory;
+import dev.larder.loader.internal.device.DeviceMemory;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;

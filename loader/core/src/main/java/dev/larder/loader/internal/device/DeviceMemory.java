@@ -1,4 +1,4 @@
-package dev.larder.loader.device;
+package dev.larder.loader.internal.device;
 
 import org.jspecify.annotations.Nullable;
 

@@ -1,5 +1,6 @@
-package dev.larder.loader.device;
+package dev.larder.loader.internal.device;
 
+import dev.larder.loader.device.DeviceInfo;
 import java.util.List;
 
 /** Lists and opens the devices of one backend; found by {@link java.util.ServiceLoader}, with a constructor that does nothing. */

@@ -1,10 +1,10 @@
-package dev.larder.loader.device.fake;
+package dev.larder.loader.internal.device.fake;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
-import dev.larder.loader.device.Device;
-import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceInfo;
+import dev.larder.loader.internal.device.DeviceBackend;
+import dev.larder.loader.internal.device.OpenableDevice;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
@@ -21,10 +21,10 @@ import java.util.concurrent.locks.LockSupport;
  * loaderBuilder.device(device)
  * }</pre>
  *
- * <p>It does what kernels declare by {@link dev.larder.loader.device.KernelSource#run}. Set up before it is opened; may be opened
+ * <p>It does what kernels declare by {@link dev.larder.loader.internal.device.KernelSource#run}. Set up before it is opened; may be opened
  * several times, the counters are those of all together.
  */
-public final class FakeDevice implements Device {
+public final class FakeDevice implements OpenableDevice {
     private static final long NEVER = -1;
 
     private long memoryBytes = 1L << 30;

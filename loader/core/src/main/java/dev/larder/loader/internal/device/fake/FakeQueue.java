@@ -1,11 +1,11 @@
-package dev.larder.loader.device.fake;
+package dev.larder.loader.internal.device.fake;
 
 import dev.larder.internal.time.Deadline;
-import dev.larder.loader.device.DeviceKernel;
-import dev.larder.loader.device.DeviceMemory;
-import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
-import dev.larder.loader.device.HostMemory;
+import dev.larder.loader.internal.device.DeviceKernel;
+import dev.larder.loader.internal.device.DeviceMemory;
+import dev.larder.loader.internal.device.HostMemory;
+import dev.larder.loader.internal.device.WorkQueue;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Objects;
@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** Does one operation after the other, on a thread of its own. */
-final class FakeQueue implements DeviceQueue {
+final class FakeQueue implements WorkQueue {
     private static final Duration READ_TIMEOUT = Duration.ofSeconds(30);
 
     private final FakeDevice device;

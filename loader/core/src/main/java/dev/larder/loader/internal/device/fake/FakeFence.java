@@ -1,4 +1,4 @@
-package dev.larder.loader.device.fake;
+package dev.larder.loader.internal.device.fake;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;

@@ -1,4 +1,4 @@
-package dev.larder.loader.device;
+package dev.larder.loader.internal.device;
 
 /** Allocates host memory for slots. From any thread. */
 @FunctionalInterface
