@@ -6,6 +6,7 @@ import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceChoice;
 import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.opencl.OpenClDevice;
+import dev.larder.loader.opencl.OpenClProvider;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.FloatBuffer;

@@ -13,6 +13,7 @@ import dev.larder.loader.device.Fence;
 import dev.larder.loader.device.Pictures;
 import dev.larder.loader.internal.cuda.LibCuda;
 import dev.larder.loader.internal.device.DeviceLimits;
+import dev.larder.loader.internal.device.WorkQueue;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -88,7 +89,7 @@ class DeviceLoaderOnCudaTest extends DeviceLoaderContract {
                     .as("waits for the batch two before it")
                     .isFalse();
             CudaStub.open();
-            assertThat(queue.drain(SOON)).isTrue();
+            assertThat(((WorkQueue) queue).drain(SOON)).isTrue();
             assertThat(copies).isEqualTo(expected);
         }
     }
