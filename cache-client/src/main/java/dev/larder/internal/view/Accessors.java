@@ -1,4 +1,3 @@
-<<<<<<<< HEAD:cache-client/src/main/java/dev/larder/internal/view/Accessors.java
 package dev.larder.internal.view;
 
 import dev.larder.npy.Dtype;
@@ -8,17 +7,6 @@ public final class Accessors {
     private Accessors() {}
 
     /** Returns the exception for a method that cannot read the dtype of an array. */
-========
-package dev.larder.internal.number;
-
-import dev.larder.npy.Dtype;
-
-/** Names the methods that read the elements of a dtype. */
-public final class Accessors {
-    private Accessors() {}
-
-    /** Returns the exception of a method that cannot read the elements of an array. */
->>>>>>>> w-d1:cache-client/src/main/java/dev/larder/internal/number/Accessors.java
     public static UnsupportedOperationException refusal(String method, String array, Dtype dtype) {
         return new UnsupportedOperationException(method + " does not read elements of this dtype: array=" + array
                 + " dtype=" + dtype + "; use " + methods(dtype));

@@ -1,8 +1,4 @@
-<<<<<<<< HEAD:cache-client/src/main/java/dev/larder/internal/view/Dates.java
 package dev.larder.internal.view;
-========
-package dev.larder.internal.number;
->>>>>>>> w-d1:cache-client/src/main/java/dev/larder/internal/number/Dates.java
 
 import dev.larder.npy.Dtype;
 import java.time.DateTimeException;
@@ -13,33 +9,21 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-<<<<<<<< HEAD:cache-client/src/main/java/dev/larder/internal/view/Dates.java
 /** Converts numpy's counts of years, seconds, nanoseconds, … since 1970 to instants in UTC. */
 public final class Dates {
     /** The count that numpy prints as NaT. */
-    public static final long NOT_A_TIME = Long.MIN_VALUE;
-========
-/** Turns numpy's counts of years, seconds, nanoseconds, … since 1970 into instants of UTC. */
-public final class Dates {
-    /** The count that numpy prints as NaT. */
     private static final long NOT_A_TIME = Long.MIN_VALUE;
->>>>>>>> w-d1:cache-client/src/main/java/dev/larder/internal/number/Dates.java
 
     private static final Pattern UNIT = Pattern.compile("[<>]M8\\[(?<multiple>[0-9]*)(?<unit>[A-Za-z]+)]");
     private static final long NANOS = 1_000_000_000;
 
     private Dates() {}
 
-<<<<<<<< HEAD:cache-client/src/main/java/dev/larder/internal/view/Dates.java
     /** Returns the instant of a count in the unit of a dtype. Throws {@link ArithmeticException} if it is out of range. */
-    public static Instant instant(Dtype dtype, long count) {
-========
-    /** Returns the time of a count, or null if it is NaT. */
     public static @Nullable Instant instant(Dtype dtype, long count) {
         if (count == NOT_A_TIME) {
             return null;
         }
->>>>>>>> w-d1:cache-client/src/main/java/dev/larder/internal/number/Dates.java
         Matcher matcher = UNIT.matcher(dtype.descr());
         if (!matcher.matches()) {
             throw new ArithmeticException("dates without a unit have no meaning: dtype=" + dtype);

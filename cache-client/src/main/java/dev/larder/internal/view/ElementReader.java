@@ -1,21 +1,12 @@
-<<<<<<<< HEAD:cache-client/src/main/java/dev/larder/internal/view/ElementReader.java
 package dev.larder.internal.view;
-========
-package dev.larder.internal.number;
->>>>>>>> w-d1:cache-client/src/main/java/dev/larder/internal/number/ElementReader.java
 
+import dev.larder.internal.number.Half;
 import dev.larder.internal.posix.RawMemory;
 import dev.larder.npy.Dtype;
 
-<<<<<<<< HEAD:cache-client/src/main/java/dev/larder/internal/view/ElementReader.java
 /** Reads one element of an array and converts it. An array has one kind of element, so the switches predict well. */
 public final class ElementReader {
     /** The binary form of an element. */
-========
-/** Reads one element of an array and converts it; one kind of element per array, so the switches predict well. */
-public final class ElementReader {
-    /** How an element is stored. */
->>>>>>>> w-d1:cache-client/src/main/java/dev/larder/internal/number/ElementReader.java
     public enum Kind {
         BOOL,
         INT8,
@@ -29,17 +20,10 @@ public final class ElementReader {
         FLOAT16,
         FLOAT32,
         FLOAT64,
-<<<<<<<< HEAD:cache-client/src/main/java/dev/larder/internal/view/ElementReader.java
         /** A number of a size that Java lacks, or no number. Only its bytes can be read. */
         OTHER;
 
         /** Returns the kind of elements of a dtype. */
-========
-        /** No number of a size that Java has: rows and bytes only. */
-        OTHER;
-
-        /** Returns the kind of the elements of a dtype. */
->>>>>>>> w-d1:cache-client/src/main/java/dev/larder/internal/number/ElementReader.java
         public static Kind of(Dtype dtype) {
             int size = dtype.itemSize();
             return switch (dtype.kind()) {
@@ -52,11 +36,7 @@ public final class ElementReader {
         }
     }
 
-<<<<<<<< HEAD:cache-client/src/main/java/dev/larder/internal/view/ElementReader.java
     /** The results of {@link #plainCode} for the kinds that a view reads without a switch. */
-========
-    /** The codes of the kinds that a view reads without a switch, see {@link #plainCode}. */
->>>>>>>> w-d1:cache-client/src/main/java/dev/larder/internal/number/ElementReader.java
     public static final int PLAIN_FLOAT32 = 1;
 
     public static final int PLAIN_FLOAT64 = 2;
@@ -64,11 +44,7 @@ public final class ElementReader {
 
     private ElementReader() {}
 
-<<<<<<<< HEAD:cache-client/src/main/java/dev/larder/internal/view/ElementReader.java
     /** Returns the code of one of the three most common kinds, or 0 for any other. */
-========
-    /** Returns the code of the commonest kinds, 0 for all others. */
->>>>>>>> w-d1:cache-client/src/main/java/dev/larder/internal/number/ElementReader.java
     public static int plainCode(Kind kind) {
         return switch (kind) {
             case FLOAT32 -> PLAIN_FLOAT32;
@@ -88,11 +64,7 @@ public final class ElementReader {
         return dtype.itemSize() == 2 * Float.BYTES ? Kind.FLOAT32 : Kind.FLOAT64;
     }
 
-<<<<<<<< HEAD:cache-client/src/main/java/dev/larder/internal/view/ElementReader.java
     /** Returns an element as a double. */
-========
-    /** Reads a number as a double, rounded if it is a large 64-bit integer. */
->>>>>>>> w-d1:cache-client/src/main/java/dev/larder/internal/number/ElementReader.java
     public static double toDouble(Kind kind, long address, boolean swapped) {
         return switch (kind) {
             case FLOAT64 -> Double.longBitsToDouble(int64(address, swapped));
@@ -103,11 +75,7 @@ public final class ElementReader {
         };
     }
 
-<<<<<<<< HEAD:cache-client/src/main/java/dev/larder/internal/view/ElementReader.java
     /** Returns an element as a float. */
-========
-    /** Reads a number as a float, rounded if it has more digits. */
->>>>>>>> w-d1:cache-client/src/main/java/dev/larder/internal/number/ElementReader.java
     public static float toFloat(Kind kind, long address, boolean swapped) {
         return switch (kind) {
             case FLOAT32 -> Float.intBitsToFloat(int32(address, swapped));
@@ -117,11 +85,7 @@ public final class ElementReader {
         };
     }
 
-<<<<<<<< HEAD:cache-client/src/main/java/dev/larder/internal/view/ElementReader.java
     /** Returns an integer or boolean element as a long. A uint64 keeps its bits. */
-========
-    /** Reads an integer, a truth value or a count of time. */
->>>>>>>> w-d1:cache-client/src/main/java/dev/larder/internal/number/ElementReader.java
     public static long toLong(Kind kind, long address, boolean swapped) {
         return switch (kind) {
             case BOOL -> RawMemory.getByte(address) == 0 ? 0 : 1;

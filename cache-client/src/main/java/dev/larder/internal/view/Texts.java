@@ -1,38 +1,22 @@
-<<<<<<<< HEAD:cache-client/src/main/java/dev/larder/internal/view/Texts.java
 package dev.larder.internal.view;
-========
-package dev.larder.internal.number;
->>>>>>>> w-d1:cache-client/src/main/java/dev/larder/internal/number/Texts.java
 
 import dev.larder.internal.posix.RawMemory;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Kind;
 import java.nio.charset.StandardCharsets;
 
-<<<<<<<< HEAD:cache-client/src/main/java/dev/larder/internal/view/Texts.java
 /** Reads texts of fixed length, without numpy's zero padding. */
-========
-/** Reads texts of fixed length, as numpy fills them up with zeros. */
->>>>>>>> w-d1:cache-client/src/main/java/dev/larder/internal/number/Texts.java
 public final class Texts {
     private static final int REPLACEMENT = 0xfffd;
 
     private Texts() {}
 
-<<<<<<<< HEAD:cache-client/src/main/java/dev/larder/internal/view/Texts.java
     /** Returns whether elements of a dtype are texts. */
-========
-    /** Returns whether elements are texts of fixed length. */
->>>>>>>> w-d1:cache-client/src/main/java/dev/larder/internal/number/Texts.java
     public static boolean isText(Dtype dtype) {
         return dtype.kind() == Kind.BYTES || dtype.kind() == Kind.UNICODE;
     }
 
-<<<<<<<< HEAD:cache-client/src/main/java/dev/larder/internal/view/Texts.java
     /** Returns the text at an address. Invalid parts become U+FFFD. */
-========
-    /** Reads a text without the zeros that fill it up. */
->>>>>>>> w-d1:cache-client/src/main/java/dev/larder/internal/number/Texts.java
     public static String read(Dtype dtype, long address) {
         if (dtype.kind() == Kind.BYTES) {
             return utf8(address, dtype.itemSize());
