@@ -134,7 +134,7 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
         }
         LarderException lost = Failure.of(ErrorCode.UNEXPECTED, "standard output cannot be written")
                 .with("reason", failure.getMessage())
-                .remedy("run the command again where there is room for its output");
+                .remedy("free some space, and run the command again");
         return report(lost, false, err);
     }
 

@@ -129,7 +129,7 @@ final class Gc implements Callable<Integer> {
 
     /** Returns one line about stores of dead daemons in the same folder; empty if there are none. */
     static Optional<String> noteOfLeftovers(Path store) {
-        List<StoreReport> dead = Leftovers.beside(store);
+        List<StoreReport> dead = Leftovers.deadNextTo(store);
         return dead.isEmpty()
                 ? Optional.empty()
                 : Optional.of("stores of dead daemons are beside this one: stores=" + dead.size() + " "

@@ -86,7 +86,7 @@ final class Load implements Callable<Integer> {
 
     /** Lets the daemon read if it runs as this user, else reads in this process. */
     private Done load(LoadRequest request, ProgressListener listener) {
-        return StoreLocation.isOfAnother(larder.store())
+        return StoreLocation.belongsToAnotherUser(larder.store())
                 ? ClientSideLoad.load(larder.store(), request, listener)
                 : larder.client().load(request, listener);
     }

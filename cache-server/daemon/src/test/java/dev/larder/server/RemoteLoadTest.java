@@ -189,7 +189,7 @@ class RemoteLoadTest {
 
     @Test
     void whatIsFetchedIsWrittenToHugePages() throws IOException {
-        assumeThat(HugePages.areGiven()).isTrue();
+        assumeThat(HugePages.areAvailable()).isTrue();
         served.startWithoutCollapse();
         putFolder();
         web.pauseMs = 300; // long enough for the pages to be ahead

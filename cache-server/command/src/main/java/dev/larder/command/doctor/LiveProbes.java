@@ -40,7 +40,7 @@ public final class LiveProbes implements Probes {
 
     @Override
     public boolean givesHugePages() {
-        return HugePages.areGiven();
+        return HugePages.areAvailable();
     }
 
     @Override

@@ -22,7 +22,7 @@ import dev.larder.internal.posix.Posix;
 import dev.larder.internal.protocol.ArrayRow;
 import dev.larder.server.Overview;
 import dev.larder.server.http.HttpAnswer;
-import dev.larder.server.http.HttpQuestion;
+import dev.larder.server.http.HttpQuery;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
@@ -64,7 +64,7 @@ final class ArrayLook {
     }
 
     /** Describes an array, as {@code larder show} does. */
-    HttpAnswer describe(HttpQuestion question) {
+    HttpAnswer describe(HttpQuery question) {
         return read(question, (view, dataset, column) -> {
             Optional<ColumnRows> all = column.map(known -> ColumnRows.of(dataset, known));
             Cells cells = new Cells(view);
@@ -138,7 +138,7 @@ final class ArrayLook {
     }
 
     /** Sends an image of a column of files unchanged. The daemon does not decode it; the browser does. */
-    HttpAnswer file(HttpQuestion question) {
+    HttpAnswer file(HttpQuery question) {
         return read(question, (view, dataset, column) -> {
             BytesColumn files = column.filter(known -> known.kind() == Column.Kind.BYTES)
                     .map(known -> dataset.bytes(known.name()))
@@ -188,7 +188,7 @@ final class ArrayLook {
     }
 
     /** Draws the first images, or a heat map. */
-    HttpAnswer draw(HttpQuestion question) {
+    HttpAnswer draw(HttpQuery question) {
         return read(question, (view, dataset, column) -> {
             long images = images(view);
             if (images == 0) {
@@ -202,7 +202,7 @@ final class ArrayLook {
     }
 
     /** Leases the resident version. The client alone would load it again if it is evicted at this moment. */
-    private HttpAnswer read(HttpQuestion question, Reading reading) {
+    private HttpAnswer read(HttpQuery question, Reading reading) {
         String name = question.text("name");
         ArrayRow row = overview.arrays(name).stream()
                 .filter(known -> known.name().equals(name) && !known.path().isEmpty())

@@ -19,7 +19,7 @@ import dev.larder.internal.protocol.ErrorRow;
 import dev.larder.server.Overview;
 import dev.larder.server.Overview.DatasetRow;
 import dev.larder.server.http.HttpAnswer;
-import dev.larder.server.http.HttpQuestion;
+import dev.larder.server.http.HttpQuery;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.WaitTimes;
 import dev.larder.server.store.lock.LeaseTable;
@@ -113,7 +113,7 @@ final class StatusDocument {
         return findings;
     }
 
-    HttpAnswer status(HttpQuestion question) {
+    HttpAnswer status(HttpQuery question) {
         Look look = look();
         JsonFields document = Json.fields(look.status)
                 .with("started", overview.started())
@@ -192,7 +192,7 @@ final class StatusDocument {
                 .toList();
     }
 
-    private static JsonFields datasets(Look look, HttpQuestion question) {
+    private static JsonFields datasets(Look look, HttpQuery question) {
         String match = question.text("match").toLowerCase(Locale.ROOT);
         List<DatasetRow> matching = new ArrayList<>(look.datasets.stream()
                 .filter(row ->
@@ -230,7 +230,7 @@ final class StatusDocument {
     }
 
     /** Returns some arrays of a dataset, in the form of {@code larder ls --json}. */
-    HttpAnswer arrays(HttpQuestion question) {
+    HttpAnswer arrays(HttpQuery question) {
         String dataset = question.text("dataset");
         if (dataset.isEmpty()) {
             throw Failure.of(ErrorCode.USAGE, "no dataset named").remedy("/arrays.json?dataset=NAME");

@@ -38,7 +38,7 @@ record Delivery(LoadPlan copied, List<SourceArray> moved) {
             return new Delivery(plan, List.of());
         }
         Predicate<SourceArray> isMoved =
-                packs.packed(all).negate().and(Delivery::isWritten).and(array -> StoredAsIs.fits(array, folder(array)));
+                packs.packed(all).negate().and(Delivery::isWritten).and(array -> MovableFiles.fits(array, folder(array)));
         List<SourceArray> copied = all.stream().filter(isMoved.negate()).toList();
         List<SourceArray> twice = copied.stream().filter(Delivery::isWritten).toList();
         reservation.grow(LoadPlan.of(twice, packs).storedBytes());
@@ -68,7 +68,7 @@ record Delivery(LoadPlan copied, List<SourceArray> moved) {
 
     /** Moves files, and returns the plan of the other arrays, which are copied. They include a file that a process can still write to. */
     LoadPlan moveTo(IncomingVersion version, PackRule packs, Reservation reservation, LoadProgress progress) {
-        List<SourceArray> stillWritten = StoredAsIs.moveAll(moved, version, progress);
+        List<SourceArray> stillWritten = MovableFiles.moveAll(moved, version, progress);
         if (stillWritten.isEmpty()) {
             return copied;
         }

@@ -119,7 +119,7 @@ public final class LoadJob extends Ingest {
 
     private void awaitRechecks() {
         for (Recheck recheck : before) {
-            Runnable noProgress = recheck.listen(progress::pass);
+            Runnable noProgress = recheck.listen(progress::forward);
             recheck.startNow();
             recheck.outcome().handle((done, failure) -> done).join();
             noProgress.run();
@@ -470,7 +470,7 @@ public final class LoadJob extends Ingest {
             residency
                     .lastKnown(loading.candidate.dataset(), loading.version.digest())
                     .ifPresent(known -> loading.version.provenance(
-                            loading.version.provenance().knowingWhole(known)));
+                            loading.version.provenance().withWholeOf(known)));
         }
         Map<String, PublishedVersion> previous = new HashMap<>();
         datasets().forEach(dataset -> residency.find(dataset).ifPresent(version -> previous.put(dataset, version)));

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 
-/** Condenses texts and numbers into 63 bits. */
+/** Hashes texts and numbers to 63 bits. */
 final class LookHash {
     private final MessageDigest digest = Digest.sha256();
     private final ByteBuffer number = ByteBuffer.allocate(Long.BYTES);
@@ -22,7 +22,7 @@ final class LookHash {
         return this;
     }
 
-    /** Returns the hash, never negative; nothing can be added after. */
+    /** Returns the hash, never negative. Nothing can be added afterwards. */
     long value() {
         return ByteBuffer.wrap(digest.digest()).getLong() & Long.MAX_VALUE;
     }

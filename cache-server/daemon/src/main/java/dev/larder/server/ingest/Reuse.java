@@ -166,7 +166,7 @@ final class Reuse {
     private String keep(Candidate candidate, PublishedVersion version) {
         if (!candidate.provenance().sources().equals(version.sources())
                 || !candidate.provenance().origins().equals(version.origins())) {
-            residency.recordSources(version, candidate.provenance().knowingWhole(version.provenance()));
+            residency.recordSources(version, candidate.provenance().withWholeOf(version.provenance()));
         }
         return words(version, "its sources were read again and are unchanged");
     }

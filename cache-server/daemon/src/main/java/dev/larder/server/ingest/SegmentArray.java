@@ -23,7 +23,7 @@ final class SegmentArray {
      *
      * @param headOffset the offset of its {@code .npy} header
      * @param dataOffset the offset of its data, right after the header
-     * @param sharedHead the bytes of the header if other arrays have the same; null to make them when they are needed
+     * @param sharedHead the bytes of the header if other arrays have the same; null to encode them when they are needed
      */
     SegmentArray(SourceArray source, long headOffset, long dataOffset, @Nullable ByteBuffer sharedHead) {
         this.source = source;

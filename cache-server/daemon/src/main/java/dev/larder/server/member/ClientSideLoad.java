@@ -37,10 +37,10 @@ import java.util.concurrent.CancellationException;
 import java.util.function.LongConsumer;
 
 /**
- * A load into the store of another user, who lets the group of this process in: everything is read here, with the rights of this
- * process, and handed to the daemon as a build. So the daemon opens nothing that the caller could not.
+ * A load into the store of another user, by a member of the store's group. This process reads everything with its own rights, and passes it
+ * to the daemon as a build, so the daemon opens no file that the caller could not.
  *
- * <p>Datasets are published one after the other. What they were read from is noted as text, for people.
+ * <p>Datasets are published one after the other. Their sources are recorded as text, for people.
  */
 public final class ClientSideLoad {
 
@@ -61,9 +61,9 @@ public final class ClientSideLoad {
     }
 
     /**
-     * Loads sources into a store and returns when all are published. Interrupting the thread gives up what is not.
+     * Loads sources into a store and returns when all are published. Interrupting the thread cancels the rest.
      *
-     * @throws LarderException REFUSED for what only the owner's daemon can do
+     * @throws LarderException REFUSED for options that only the owner's daemon can serve
      */
     public static Done load(Path store, LoadRequest request, ProgressListener listener) {
         requirePossible(store, request);
@@ -96,7 +96,7 @@ public final class ClientSideLoad {
                     .with("user", StoreLocation.userName())
                     .with("owner", owner.user())
                     .remedy(
-                            "remove it: what you load is copied into the store by your own process, without a source there");
+                            "remove it: your own process copies the data into the store, which has no source for it then");
         }
     }
 
@@ -200,7 +200,7 @@ public final class ClientSideLoad {
         progress.addFile();
     }
 
-    /** Tells how much goes through. */
+    /** Reports the bytes that are read. */
     private record Counted(ReadableByteChannel data, LongConsumer onBytes) implements ReadableByteChannel {
         @Override
         public int read(ByteBuffer target) throws IOException {

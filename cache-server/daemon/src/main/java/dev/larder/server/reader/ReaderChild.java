@@ -115,8 +115,8 @@ final class ReaderChild implements AutoCloseable {
 
     private List<String> words(Path java, String classPath, int workers, long sourceBytes) throws IOException {
         boolean isQuick = sourceBytes < QUICK_BYTES;
-        List<String> words = new ArrayList<>(List.of(SystemTools.path("env"), "--default-signal"));
-        words.addAll(List.of(SystemTools.path("setsid"), SystemTools.path("setpriv")));
+        List<String> words = new ArrayList<>(List.of(SystemTools.find("env"), "--default-signal"));
+        words.addAll(List.of(SystemTools.find("setsid"), SystemTools.find("setpriv")));
         words.addAll(List.of("--pdeathsig", "KILL", "--", java.toString()));
         words.addAll(List.of(
                 "-Xmx" + heap,

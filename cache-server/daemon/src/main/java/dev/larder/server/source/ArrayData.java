@@ -1,6 +1,6 @@
 package dev.larder.server.source;
 
-import dev.larder.column.ColumnArray;
+import dev.larder.internal.column.ColumnArray;
 import java.nio.channels.ReadableByteChannel;
 import java.util.List;
 import java.util.function.UnaryOperator;

@@ -1,9 +1,9 @@
 package dev.larder.server.source;
 
-import dev.larder.column.ColumnArray;
-import dev.larder.column.ColumnBuilder;
-import dev.larder.column.ColumnMemory;
-import dev.larder.column.StringsBuilder;
+import dev.larder.internal.column.ColumnArray;
+import dev.larder.internal.column.ColumnBuilder;
+import dev.larder.internal.column.ColumnMemory;
+import dev.larder.internal.column.StringsBuilder;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.Names;

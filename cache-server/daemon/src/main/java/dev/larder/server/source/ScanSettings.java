@@ -1,6 +1,6 @@
 package dev.larder.server.source;
 
-import dev.larder.column.ColumnMemory;
+import dev.larder.internal.column.ColumnMemory;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
 

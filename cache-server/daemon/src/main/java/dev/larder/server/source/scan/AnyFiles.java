@@ -1,9 +1,9 @@
 package dev.larder.server.source.scan;
 
-import dev.larder.column.ColumnMemory;
-import dev.larder.column.RowOffsets;
-import dev.larder.column.TextIndexBuilder;
 import dev.larder.error.ErrorCode;
+import dev.larder.internal.column.ColumnMemory;
+import dev.larder.internal.column.RowOffsets;
+import dev.larder.internal.column.TextIndexBuilder;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ByteSums;

@@ -1,10 +1,10 @@
 package dev.larder.server.source.scan;
 
-import dev.larder.column.ColumnMemory;
-import dev.larder.column.RowShapes;
-import dev.larder.column.TextIndexBuilder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.column.ColumnMemory;
+import dev.larder.internal.column.RowShapes;
+import dev.larder.internal.column.TextIndexBuilder;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ColumnPart;

@@ -1,9 +1,9 @@
 package dev.larder.server.source.scan;
 
-import dev.larder.column.StringsBuilder;
-import dev.larder.column.TextIndexBuilder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.column.StringsBuilder;
+import dev.larder.internal.column.TextIndexBuilder;
 import dev.larder.internal.layout.Names;
 import dev.larder.reader.Selection;
 import dev.larder.server.reader.UnpackedFiles;

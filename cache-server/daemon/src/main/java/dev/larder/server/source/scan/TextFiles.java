@@ -1,7 +1,7 @@
 package dev.larder.server.source.scan;
 
-import dev.larder.column.ColumnArray;
-import dev.larder.column.ColumnMemory;
+import dev.larder.internal.column.ColumnArray;
+import dev.larder.internal.column.ColumnMemory;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.protocol.LoadOptions;

@@ -1,8 +1,8 @@
 package dev.larder.server.source.shard;
 
-import dev.larder.column.ColumnMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.column.ColumnMemory;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.ShardRows;

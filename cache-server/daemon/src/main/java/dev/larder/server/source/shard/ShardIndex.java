@@ -1,9 +1,9 @@
 package dev.larder.server.source.shard;
 
-import dev.larder.column.ColumnBuilder;
-import dev.larder.column.ColumnMemory;
-import dev.larder.column.IntegerIndexBuilder;
-import dev.larder.column.TextIndexBuilder;
+import dev.larder.internal.column.ColumnBuilder;
+import dev.larder.internal.column.ColumnMemory;
+import dev.larder.internal.column.IntegerIndexBuilder;
+import dev.larder.internal.column.TextIndexBuilder;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.KeyTableDescriptor;
 import dev.larder.internal.layout.ShardRows;

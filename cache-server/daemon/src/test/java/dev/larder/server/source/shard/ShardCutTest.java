@@ -3,7 +3,7 @@ package dev.larder.server.source.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.larder.column.ColumnMemory;
+import dev.larder.internal.column.ColumnMemory;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.ShardRows;
