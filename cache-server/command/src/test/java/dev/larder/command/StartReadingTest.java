@@ -22,9 +22,11 @@ class StartReadingTest {
         List<MatchResult> methods =
                 METHOD.matcher(Files.readString(DOCUMENT)).results().toList();
 
-        assertThat(methods).hasSize(5).allSatisfy(method -> assertThat(lines(method))
-                .as("lines of %s that declare %s", method.group(2), method.group(1))
-                .contains(Integer.parseInt(method.group(3))));
+        assertThat(methods)
+                .hasSize(5)
+                .allSatisfy(method -> assertThat(lines(method))
+                        .as("lines of %s that declare %s", method.group(2), method.group(1))
+                        .contains(Integer.parseInt(method.group(3))));
     }
 
     /** Returns the lines that declare the method, counted from 1. */

@@ -67,7 +67,11 @@ record DaemonThreads(
                 new FairQueue("larder-room", 8, MOST_WAITING),
                 new FairQueue("larder-verify", 2, MOST_WAITING),
                 new FairQueue("larder-publish", 8, MOST_WAITING),
-                FairQueue.overFiles("larder-load", MOST_LOADS, Integer.MAX_VALUE, MOST_LOADS)); // waiting loads are limited: one for each dataset
+                FairQueue.overFiles(
+                        "larder-load",
+                        MOST_LOADS,
+                        Integer.MAX_VALUE,
+                        MOST_LOADS)); // waiting loads are limited: one for each dataset
     }
 
     private List<FairQueue> queues() {

@@ -133,8 +133,8 @@ final class PendingWaits {
             } else if (resident.isPresent()) {
                 answer(resident.get(), wait);
             } else if (residency.registration(wait.dataset()).isPresent()) {
-                wait.reply.done(
-                        Done.NOTHING); // it was resident, and was evicted for another load: a client that still needs it sends another request
+                wait.reply.done(Done.NOTHING); // it was resident, and was evicted for another load: a client that still
+                // needs it sends another request
             } else {
                 wait.reply.problem(Failure.of(ErrorCode.NOT_FOUND, "dataset was removed as soon as it was loaded")
                         .with("dataset", wait.dataset())

@@ -272,8 +272,7 @@ final class RequestService implements RequestHandler {
     private static Done evicted(PublishedVersion version) {
         String warning = version.isSourced()
                 ? ""
-                : "note: " + version.dataset()
-                        + " was computed and has no source: to have it again, build it again";
+                : "note: " + version.dataset() + " was computed and has no source: to have it again, build it again";
         return Done.of(version.arrays().size(), version.storedBytes(), warning);
     }
 

@@ -302,8 +302,8 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
             seats.take(peer);
             boolean isSeated = false;
             try {
-                SelectionKey key =
-                        channel.register(selector, SelectionKey.OP_READ); // only now, because the key holds the descriptor
+                SelectionKey key = channel.register(
+                        selector, SelectionKey.OP_READ); // only now, because the key holds the descriptor
                 Connection connection =
                         new Connection(channel, key, peer, settings, peer.isOwner() ? ownerBudget : memberBudget, this);
                 key.attach(connection);

@@ -149,7 +149,9 @@ final class Dispatcher {
     }
 
     private Problem badParameter(BadMessage parameter) {
-        String reason = parameter.reason(); // the reason for a record begins with the field, or with "it" if it concerns all of them
+        String reason =
+                parameter.reason(); // the reason for a record begins with the field, or with "it" if it concerns all of
+        // them
         String first = reason.startsWith("it ") ? "parameters" : reason.split("[= ]", 2)[0];
         return badParameter(parameter.field().isEmpty() ? first : parameter.field(), reason);
     }

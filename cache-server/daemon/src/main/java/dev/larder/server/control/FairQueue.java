@@ -233,7 +233,8 @@ public final class FairQueue {
         try {
             factory.newThread(this::runTasks).start();
             isStarted = true;
-        } catch (OutOfMemoryError e) { // the system has no more threads now: a thread of this queue takes the task later
+        } catch (
+                OutOfMemoryError e) { // the system has no more threads now: a thread of this queue takes the task later
             LOG.debug("no thread for a request: queue={} threads={}", name, threads - 1);
         } finally {
             threads -= isStarted ? 0 : 1;

@@ -90,9 +90,8 @@ record AccessToken(String text) {
                     .with("file", file)
                     .with("uid", uid)
                     .with("mode", isFile ? Integer.toOctalString(mode & PERMISSIONS) : "no regular file")
-                    .remedy(
-                            "make it a regular file of the daemon's user or root that no other user can read or write,"
-                                    + " and that its group cannot write: chmod 0640, or 0600");
+                    .remedy("make it a regular file of the daemon's user or root that no other user can read or write,"
+                            + " and that its group cannot write: chmod 0640, or 0600");
         }
     }
 

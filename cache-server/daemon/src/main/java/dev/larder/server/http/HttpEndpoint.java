@@ -60,7 +60,9 @@ public final class HttpEndpoint implements AutoCloseable {
      * @param group the number of the group that may read {@code userFile} if it is created; null for none
      */
     public record TokenPlace(
-            Path storeFile, @Nullable Path userFile, @Nullable Integer group) {
+            Path storeFile,
+            @Nullable Path userFile,
+            @Nullable Integer group) {
         AccessToken token() {
             return userFile == null ? AccessToken.random() : AccessToken.fromFile(userFile, group);
         }

@@ -62,7 +62,8 @@ record Delivery(LoadPlan copied, List<SourceArray> moved) {
             return array;
         }
         SourceIdentity file = data.deliver(bytes -> {}, progress::addBytes);
-        return new SourceArray(array.name(), array.header(), Extents.of(data.region(file)).own(), List.of(file), array.part());
+        return new SourceArray(
+                array.name(), array.header(), Extents.of(data.region(file)).own(), List.of(file), array.part());
     }
 
     /** Moves files, and returns the plan of the other arrays, which are copied. They include a file that a process can still write to. */

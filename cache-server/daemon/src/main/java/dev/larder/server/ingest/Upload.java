@@ -125,7 +125,8 @@ public final class Upload extends Ingest {
      */
     void begin(BooleanSupplier hasClient) {
         try {
-            BooleanSupplier mayContinue = () -> !cancelled && (state.get() != State.STARTING || hasClient.getAsBoolean());
+            BooleanSupplier mayContinue =
+                    () -> !cancelled && (state.get() != State.STARTING || hasClient.getAsBoolean());
             place = publisher.isMember() ? placeOfMember(mayContinue) : place(mayContinue);
         } catch (CancellationException e) {
             RuntimeException reason = abandoned(e);
@@ -351,7 +352,9 @@ public final class Upload extends Ingest {
         reservation.allowFor(1, arrays.size());
         long manifests = store.manifestBytes(1);
         long written = manifests == 0 ? stored : Math.max(stored, reservation.writtenBytes()); // huge pages take more
-        growTo(ByteSums.add(ByteSums.add(written, plan.storedBytes()), manifests)); // copied files are in the store twice for a while
+        growTo(ByteSums.add(
+                ByteSums.add(written, plan.storedBytes()),
+                manifests)); // copied files are in the store twice for a while
         progress.begin(Phase.LOADING, bytes, arrays.size());
         try (IncomingVersion version = store.newIncoming(dataset, provenance(builder))) {
             publishing = version;

@@ -105,7 +105,8 @@ final class ReaderChild implements AutoCloseable {
         ReaderClasses classes = ReaderClasses.of(reader.spec(), startable.java(), classPath);
         ReaderChild process = new ReaderChild(reader.spec(), folder, heap, classes);
         // The kernel kills the process when the thread that started it ends: this one stays with it.
-        Thread thread = new Thread(() -> process.run(startable.java(), classPath, workers, sourceBytes), "larder-reader");
+        Thread thread =
+                new Thread(() -> process.run(startable.java(), classPath, workers, sourceBytes), "larder-reader");
         thread.setDaemon(true);
         thread.start();
         process.awaitStart();

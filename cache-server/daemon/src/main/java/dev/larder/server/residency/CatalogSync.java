@@ -83,7 +83,8 @@ final class CatalogSync {
                 lost = true;
             } // otherwise only one entry was refused
             onError.accept(e);
-        } catch (RuntimeException | InternalError e) { // the catalog throws InternalError if its sparse file meets a full file system
+        } catch (RuntimeException
+                | InternalError e) { // the catalog throws InternalError if its sparse file meets a full file system
             lost = true;
             onError.accept(e);
         }

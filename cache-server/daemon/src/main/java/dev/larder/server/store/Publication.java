@@ -6,7 +6,6 @@ import dev.larder.internal.layout.IndexWriter;
 import dev.larder.internal.layout.SegmentFile;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.Posix;
-import dev.larder.server.store.lock.LockRecord;
 import dev.larder.server.store.space.Mount;
 import dev.larder.server.store.space.Occupied;
 import dev.larder.server.store.version.Manifest;

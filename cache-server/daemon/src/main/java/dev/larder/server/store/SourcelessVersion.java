@@ -23,7 +23,8 @@ final class SourcelessVersion {
             return String.valueOf(version.getFileName()).endsWith(Adoption.DAMAGED); // otherwise its eviction had begun
         }
         try {
-            int descriptor = posix.openForReading(manifest); // never blocks, even if the owner of the store put a pipe there
+            int descriptor =
+                    posix.openForReading(manifest); // never blocks, even if the owner of the store put a pipe there
             try {
                 return !posix.status(descriptor).isRegular() || !hasOrigin(Path.of("/proc/self/fd/" + descriptor));
             } finally {

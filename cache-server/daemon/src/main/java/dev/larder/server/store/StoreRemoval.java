@@ -57,7 +57,8 @@ final class StoreRemoval {
             List<Path> rest = new ArrayList<>(layout.parts());
             rest.removeAll(folders); // a failed removal is not repeated, or the lock would stay
             removal.removeAll(rest);
-            // From here on another daemon may take the store, so only the lock and an empty folder are removed after it.
+            // From here on another daemon may take the store, so only the lock and an empty folder are removed after
+            // it.
             Files.deleteIfExists(layout.lock());
             lock.close();
         }

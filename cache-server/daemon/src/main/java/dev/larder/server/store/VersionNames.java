@@ -47,7 +47,8 @@ final class VersionNames {
     /** Makes prepared versions visible. */
     synchronized List<PublishedVersion> publish(Publication publication) throws IOException {
         List<PublishedVersion> published = publication.commit();
-        published.forEach(this::removeRecord); // under this lock, or it could be the record of an eviction that follows immediately
+        published.forEach(this::removeRecord); // under this lock, or it could be the record of an eviction that follows
+        // immediately
         return published;
     }
 
@@ -55,9 +56,7 @@ final class VersionNames {
         try {
             Files.deleteIfExists(layout.registered(version.dataset()));
         } catch (IOException e) {
-            LOG.warn(
-                    "cannot forget the sources of a dataset: {}",
-                    Failure.words(e)); // the next start ignores it
+            LOG.warn("cannot forget the sources of a dataset: {}", Failure.words(e)); // the next start ignores it
         }
     }
 
@@ -170,7 +169,9 @@ final class VersionNames {
         }
         boolean isReplaced = hasCurrent(version) && !isCurrent(version);
         if (reason == RemovalReason.EVICTED && !isReplaced) {
-            recordSource(version); // before the link is removed: readers look for the link, then for the record, without a daemon
+            recordSource(
+                    version); // before the link is removed: readers look for the link, then for the record, without a
+            // daemon
         }
         unlinkCurrent(version);
         moveIfThere(version, place);

@@ -52,7 +52,8 @@ public final class LeaseProbe {
         return withLease(
                 version,
                 () -> change.apply(false),
-                // If the file was unlinked before it was locked, the lock does not protect the file that has the name now.
+                // If the file was unlinked before it was locked, the lock does not protect the file that has the name
+                // now.
                 descriptor -> tryLockExclusive(descriptor)
                         && change.apply(posix.status(descriptor).isLinked()));
     }

@@ -195,7 +195,9 @@ public final class Reservation implements AutoCloseable {
 
     private long occupiedBytes() {
         long sum = 0;
-        for (int i = places.size() - 1; i >= 0; i--) { // backwards, because files move to later places meanwhile: none is counted twice
+        for (int i = places.size() - 1;
+                i >= 0;
+                i--) { // backwards, because files move to later places meanwhile: none is counted twice
             sum += Occupied.bytes(places.get(i));
         }
         for (LongSupplier occupiedBytes : unnamed) {

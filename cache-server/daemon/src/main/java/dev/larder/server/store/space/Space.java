@@ -131,8 +131,7 @@ public final class Space {
             for (Reservation each : reservations) {
                 unwritten += each.unwrittenBytes(each == reservation ? moreBytes : 0);
             }
-            missingOfMount =
-                    unwritten - freeBytes(); // read last, so that bytes written meanwhile never count as free
+            missingOfMount = unwritten - freeBytes(); // read last, so that bytes written meanwhile never count as free
         }
         return Math.max(0, Math.max(missingOfCapacity, missingOfMount));
     }

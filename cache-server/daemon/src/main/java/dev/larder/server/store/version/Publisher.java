@@ -10,7 +10,8 @@ import java.util.Map;
  * @param user the user's name
  * @param claimedSources by array, the source that a member of the group claims: text that is never opened with the daemon's rights
  */
-public record Publisher(int uid, String user, @SerializedName("told") Map<String, String> claimedSources) {
+public record Publisher(
+        int uid, String user, @SerializedName("told") Map<String, String> claimedSources) {
     /** The owner of the store, or root. */
     public static final Publisher OWNER = new Publisher(-1, "", Map.of());
 
