@@ -382,7 +382,7 @@ class LoaderTest(StoreCase):
         first = iter(loader)
         next(first)
         second = iter(loader)
-        with self.assertRaisesRegex(larder.LarderError, "the epoch was ended: epoch=0 batch=1; begin one when"):
+        with self.assertRaisesRegex(larder.LarderError, "the epoch was ended: epoch=0 batch=1; finish one epoch before the next"):
             next(first)
         self.assertEqual(next(second).epoch, 1)
         loader.close()

@@ -315,8 +315,8 @@ class ProcessTest(MainCase):
         for words in ("ls", "ls --json"):
             listed = subprocess.run(f"{sys.executable} -m larder {words} > /dev/full", shell=True, stderr=subprocess.PIPE, encoding="utf-8", cwd=HERE)
 
-            self.assertEqual((listed.returncode, listed.stderr), (1, "larder: standard output cannot be written: reason=No space left on device; run the "
-                                                                     "command again where there is room for its output\n"))
+            self.assertEqual((listed.returncode, listed.stderr), (1, "larder: standard output cannot be written: reason=No space left on device; "
+                                                                     "free some space, and run the command again\n"))
 
 
 if __name__ == "__main__":

@@ -174,8 +174,8 @@ public sealed class ArrayView permits OwnedArrayView {
     public ArrayView windows(long length) {
         requireRows();
         if (length < 1 || length > size0) {
-            throw new IllegalArgumentException("window length is out of range: length="
-                    + length + " array=" + entry.name() + " rows=" + size0);
+            throw new IllegalArgumentException(
+                    "window length is out of range: length=" + length + " array=" + entry.name() + " rows=" + size0);
         }
         synchronized (windows) {
             ArrayView view = windows.get(length);
@@ -183,7 +183,8 @@ public sealed class ArrayView permits OwnedArrayView {
                 view = new ArrayView(entry, memory, owner, geometry.windows(dtype, length));
                 windows.put(length, view);
             }
-            requireOpen(); // checked after the view is in the map: a concurrent close either finds it there or makes this throw
+            requireOpen(); // checked after the view is in the map: a concurrent close either finds it there or makes
+            // this throw
             return view;
         }
     }
@@ -300,8 +301,7 @@ public sealed class ArrayView permits OwnedArrayView {
         if (dtype.kind() != Kind.DATETIME) {
             throw Accessors.refusal("getInstant", entry.name(), dtype);
         }
-        long count = longAt(address(index));
-        return count == Dates.NOT_A_TIME ? null : Dates.instant(dtype, count);
+        return Dates.instant(dtype, longAt(address(index)));
     }
 
     /**
@@ -335,7 +335,8 @@ public sealed class ArrayView permits OwnedArrayView {
         requireContiguousRows();
         Objects.checkFromIndexSize(firstRow, rows, size0);
         if (rows > 1 && stride0 != rowByteSize) {
-            throw new UnsupportedOperationException("windows overlap, so a buffer contains only one: array=" + entry.name());
+            throw new UnsupportedOperationException(
+                    "windows overlap, so a buffer contains only one: array=" + entry.name());
         }
         long length = rows * rowByteSize;
         if (length > Integer.MAX_VALUE) {

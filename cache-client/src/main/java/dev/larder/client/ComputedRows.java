@@ -285,7 +285,8 @@ public final class ComputedRows {
                 return false;
             }
             try {
-                if (region.stateAcquire(row) != RowsDescriptor.EMPTY) { // published just before this thread got the claim
+                if (region.stateAcquire(row)
+                        != RowsDescriptor.EMPTY) { // published just before this thread got the claim
                     return false;
                 }
                 compute(row);
@@ -320,7 +321,9 @@ public final class ComputedRows {
         }
 
         private Failure failure(String summary, long row) {
-            return Failure.of(ErrorCode.UNEXPECTED, summary).with("rows", name()).with("row", row);
+            return Failure.of(ErrorCode.UNEXPECTED, summary)
+                    .with("rows", name())
+                    .with("row", row);
         }
 
         /** Leaves the bytes of a row in {@code bytes}: reads it if it is published, else computes it. */

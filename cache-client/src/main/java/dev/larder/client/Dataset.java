@@ -368,7 +368,8 @@ public final class Dataset implements AutoCloseable {
                         : SegmentFiles.map(posix, lease, folder.resolve(file), byteSize);
                 mappings.put(file, memory);
             } else if (SegmentFile.isOutside(file)) {
-                SegmentFiles.requireUnchanged(posix, outside(file)); // it may have changed since the first view mapped it
+                SegmentFiles.requireUnchanged(
+                        posix, outside(file)); // it may have changed since the first view mapped it
             }
             return memory;
         }

@@ -50,8 +50,9 @@ public final class DatasetBuilder implements AutoCloseable {
     /** Returns the writer of the only array, such as after {@link Larder#create}. Fails if there is not exactly one array. */
     public synchronized ArrayWriter array() {
         if (writers.size() != 1) {
-            throw new IllegalStateException("there is not exactly one array, so keep the writer from array(name, ...): dataset="
-                    + name() + " arrays=" + writers.size());
+            throw new IllegalStateException(
+                    "there is not exactly one array, so keep the writer from array(name, ...): dataset=" + name()
+                            + " arrays=" + writers.size());
         }
         return writers.get(0);
     }

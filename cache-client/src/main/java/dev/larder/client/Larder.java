@@ -138,7 +138,8 @@ public final class Larder implements AutoCloseable {
                         .remedy(
                                 "load it again, and pin it if the store is too small for all datasets in use: larder load --pin");
             }
-            // The version may be evicted between the daemon's response and our lease. The next attempt requests it again.
+            // The version may be evicted between the daemon's response and our lease. The next attempt requests it
+            // again.
             DaemonWait.awaitDataset(store, name, deadline.remaining());
             dataset = tryOpen(name);
         }
@@ -170,7 +171,8 @@ public final class Larder implements AutoCloseable {
                 dataset -> dataset.digest().startsWith(digest));
     }
 
-    private Dataset exactly(String name, String key, Object value, LongPredicate couldMatch, Predicate<Dataset> matches) {
+    private Dataset exactly(
+            String name, String key, Object value, LongPredicate couldMatch, Predicate<Dataset> matches) {
         requireOpen();
         Names.requireDataset(name);
         Dataset found = tryOpen(name, couldMatch, matches);

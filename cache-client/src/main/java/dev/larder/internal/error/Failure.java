@@ -79,7 +79,9 @@ public final class Failure {
         String packageName = failure.getClass().getPackageName();
         return failure instanceof LarderException
                 || (failure instanceof IOException
-                        && (packageName.equals("java.io") || packageName.equals("java.net") || packageName.startsWith("dev.larder")));
+                        && (packageName.equals("java.io")
+                                || packageName.equals("java.net")
+                                || packageName.startsWith("dev.larder")));
     }
 
     private static String words(FileSystemException failure) {

@@ -18,7 +18,8 @@ final class AlignedMapping {
                 return address;
             }
         }
-        return LibC.mmap(0, byteSize, protection, LibC.MAP_SHARED, descriptor, offset); // fallback: correct, but slower to read
+        return LibC.mmap(
+                0, byteSize, protection, LibC.MAP_SHARED, descriptor, offset); // fallback: correct, but slower to read
     }
 
     /**

@@ -114,7 +114,8 @@ public final class HugePages {
         }
     }
 
-    private static boolean prepare(BulkIo io, int descriptor, long address, long length, BooleanSupplier shouldContinue) {
+    private static boolean prepare(
+            BulkIo io, int descriptor, long address, long length, BooleanSupplier shouldContinue) {
         int refusals = 0;
         for (long at = 0; at < length; at += PageSize.HUGE_BYTES) {
             if (!shouldContinue.getAsBoolean()) {

@@ -18,13 +18,18 @@ public final class Guardian implements AutoCloseable {
 
     private final List<String> words;
     private @Nullable Process shell;
-    private String told = "";
+    private String leader = "";
     private boolean isClosed;
 
     /** Starts the shell in a session of its own, before the first process of the family. */
     public Guardian(ProcessFamily family) throws IOException {
         this.words = List.of(
-                SystemTools.path("setsid"), SystemTools.path("sh"), "-c", GuardianScript.text(), "larder-guardian", family.token());
+                SystemTools.find("setsid"),
+                SystemTools.find("sh"),
+                "-c",
+                GuardianScript.text(),
+                "larder-guardian",
+                family.token());
         start();
     }
 
@@ -38,7 +43,7 @@ public final class Guardian implements AutoCloseable {
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start();
         shell = started;
-        say(told);
+        send(leader);
         var unused = started.onExit().thenRun(this::startLater);
     }
 
@@ -61,22 +66,22 @@ public final class Guardian implements AutoCloseable {
 
     /** Sets the process that leads the family's session. */
     public synchronized void watch(long pid) {
-        told = pid + "\n";
-        say(told);
+        leader = pid + "\n";
+        send(leader);
     }
 
     /** Writes to the shell. If it is dead, another one gets the same text. */
-    private void say(String text) {
-        Process listener = shell;
-        if (listener == null) {
+    private void send(String text) {
+        Process reader = shell;
+        if (reader == null) {
             return;
         }
         try {
-            OutputStream pipe = listener.getOutputStream();
+            OutputStream pipe = reader.getOutputStream();
             pipe.write(text.getBytes(StandardCharsets.US_ASCII));
             pipe.flush();
         } catch (IOException dead) {
-            listener.destroyForcibly();
+            reader.destroyForcibly();
         }
     }
 
@@ -92,13 +97,13 @@ public final class Guardian implements AutoCloseable {
             return;
         }
         isClosed = true;
-        say("done\n");
-        Process listener = shell;
-        if (listener != null) {
+        send("done\n");
+        Process reader = shell;
+        if (reader != null) {
             try {
-                listener.getOutputStream().close();
+                reader.getOutputStream().close();
             } catch (IOException dead) {
-                listener.destroyForcibly();
+                reader.destroyForcibly();
             }
         }
     }

@@ -28,7 +28,7 @@ public final class ProcessFamily {
     public static final String VARIABLE = "LARDER_FAMILY";
 
     /** The id of no session. */
-    private static final long NOBODY = -1;
+    private static final long NO_SESSION = -1;
 
     private static final Path PROC = Path.of("/proc");
     private static final int PARENT_FIELD = 1;
@@ -42,7 +42,7 @@ public final class ProcessFamily {
     private final String variable;
     private final Predicate<String> isToken;
     private final String token;
-    private volatile long first = NOBODY;
+    private volatile long first = NO_SESSION;
 
     private ProcessFamily(String variable, String token, Predicate<String> isToken) {
         this.variable = variable;

@@ -119,7 +119,8 @@ public record LoadOptions(
 
     /** Returns these options with files mapped in place, or not. */
     public LoadOptions withInPlace(boolean newValue) {
-        return new LoadOptions(keys, as, dtype, shape, packBelowBytes, strict, newValue, evenIfUnchanged, exclude, shard);
+        return new LoadOptions(
+                keys, as, dtype, shape, packBelowBytes, strict, newValue, evenIfUnchanged, exclude, shard);
     }
 
     /** Returns these options with unchanged sources read again, or not. */

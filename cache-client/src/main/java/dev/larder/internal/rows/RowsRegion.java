@@ -100,7 +100,8 @@ public final class RowsRegion implements AutoCloseable {
     public static RowsRegion openOrCreate(Path store, Header expected, Duration timeout) {
         StoreLayout layout = new StoreLayout(store);
         if (Files.exists(layout.regions())
-                && !Files.isWritable(layout.regions())) { // the daemon would create a region that this process cannot open
+                && !Files.isWritable(
+                        layout.regions())) { // the daemon would create a region that this process cannot open
             throw notOurs(layout.regions(), null);
         }
         Deadline deadline = Deadline.after(timeout);
@@ -168,7 +169,9 @@ public final class RowsRegion implements AutoCloseable {
             }
             descriptor = openFile(file);
             if (descriptor != NONE
-                    && Posix.system().status(descriptor).isLinked() // otherwise it was removed before this process got the lock
+                    && Posix.system()
+                            .status(descriptor)
+                            .isLinked() // otherwise it was removed before this process got the lock
                     && isReserved(file, descriptor)) {
                 region = map(file, locks, descriptor, expected);
             }

@@ -49,7 +49,7 @@ class ArchitectureTest {
             "dev.larder.server..", List.of("dev.larder.reader.."),
             "dev.larder.loader..", List.of(),
             "dev.larder.launch..", List.of(),
-            "dev.larder.cluster..", List.of("dev.larder.launch..", "dev.larder.distributed.rendezvous"),
+            "dev.larder.cluster..", List.of("dev.larder.launch..", "dev.larder.distributed.internal.meeting"),
             "dev.larder.distributed..", List.of(),
             "dev.larder.djl..", List.of("dev.larder.loader.."),
             "dev.larder.examples..", List.of("dev.larder.loader..", "dev.larder.distributed..", "dev.larder.djl.."),
@@ -59,7 +59,7 @@ class ArchitectureTest {
                             "dev.larder.loader..",
                             "dev.larder.launch..",
                             "dev.larder.cluster..",
-                            "dev.larder.distributed.rendezvous"));
+                            "dev.larder.distributed.internal.meeting"));
 
     /** The rooms below the daemon's store, each before those that may use it. */
     private static final List<String> STORE_ROOMS =

@@ -179,7 +179,9 @@ class ComputedRowsTest {
         ComputedRows.Reader byIndex = rows.reader((row, result) -> result.putInt(4, 9));
 
         assertRefused(
-                () -> row(rows, half, 5), ErrorCode.UNEXPECTED, "wrote only part of a row: rows=made row=5 written=4 bytes=1200");
+                () -> row(rows, half, 5),
+                ErrorCode.UNEXPECTED,
+                "wrote only part of a row: rows=made row=5 written=4 bytes=1200");
         assertRefused(() -> row(rows, shortened, 5), ErrorCode.UNEXPECTED, "written=8 bytes=1200");
         assertThat(rows.published()).isZero();
         assertThat(row(rows, byIndex, 5)).startsWith(0, 9, 0);

@@ -93,11 +93,10 @@ final class Dispatcher {
     private void refuse(Connection connection, BadMessage malformed, boolean isOfFormerProtocol) {
         if (isOfFormerProtocol) {
             counters.increment(Counter.PROTOCOL_ERRORS);
-            connection.endWith(
-                    FormerProtocol.refusal(Failure.of(ErrorCode.REFUSED, "the daemon uses another protocol")
-                            .with("daemonProtocol", Protocol.NUMBER)
-                            .with("daemonVersion", settings.daemonVersion())
-                            .remedy(Protocol.useOneRelease())));
+            connection.endWith(FormerProtocol.refusal(Failure.of(ErrorCode.REFUSED, "the daemon uses another protocol")
+                    .with("daemonProtocol", Protocol.NUMBER)
+                    .with("daemonVersion", settings.daemonVersion())
+                    .remedy(Protocol.useOneRelease())));
         } else {
             end(
                     connection,

@@ -243,9 +243,7 @@ public final class LoadJob extends Ingest {
         staged = sources;
         Set<String> changed = datasetsToScan(sources);
         sources.fetch(
-                changed::contains,
-                (bytes, files) -> progress.begin(Phase.LOADING, bytes, files),
-                progress::addBytes);
+                changed::contains, (bytes, files) -> progress.begin(Phase.LOADING, bytes, files), progress::addBytes);
         progress.begin(Phase.SCANNING, Progress.UNKNOWN, Progress.UNKNOWN);
         ShardCut shards = new ShardCut(options.shard(), scanning.memory());
         findArrays(sources, changed, shards);

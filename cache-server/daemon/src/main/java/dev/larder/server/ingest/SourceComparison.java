@@ -122,9 +122,7 @@ public final class SourceComparison {
             StagedSources fetched = StagedSources.list(sources, options, scanning, null);
             staged.add(fetched);
             fetched.fetch(
-                    dataset -> true,
-                    (bytes, files) -> progress.begin(Phase.LOADING, bytes, files),
-                    progress::addBytes);
+                    dataset -> true, (bytes, files) -> progress.begin(Phase.LOADING, bytes, files), progress::addBytes);
             progress.begin(Phase.SCANNING, Progress.UNKNOWN, Progress.UNKNOWN);
             ShardCut shards = new ShardCut(version.provenance().options().shard(), scanning.memory());
             isScanning = true;

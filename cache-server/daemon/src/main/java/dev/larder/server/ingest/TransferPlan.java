@@ -63,7 +63,8 @@ record TransferPlan(LoadPlan copied, List<SourceArray> moved) {
             return array;
         }
         SourceIdentity file = data.deliver(bytes -> {}, progress::addBytes);
-        return new SourceArray(array.name(), array.header(), Extents.of(data.region(file)).own(), List.of(file), array.part());
+        return new SourceArray(
+                array.name(), array.header(), Extents.of(data.region(file)).own(), List.of(file), array.part());
     }
 
     /** Moves files. Returns the plan for the arrays to copy, which include those of files that a process can still write to. */

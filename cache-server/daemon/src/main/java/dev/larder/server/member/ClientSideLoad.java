@@ -128,9 +128,7 @@ public final class ClientSideLoad {
     private Done loadAll(List<SourceArray> found, StagedSources sources) {
         try {
             sources.fetch(
-                    dataset -> true,
-                    (bytes, files) -> progress.begin(Phase.LOADING, bytes, files),
-                    progress::addBytes);
+                    dataset -> true, (bytes, files) -> progress.begin(Phase.LOADING, bytes, files), progress::addBytes);
             scan(found, sources);
             long bytes = ByteSums.sum(found.stream().mapToLong(SourceArray::byteSize));
             progress.begin(Phase.LOADING, bytes, found.size());

@@ -105,7 +105,8 @@ final class ReaderChild implements AutoCloseable {
         ReaderClasses classes = ReaderClasses.of(reader.spec(), startable.java(), classPath);
         ReaderChild process = new ReaderChild(reader.spec(), folder, heap, classes);
         // The kernel kills the process when the thread that started it ends: this one stays with it.
-        Thread thread = new Thread(() -> process.run(startable.java(), classPath, workers, sourceBytes), "larder-reader");
+        Thread thread =
+                new Thread(() -> process.run(startable.java(), classPath, workers, sourceBytes), "larder-reader");
         thread.setDaemon(true);
         thread.start();
         process.awaitStart();
@@ -114,8 +115,8 @@ final class ReaderChild implements AutoCloseable {
 
     private List<String> words(Path java, String classPath, int workers, long sourceBytes) throws IOException {
         boolean isQuick = sourceBytes < QUICK_BYTES;
-        List<String> words = new ArrayList<>(List.of(SystemTools.path("env"), "--default-signal"));
-        words.addAll(List.of(SystemTools.path("setsid"), SystemTools.path("setpriv")));
+        List<String> words = new ArrayList<>(List.of(SystemTools.find("env"), "--default-signal"));
+        words.addAll(List.of(SystemTools.find("setsid"), SystemTools.find("setpriv")));
         words.addAll(List.of("--pdeathsig", "KILL", "--", java.toString()));
         words.addAll(List.of(
                 "-Xmx" + heap,

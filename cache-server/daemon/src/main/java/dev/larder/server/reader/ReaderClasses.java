@@ -167,8 +167,8 @@ final class ReaderClasses {
     }
 
     private Process dump(Path known, Path fresh) throws IOException {
-        List<String> words = new ArrayList<>(List.of(SystemTools.path("nice"), "-n", "19"));
-        words.addAll(List.of(SystemTools.path("setpriv"), "--pdeathsig", "KILL", "--", java.toString()));
+        List<String> words = new ArrayList<>(List.of(SystemTools.find("nice"), "-n", "19"));
+        words.addAll(List.of(SystemTools.find("setpriv"), "--pdeathsig", "KILL", "--", java.toString()));
         words.addAll(spec.flags());
         words.addAll(List.of("-Xmx512m", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-XX:ErrorFile=/dev/null"));
         words.addAll(List.of("-XX:-CreateCoredumpOnCrash", "-Xlog:disable", "-Xshare:dump"));

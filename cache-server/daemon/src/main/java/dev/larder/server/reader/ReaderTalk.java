@@ -157,8 +157,8 @@ final class ReaderTalk implements AutoCloseable {
      */
     LarderException refusal(Answer answer, int files, IntFunction<Object> file) {
         if (answer instanceof Answer.Refused refused && refused.file() >= 0 && refused.file() < files) {
-            Failure failure = Failure.of(ErrorCode.BAD_INPUT, "cannot read source file")
-                    .with("file", file.apply(refused.file()));
+            Failure failure =
+                    Failure.of(ErrorCode.BAD_INPUT, "cannot read source file").with("file", file.apply(refused.file()));
             if (refused.offset() != BadSource.NOWHERE) {
                 failure = failure.with("offset", refused.offset());
             }

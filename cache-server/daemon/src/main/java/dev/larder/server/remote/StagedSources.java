@@ -209,7 +209,8 @@ public final class StagedSources implements AutoCloseable {
             }
         }
         settings.scratch().setAside(storedBytes);
-        onBegin.accept(byteSize, kinds.stream().mapToLong(kind -> kind.targets.size()).sum());
+        onBegin.accept(
+                byteSize, kinds.stream().mapToLong(kind -> kind.targets.size()).sum());
         kinds.forEach(kind -> fetch(kind, onBytes));
         places.values().forEach(place -> place.shifted().forEach(NpyAlignment::complete));
     }
@@ -229,7 +230,9 @@ public final class StagedSources implements AutoCloseable {
     private static long storedBytes(Target target) {
         long pagesBytes = ByteSums.roundUp(ByteSums.add(target.offset(), target.byteSize()), PageSize.BYTES);
         boolean isWhole = target.start() == 0;
-        return isWhole ? pagesBytes : ByteSums.add(pagesBytes, NpyRows.HEAD_BYTES + PageSize.BYTES); // rows begin within a page
+        return isWhole
+                ? pagesBytes
+                : ByteSums.add(pagesBytes, NpyRows.HEAD_BYTES + PageSize.BYTES); // rows begin within a page
     }
 
     private static long bytes(Kind kind) {

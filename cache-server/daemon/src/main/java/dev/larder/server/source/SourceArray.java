@@ -103,8 +103,7 @@ public record SourceArray(
     /** Returns the entry of this array in an index, once its bytes are in a file of a version. */
     public ArrayEntry entry(String file, long offset, int crc32c) {
         char order = header.order().name().charAt(0);
-        return new ArrayEntry(
-                name.array(), dtype().descr(), order, shape(), file, offset, byteSize(), crc32c, part);
+        return new ArrayEntry(name.array(), dtype().descr(), order, shape(), file, offset, byteSize(), crc32c, part);
     }
 
     /** Returns the type of its elements. */

@@ -9,8 +9,7 @@ import java.util.function.Supplier;
  * @param first opens it
  * @param last opens it for the last time
  */
-record WrittenData(
-        Supplier<ReadableByteChannel> first, Supplier<ReadableByteChannel> last, Runnable onRelease)
+record WrittenData(Supplier<ReadableByteChannel> first, Supplier<ReadableByteChannel> last, Runnable onRelease)
         implements ArrayData {
     @Override
     public ReadableByteChannel open() {

@@ -30,8 +30,8 @@ final class NpzFormat implements SourceFormat {
         List<SourceArray> arrays = new ArrayList<>();
         try (FileChannel channel = FileChannel.open(file.path(), StandardOpenOption.READ)) {
             List<ZipMember> found = ZipDirectory.read(file.path(), channel, file.byteSize());
-            Set<String> chosen = probe.choose(
-                    file, found.stream().map(NpzFormat::name).toList());
+            Set<String> chosen =
+                    probe.choose(file, found.stream().map(NpzFormat::name).toList());
             for (ZipMember member : found) {
                 if (chosen.contains(name(member))) {
                     NpyHeader header = header(file.path(), channel, member, found.size() > 1);

@@ -48,8 +48,7 @@ final class SafetensorsFormat implements SourceFormat {
         requireWithoutGap(file.path(), tensors, fileBytes - dataOffset);
         List<SourceArray> arrays = new ArrayList<>();
         Set<String> chosen = probe.choose(
-                file,
-                tensors.stream().map(SafetensorsHeader.Tensor::arrayName).toList());
+                file, tensors.stream().map(SafetensorsHeader.Tensor::arrayName).toList());
         for (SafetensorsHeader.Tensor tensor : tensors) {
             if (!chosen.contains(tensor.arrayName())) {
                 continue;

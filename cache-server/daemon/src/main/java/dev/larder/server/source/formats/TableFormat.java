@@ -26,9 +26,7 @@ final class TableFormat implements SourceFormat {
         ColumnMemory memory = probe.settings().memory();
         CellSink sink = options.dtype().isEmpty()
                 ? new NumbersSink(
-                        memory,
-                        new ArrayKeys(options.keys())::mayChoose,
-                        names -> probe.choose(file, names)::contains)
+                        memory, new ArrayKeys(options.keys())::mayChoose, names -> probe.choose(file, names)::contains)
                 : new MatrixSink(wanted(file, options), memory);
         try {
             new TextFile(file.path(), probe.settings().isCancelled()).read(sink);

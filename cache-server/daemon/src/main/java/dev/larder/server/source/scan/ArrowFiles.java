@@ -73,13 +73,15 @@ final class ArrowFiles implements Format {
                 tables.add(new Table("", List.of(files.get(0)), Features.NONE, -1));
             }
             List<String> keys = found.options().keys();
-            Selection search = new Selection(keys, tables.stream().map(Table::level).toList());
+            Selection search =
+                    new Selection(keys, tables.stream().map(Table::level).toList());
             for (Table table : tables) {
                 found.read(table.files.size());
                 found.refusing(() -> add(table, search.in(table.level)));
             }
             found.retainMissing(
-                    search, tables.stream().map(table -> table.files.get(0).file()).toList());
+                    search,
+                    tables.stream().map(table -> table.files.get(0).file()).toList());
             if (found.isSound()) {
                 addClasses();
             }
@@ -93,7 +95,8 @@ final class ArrowFiles implements Format {
                 String level = name.substring(0, name.lastIndexOf('/') + 1);
                 String file = name.substring(level.length());
                 if (ArrowFolder.isNamedSo(file)) {
-                    folders.computeIfAbsent(level, folder -> new LinkedHashMap<>()).put(file, i);
+                    folders.computeIfAbsent(level, folder -> new LinkedHashMap<>())
+                            .put(file, i);
                 } else if (ArrowFolder.isAbout(file)) {
                     found.read(1);
                     found.refusing(() -> ArrowFolder.requireSplits(root.resolve(level)));

@@ -99,7 +99,8 @@ final class ImageFiles implements Format {
             Map<String, Integer> classes = classes();
             splits.forEach((split, files) -> addSplit(split, files, classes, isChecked));
             if (!classes.isEmpty()) {
-                texts(CLASSES, classes.keySet()).forEach(part -> found.add(part.withPartitioning(Partitioning.REPLICATED)));
+                texts(CLASSES, classes.keySet())
+                        .forEach(part -> found.add(part.withPartitioning(Partitioning.REPLICATED)));
             }
         }
 
@@ -268,7 +269,8 @@ final class ImageFiles implements Format {
                         .toArray();
                 LabelData labels = new LabelData(files.size(), row -> numbers[files.folder(row)]);
                 List<SourceIdentity> first = List.of(files.get(0));
-                found.add(new SourceArray(new ArrayName(dataset, level + LABEL), header, labels, first, ColumnPart.NONE));
+                found.add(
+                        new SourceArray(new ArrayName(dataset, level + LABEL), header, labels, first, ColumnPart.NONE));
             }
         }
 

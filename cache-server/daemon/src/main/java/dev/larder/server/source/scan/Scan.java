@@ -47,7 +47,9 @@ final class Scan {
         int batches = (files.size() + BATCH - 1) / BATCH;
         try {
             Parallel.forEach(
-                    IntStream.range(0, batches).boxed().toList(), settings.workers(), batch -> scan.check(batch * BATCH));
+                    IntStream.range(0, batches).boxed().toList(),
+                    settings.workers(),
+                    batch -> scan.check(batch * BATCH));
             return scan;
         } catch (RuntimeException | Error e) {
             scan.arrays().forEach(SourceArray::release);

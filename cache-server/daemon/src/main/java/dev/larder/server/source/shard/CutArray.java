@@ -13,8 +13,7 @@ import org.jspecify.annotations.Nullable;
  *     first value that no earlier node has, because their rows begin anywhere
  * @param whole the whole array if its parts are not pieces of it, else null
  */
-record CutArray(
-        SourceArray array, List<Long> rows, ShardRecord.@Nullable Whole whole) {
+record CutArray(SourceArray array, List<Long> rows, ShardRecord.@Nullable Whole whole) {
     /** Copies the list. */
     CutArray {
         rows = List.copyOf(rows);

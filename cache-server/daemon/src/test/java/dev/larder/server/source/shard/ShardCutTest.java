@@ -81,7 +81,10 @@ class ShardCutTest {
         assertThat(cut.get(0).rows()).containsExactly(3L, 10L, 10L, 3L);
         assertThat(cut.get(1).rows()).containsExactly(2L, 4L, 4L);
         assertThat(bytes(cut.get(1).array())).isEqualTo(longs(0, 4, 7));
-        assertThat(cut.get(1).whole()).isNotNull().extracting(ShardRecord.Whole::shape).isEqualTo(List.of(5L));
+        assertThat(cut.get(1).whole())
+                .isNotNull()
+                .extracting(ShardRecord.Whole::shape)
+                .isEqualTo(List.of(5L));
     }
 
     @Test
