@@ -1,6 +1,6 @@
 package dev.larder.server.source.arrow;
 
-import dev.larder.column.ColumnBuilder;
+import dev.larder.internal.column.ColumnBuilder;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.reader.arrow.ArrowField;
 import dev.larder.reader.arrow.ArrowField.Encoding;

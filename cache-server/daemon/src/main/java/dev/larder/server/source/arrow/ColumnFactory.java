@@ -1,6 +1,6 @@
 package dev.larder.server.source.arrow;
 
-import dev.larder.column.ColumnMemory;
+import dev.larder.internal.column.ColumnMemory;
 import dev.larder.reader.Selection;
 import dev.larder.reader.arrow.ArrowField;
 import dev.larder.reader.arrow.ArrowField.Kind;

@@ -1,6 +1,6 @@
 package dev.larder.server.source.arrow;
 
-import dev.larder.column.BytesBuilder;
+import dev.larder.internal.column.BytesBuilder;
 import dev.larder.reader.arrow.ArrowField;
 import dev.larder.reader.arrow.ArrowField.Kind;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.larder.server.source.arrow;
 
-import dev.larder.column.ColumnBuilder;
-import dev.larder.column.ColumnMemory;
 import dev.larder.error.LarderException;
+import dev.larder.internal.column.ColumnBuilder;
+import dev.larder.internal.column.ColumnMemory;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.Names;

@@ -1,7 +1,7 @@
 package dev.larder.server.source.arrow;
 
-import dev.larder.column.ColumnMemory;
-import dev.larder.column.RowShapes;
+import dev.larder.internal.column.ColumnMemory;
+import dev.larder.internal.column.RowShapes;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.reader.arrow.ArrowField;
 import dev.larder.reader.arrow.ArrowField.Kind;

@@ -1,9 +1,9 @@
 package dev.larder.server.source.arrow;
 
-import dev.larder.column.BytesBuilder;
-import dev.larder.column.ColumnBuilder;
-import dev.larder.column.ColumnMemory;
-import dev.larder.column.StringsBuilder;
+import dev.larder.internal.column.BytesBuilder;
+import dev.larder.internal.column.ColumnBuilder;
+import dev.larder.internal.column.ColumnMemory;
+import dev.larder.internal.column.StringsBuilder;
 import dev.larder.reader.arrow.ArrowField;
 import dev.larder.reader.arrow.ArrowField.Kind;
 import java.nio.ByteBuffer;

@@ -380,7 +380,7 @@ class ArrowScanTest {
         copy("cache/json-train.arrow", "json-train.arrow");
         copy("cache/json-test.arrow", "json-test.arrow");
 
-        assertRefused(folder, "have 23 of the 24 rows that dataset_info.json says");
+        assertRefused(folder, "have 23 of the 24 rows in dataset_info.json");
     }
 
     @ParameterizedTest

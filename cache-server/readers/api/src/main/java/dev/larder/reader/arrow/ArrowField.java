@@ -62,7 +62,7 @@ public record ArrowField(
             return buffers;
         }
 
-        /** Returns whether there are more buffers, as many as the message has a count for. */
+        /** Returns whether a message contains the number of its buffers. */
         public boolean hasMoreBuffers() {
             return this == TEXT_VIEWS || this == BYTES_VIEWS;
         }
