@@ -4,11 +4,9 @@ import dev.larder.bench.BenchStore;
 import dev.larder.bench.Measured;
 import dev.larder.client.Dataset;
 import dev.larder.client.IndexColumn;
+import dev.larder.client.IntegerIndexWriter;
 import dev.larder.client.Larder;
-import dev.larder.column.IntegerIndexBuilder;
-import dev.larder.column.TextIndexBuilder;
-import java.io.IOException;
-import java.io.UncheckedIOException;
+import dev.larder.client.TextIndexWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
@@ -57,16 +55,11 @@ public class IndexBenchmark extends Measured {
         public void open() {
             larder = Larder.connect(BenchStore.path());
             Dataset dataset = larder.getOrCreate("index-" + keys, builder -> {
-                try (TextIndexBuilder text = new TextIndexBuilder();
-                        IntegerIndexBuilder integer = new IntegerIndexBuilder()) {
-                    for (int i = 0; i < keys; i++) {
-                        text.add(text(i), i);
-                        integer.add(integer(i), i);
-                    }
-                    builder.add("text", text);
-                    builder.add("integer", integer);
-                } catch (IOException e) {
-                    throw new UncheckedIOException(e);
+                TextIndexWriter text = builder.textIndex("text");
+                IntegerIndexWriter integer = builder.integerIndex("integer");
+                for (int i = 0; i < keys; i++) {
+                    text.add(text(i), i);
+                    integer.add(integer(i), i);
                 }
             });
             textIndex = dataset.index("text");

@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
-import dev.larder.column.BytesBuilder;
+import dev.larder.internal.column.BytesBuilder;
 import dev.larder.loader.device.DeviceMode;
-import dev.larder.loader.device.fake.FakeDevice;
 import dev.larder.loader.fanout.BatchPublisher;
 import dev.larder.loader.fanout.SharedBatch;
 import dev.larder.loader.fanout.SharedBatches;
+import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.loader.sample.SampleOrder;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;

@@ -42,12 +42,12 @@ class SparkBordersTest {
                                 "dev.larder.spark..",
                                 "dev.larder.launch.process",
                                 "dev.larder.launch.internal",
-                                "dev.larder.distributed.rendezvous",
+                                "dev.larder.distributed.internal.meeting",
                                 "dev.larder.internal..",
                                 "dev.larder.error"))))
                 .check(CLASSES);
         assertThat(CLASSES.stream().map(type -> type.getPackageName()))
-                .contains("dev.larder.spark.launch", "dev.larder.spark.source")
+                .contains("dev.larder.spark.launch")
                 .doesNotContain("dev.larder.server", "dev.larder.command", "dev.larder.loader", "dev.larder.cluster");
     }
 }
