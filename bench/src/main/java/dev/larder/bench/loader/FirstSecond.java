@@ -6,7 +6,7 @@ import dev.larder.client.Larder;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
@@ -34,7 +34,7 @@ public final class FirstSecond {
                     .batch(BenchStore.BATCH)
                     .threads(1);
             if (arguments[2].equals("floats")) {
-                builder.transform(arguments[1], Transforms.toFloat().normalize(0.286f, 0.353f));
+                builder.transform(arguments[1], new Transform().toFloat().normalize(0.286f, 0.353f));
             }
             try (Loader loader = builder.build()) {
                 long[] counts = count(loader);

@@ -9,7 +9,7 @@ import dev.larder.loader.Loader;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Subset;
 import dev.larder.loader.transform.BytesFunction;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import dev.larder.npy.Dtype;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
@@ -89,7 +89,7 @@ public final class KeptRows {
             }
             result.put(sample);
         };
-        Field field = Field.rows(ARRAY).transform(Transforms.map(Dtype.parse("<f4"), new long[] {LENGTH}, copy));
+        Field field = Field.rows(ARRAY).transform(new Transform().map(Dtype.parse("<f4"), new long[] {LENGTH}, copy));
         return version.isEmpty() ? field : field.computed("bench", version);
     }
 

@@ -4,7 +4,6 @@ import dev.larder.loader.internal.transform.SampleTransform;
 import dev.larder.loader.internal.transform.TransformScratch;
 import dev.larder.loader.internal.transform.TransformTarget;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -83,8 +82,8 @@ public class TransformBenchmark {
         for (int i = 0; i < channels; i++) {
             inverses[i] = 1 / DEVIATIONS[i];
         }
-        Transform moved = Transforms.randomCrop(height, width, PADDING).randomFlip(0.5f);
-        Transform numbers = Transforms.toFloat().normalize(means, Arrays.copyOf(DEVIATIONS, channels));
+        Transform moved = new Transform().randomCrop(height, width, PADDING).randomFlip(0.5f);
+        Transform numbers = new Transform().toFloat().normalize(means, Arrays.copyOf(DEVIATIONS, channels));
         augment = compile(moved.then(numbers));
         augmentPlanar = compile(moved.then(numbers).channelsFirst());
         normalize = compile(numbers);

@@ -8,7 +8,7 @@ import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Subset;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import dev.larder.npy.Dtype;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
@@ -44,13 +44,13 @@ public final class UnevenSamples {
     private static void measure(Dataset dataset, String array, int[] shape, boolean inOrder) {
         LoaderBuilder builder = Loader.over(dataset)
                 .arrays(array)
-                .transform(array, Transforms.map(Dtype.parse("|u1"), new long[0], (sample, result, random) -> {
-                    long until = System.nanoTime() + (random.nextInt(50) == 0 ? SLOW_NANOS : USUAL_NANOS);
-                    for (long left = until - System.nanoTime(); left > 0; left = until - System.nanoTime()) {
-                        LockSupport.parkNanos(left);
-                    }
-                    result.put(0, (byte) 1);
-                }))
+                .transform(array, new Transform().map(Dtype.parse("|u1"), new long[0], (sample, result, random) -> {
+                            long until = System.nanoTime() + (random.nextInt(50) == 0 ? SLOW_NANOS : USUAL_NANOS);
+                            for (long left = until - System.nanoTime(); left > 0; left = until - System.nanoTime()) {
+                                LockSupport.parkNanos(left);
+                            }
+                            result.put(0, (byte) 1);
+                        }))
                 .sampler(Sampler.sequential().over(Subset.range(0, SAMPLES)))
                 .batch(shape[0])
                 .threads(shape[1])

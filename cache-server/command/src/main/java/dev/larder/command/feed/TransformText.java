@@ -10,7 +10,6 @@ import dev.larder.loader.transform.JpegDecoder;
 import dev.larder.loader.transform.Resampling;
 import dev.larder.loader.transform.Step;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -22,7 +21,7 @@ import java.util.stream.Stream;
 
 /**
  * Reads the steps of a transform as they stand on a command line, {@code toFloat,normalize(0.286,0.353)}: by the names of
- * {@link Transforms}, and with the same arguments. A list of numbers stands in brackets; a step without arguments needs no parentheses.
+ * {@link Transform}, and with the same arguments. A list of numbers stands in brackets; a step without arguments needs no parentheses.
  */
 public final class TransformText {
     private static final Map<String, Syntax> STEPS = new LinkedHashMap<>();
@@ -106,7 +105,7 @@ public final class TransformText {
 
     /** Reads the steps for an array; fails with USAGE, naming the step and the argument that are wrong. */
     public static Transform parse(String array, String text) {
-        Transform transform = Transforms.none();
+        Transform transform = new Transform();
         for (String step : split(array, text)) {
             transform = add(transform, array, step);
         }

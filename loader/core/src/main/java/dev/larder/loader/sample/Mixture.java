@@ -19,6 +19,16 @@ import java.util.stream.LongStream;
  * there, is a function of seed and epoch alone, and computed for any position at once: mixtures are dealt out to ranks and resumed as any order is.
  */
 public final class Mixture {
+    /** What happens when a source of a {@link Mixture} has no rows left in an epoch. */
+    public enum Exhausted {
+        /** The epoch ends: no row comes twice, and sources with more rows than their share keep some for other epochs. */
+        STOP,
+        /** The source begins again, in its next order; the epoch ends when all have been visited once, or after so many samples as were set. */
+        REPEAT,
+        /** The source drops out, the others go on in proportion to their weights: every row comes once. */
+        UNTIL_ALL
+    }
+
     private final double[] weights;
     private final double temperature;
     private final Exhausted exhausted;

@@ -12,7 +12,6 @@ import dev.larder.loader.internal.transform.TransformScratch;
 import dev.larder.loader.internal.transform.TransformTarget;
 import dev.larder.loader.transform.Step;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -74,7 +73,7 @@ final class MadeRows extends SampleRows {
         this.madeBytes = Math.toIntExact(new OutputArray(source.column(), madeDtype, madeShape).rowByteSize());
         this.rest = rest;
         this.restCounts = counts;
-        this.after = after(finishes ? rest : Transforms.none(), counts);
+        this.after = after(finishes ? rest : new Transform(), counts);
     }
 
     /** Compiles the steps; fails with {@code BAD_INPUT} where one does not fit. */
