@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * <p>An epoch that ends early does not wait for the threads that still fill its slots: these slots are marked as abandoned and
  * become free when the last thread has left them.
  */
-public final class Ring implements Delivery.Lender {
+public final class Ring implements DeliveredBatch.Lender {
     /** How often a thread looks again before it parks: some microseconds, about what parking and waking take. */
     static final int SPINS = 200;
 
@@ -183,7 +183,7 @@ public final class Ring implements Delivery.Lender {
             }
             ending.release();
         }
-        for (Delivery delivery : deliveries.allOpen()) {
+        for (DeliveredBatch delivery : deliveries.allOpen()) {
             if (!delivery.isKept()) {
                 free(delivery);
             }
@@ -251,8 +251,8 @@ public final class Ring implements Delivery.Lender {
     // ---- for the consumer
 
     /** Closes the batch before, unless it is kept, and waits for the next one. */
-    Delivery take(Plan wanted, @Nullable Delivery before) {
-        Delivery delivery = enter(wanted, before);
+    DeliveredBatch take(Plan wanted, @Nullable DeliveredBatch before) {
+        DeliveredBatch delivery = enter(wanted, before);
         try {
             if (delivery == null) {
                 long start = System.nanoTime();
@@ -272,7 +272,7 @@ public final class Ring implements Delivery.Lender {
         }
     }
 
-    private synchronized @Nullable Delivery enter(Plan wanted, @Nullable Delivery before) {
+    private synchronized @Nullable DeliveredBatch enter(Plan wanted, @Nullable DeliveredBatch before) {
         if (wanted == plans.following() && consumer == null) {
             var unused = advance(wanted);
         }
@@ -289,13 +289,13 @@ public final class Ring implements Delivery.Lender {
         if (before != null && !before.isKept()) {
             release(before);
         }
-        Delivery delivery = poll(wanted);
+        DeliveredBatch delivery = poll(wanted);
         consumer = Thread.currentThread();
         return delivery;
     }
 
     /** Opens the next batch if it is ready, else claims a task that brings it nearer, if there is one. */
-    private synchronized @Nullable Delivery poll(Plan wanted) {
+    private synchronized @Nullable DeliveredBatch poll(Plan wanted) {
         requireRunning(wanted);
         consumerTask.clear();
         RingSlot head = work.inOrder() ? line.peekFirst() : firstReadyElseHead();
@@ -335,7 +335,7 @@ public final class Ring implements Delivery.Lender {
         return first == null ? line.peekFirst() : first;
     }
 
-    private Delivery deliver(RingSlot slot) {
+    private DeliveredBatch deliver(RingSlot slot) {
         lastNanos = System.nanoTime();
         deliveredBatches++;
         deliveredSamples += slot.size;
@@ -399,7 +399,7 @@ public final class Ring implements Delivery.Lender {
     }
 
     @Override
-    public void release(Delivery delivery, Fence @Nullable [] lastUse) {
+    public void release(DeliveredBatch delivery, Fence @Nullable [] lastUse) {
         if (lastUse == null) {
             close(delivery);
             return;
@@ -416,18 +416,18 @@ public final class Ring implements Delivery.Lender {
     }
 
     /** Leaves it to the caller and the end of the loader to close the batch: so it is still the same after the wait. */
-    private synchronized boolean beginRelease(Delivery delivery) {
+    private synchronized boolean beginRelease(DeliveredBatch delivery) {
         return delivery.beginRelease();
     }
 
-    private synchronized void close(Delivery delivery) {
+    private synchronized void close(DeliveredBatch delivery) {
         if (!delivery.isReleasing()) {
             release(delivery);
         }
     }
 
     /** Takes the slot of a batch back; nothing if the batch is closed. */
-    private synchronized void release(Delivery delivery) {
+    private synchronized void release(DeliveredBatch delivery) {
         // Waking takes the consumer's time: it is done for several slots at once, and for one thread.
         // If one is too few, the next batch wakes another.
         if (free(delivery) && plans.unbegun() > 0 && (line.isEmpty() || free.size() * 2 >= depth)) {
@@ -438,7 +438,7 @@ public final class Ring implements Delivery.Lender {
         }
     }
 
-    private boolean free(Delivery delivery) {
+    private boolean free(DeliveredBatch delivery) {
         BatchSlot slot = deliveries.close(delivery);
         if (slot != null) {
             free.addFirst((RingSlot) slot);

@@ -2,7 +2,7 @@
  * Gathers batches on the host.
  *
  * <pre>
- * Plan (which rows each batch has) → gather threads fill a ring of reused slots → Delivery (a slot, until closed)
+ * Plan (which rows each batch has) → gather threads fill a ring of reused slots → DeliveredBatch (a slot, until closed)
  * </pre>
  *
  * <p>{@code Ring} alone knows which slot is in which state; {@code Gather} alone copies; nothing else runs on more than one

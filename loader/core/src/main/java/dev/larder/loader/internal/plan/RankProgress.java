@@ -19,9 +19,9 @@ import java.util.stream.LongStream;
  * @param missing batches before it that were not
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
-public record Progress(Rest base, long before, int rank, int world, long batch, long taken, long[] missing) {
+public record RankProgress(Rest base, long before, int rank, int world, long batch, long taken, long[] missing) {
     /** Checks that the numbers belong together. */
-    public Progress {
+    public RankProgress {
         if (world < 1 || rank < 0 || rank >= world || batch < 1 || taken < 0) {
             throw new IllegalArgumentException(
                     "not a rank's progress: rank=" + rank + " world=" + world + " batch=" + batch + " taken=" + taken);
@@ -30,12 +30,12 @@ public record Progress(Rest base, long before, int rank, int world, long batch, 
     }
 
     /** Describes what is left where nothing more was taken. */
-    public static Progress of(Rest base) {
-        return new Progress(base, 0, 0, 1, 1, 0, new long[0]);
+    public static RankProgress of(Rest base) {
+        return new RankProgress(base, 0, 0, 1, 1, 0, new long[0]);
     }
 
     /** Reads what {@link #toString} wrote; fails with {@link IllegalArgumentException} on anything else. */
-    public static Progress parse(String text) {
+    public static RankProgress parse(String text) {
         Map<String, String> words = new HashMap<>();
         for (String word : text.split(" ", -1)) {
             int equals = word.indexOf('=');
@@ -47,7 +47,7 @@ public record Progress(Rest base, long before, int rank, int world, long batch, 
         if (words.size() == 2) {
             return of(base);
         }
-        return new Progress(
+        return new RankProgress(
                 base,
                 Long.parseLong(word(words, "before")),
                 Integer.parseInt(word(words, "rank")),
@@ -70,12 +70,12 @@ public record Progress(Rest base, long before, int rank, int world, long batch, 
      *
      * @param units a number that is not below that of the epoch's units
      */
-    public static Rest merged(List<Progress> ranks, long units) {
-        Progress first = ranks.get(0);
+    public static Rest merged(List<RankProgress> ranks, long units) {
+        RankProgress first = ranks.get(0);
         long count = first.base.count(units);
-        long turns = ranks.stream().mapToLong(Progress::taken).max().orElse(0);
+        long turns = ranks.stream().mapToLong(RankProgress::taken).max().orElse(0);
         List<LongStream> left = new ArrayList<>();
-        for (Progress rank : ranks) {
+        for (RankProgress rank : ranks) {
             LongStream batches = LongStream.concat(LongStream.of(rank.missing), LongStream.range(rank.taken, turns));
             left.add(batches.flatMap(number -> LongStream.range(number * rank.batch, (number + 1) * rank.batch))
                     .map(n -> n * rank.world + rank.rank));
@@ -102,7 +102,7 @@ public record Progress(Rest base, long before, int rank, int world, long batch, 
     }
 
     /** Returns whether this and another are of two ranks of one run. */
-    public boolean goesWith(Progress other) {
+    public boolean goesWith(RankProgress other) {
         return world == other.world
                 && batch == other.batch
                 && before == other.before

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * A batch in the consumer's hands: a filled slot until it is closed. Opened and closed under the lock of the pipeline that it comes
  * from; an open one may be read and closed by any thread.
  */
-public final class Delivery {
+public final class DeliveredBatch {
     /** What whoever uses a closed batch is told. */
     public static final String CLOSED =
             "batch is closed: by close(), by the next iteration, or with its epoch or loader";
@@ -33,7 +33,7 @@ public final class Delivery {
     @Nullable
     public Object batch;
 
-    Delivery(Lender lender) {
+    DeliveredBatch(Lender lender) {
         this.lender = lender;
     }
 
@@ -124,6 +124,6 @@ public final class Delivery {
     /** Takes deliveries back. */
     public interface Lender {
         /** Takes the slot back when fences are passed; without any, when the consumer's queue has got there. */
-        void release(Delivery delivery, Fence @Nullable [] lastUse);
+        void release(DeliveredBatch delivery, Fence @Nullable [] lastUse);
     }
 }
