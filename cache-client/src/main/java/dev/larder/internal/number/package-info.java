@@ -1,4 +1,4 @@
-/** Reads elements of every dtype at an address; numbers of 16 bits that Java has no type for. */
+/** Converts 16-bit numbers for which Java has no type. */
 @NullMarked
 package dev.larder.internal.number;
 

@@ -36,7 +36,6 @@ class ArchitectureTest {
     /** What a trainer imports. */
     private static final String[] CLIENT = {
         "dev.larder.client..",
-        "dev.larder.column..",
         "dev.larder.rows..",
         "dev.larder.internal..",
         "dev.larder.npy..",
@@ -50,7 +49,7 @@ class ArchitectureTest {
             "dev.larder.server..", List.of("dev.larder.reader.."),
             "dev.larder.loader..", List.of(),
             "dev.larder.launch..", List.of(),
-            "dev.larder.cluster..", List.of("dev.larder.launch..", "dev.larder.distributed.rendezvous"),
+            "dev.larder.cluster..", List.of("dev.larder.launch..", "dev.larder.distributed.internal.meeting"),
             "dev.larder.distributed..", List.of(),
             "dev.larder.djl..", List.of("dev.larder.loader.."),
             "dev.larder.examples..", List.of("dev.larder.loader..", "dev.larder.distributed..", "dev.larder.djl.."),
@@ -60,7 +59,7 @@ class ArchitectureTest {
                             "dev.larder.loader..",
                             "dev.larder.launch..",
                             "dev.larder.cluster..",
-                            "dev.larder.distributed.rendezvous"));
+                            "dev.larder.distributed.internal.meeting"));
 
     /** The rooms below the daemon's store, each before those that may use it. */
     private static final List<String> STORE_ROOMS =
@@ -69,7 +68,6 @@ class ArchitectureTest {
     /** What a trainer's own code names. */
     private static final String[] API = {
         "dev.larder.client",
-        "dev.larder.column",
         "dev.larder.rows",
         "dev.larder.npy",
         "dev.larder.error",

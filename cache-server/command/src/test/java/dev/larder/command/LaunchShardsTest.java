@@ -236,7 +236,7 @@ class LaunchShardsTest {
             assertThat(second.exitCode()).as(second.err()).isEqualTo(6);
             assertThat(first.err())
                     .contains(
-                            "larder: the data are not there: node=node 1 (",
+                            "larder: a node has not loaded the data: node=node 1 (",
                             "what the leader listed: dataset=train" + " file=x.npy bytes=");
             assertThat(first.out() + second.out()).isEmpty();
         }

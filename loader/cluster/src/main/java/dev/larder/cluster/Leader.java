@@ -1,6 +1,7 @@
 package dev.larder.cluster;
 
-import dev.larder.cluster.Objections.Objection;
+import dev.larder.cluster.AdmissionRules.Objection;
+import dev.larder.distributed.internal.meeting.Acceptor;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.time.Deadline;
@@ -23,13 +24,13 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Leads a run on several nodes: takes nodes in, starts rounds, ends them where a rank fails or a node is lost, and says how the run
- * ended. It runs in the process of one of the nodes, which is node 0 and speaks to it as all others do.
+ * Leads a run on several nodes: admits nodes, starts rounds, ends a round if a rank fails or a node is lost, and reports the end of the run.
+ * It runs in the process of one of the nodes, which is node 0 and connects to it as all others do.
  *
- * <p>One thread decides; it never waits but for the queue of what nodes say.
+ * <p>One thread decides; it waits only for the queue of messages.
  */
 final class Leader implements AutoCloseable {
-    /** How long nodes may take to end their ranks beyond the grace of a plan. */
+    /** The time for nodes to end their ranks, in addition to the grace of a plan. */
     private static final Duration BEYOND_GRACE = Duration.ofSeconds(30);
 
     private static final Duration FAREWELL = Duration.ofSeconds(5);
@@ -38,20 +39,20 @@ final class Leader implements AutoCloseable {
     private final NodeListener listener;
     private final String token = randomText();
     private final String runId = randomText();
-    private final BlockingQueue<Door.Event> events;
+    private final BlockingQueue<Arrivals.Event> events;
     private final LineForwarder lines;
-    private final Door door;
-    private final List<Member> members = new CopyOnWriteArrayList<>();
-    private final List<Member> early = new ArrayList<>();
-    private final Returning returning;
+    private final Acceptor<Message, RunNode> acceptor;
+    private final List<RunNode> members = new CopyOnWriteArrayList<>();
+    private final List<RunNode> early = new ArrayList<>();
+    private final ContestedCallers contested;
     private final Thread thread;
-    private @Nullable Member own;
+    private @Nullable RunNode own;
     private @Nullable Round round;
     private @Nullable StopKind stop;
     private String stoppedBy = "";
     private String lastLoss = "";
     private @Nullable Verdict end;
-    private List<Member> group = List.of();
+    private List<RunNode> group = List.of();
     private @Nullable String listing;
     private @Nullable String wholes;
     private int rounds;
@@ -60,36 +61,36 @@ final class Leader implements AutoCloseable {
     private Leader(
             NodeOptions options,
             NodeListener listener,
-            BlockingQueue<Door.Event> events,
+            BlockingQueue<Arrivals.Event> events,
             LineForwarder lines,
-            Door door) {
+            Acceptor<Message, RunNode> acceptor) {
         this.options = options;
         this.listener = listener;
         this.events = events;
         this.lines = lines;
-        this.door = door;
-        this.returning = new Returning(options.times().heartbeat());
+        this.acceptor = acceptor;
+        this.contested = new ContestedCallers(options.times().heartbeat());
         this.thread = new Thread(this::run, "larder-leader");
         thread.setDaemon(true);
     }
 
-    /** Begins to lead; null where something listens at the endpoint already. */
+    /** Starts to lead; null if another process listens at the endpoint. */
     static @Nullable Leader start(NodeOptions options, NodeListener listener) {
-        BlockingQueue<Door.Event> events = new LinkedBlockingQueue<>();
+        Acceptor<Message, RunNode> acceptor = Arrivals.listen(options);
+        if (acceptor == null) {
+            return null;
+        }
+        BlockingQueue<Arrivals.Event> events = new LinkedBlockingQueue<>();
         LineForwarder lines = new LineForwarder(
                 some -> listener.linesOf(some.node(), some.rank(), some.lines()),
                 lost -> lost + " lines of other nodes were left out here");
-        Door door = Door.open(options, events, lines, listener);
-        if (door == null) {
-            lines.close();
-            return null;
-        }
-        Leader leader = new Leader(options, listener, events, lines, door);
+        acceptor.start(new Arrivals(events, lines, listener, options.times().silence()));
+        Leader leader = new Leader(options, listener, events, lines, acceptor);
         leader.thread.start();
         return leader;
     }
 
-    /** Returns what the leader knows its own node by. */
+    /** Returns the token of the leader's own node. */
     String token() {
         return token;
     }
@@ -146,9 +147,9 @@ final class Leader implements AutoCloseable {
         }
     }
 
-    /** Has the nodes of a round bring the data; null where the ranks may start, or a node was lost. */
+    /** Lets the nodes of a round load the data; null if the ranks may start, or a node was lost. */
     private @Nullable Verdict bringData() throws InterruptedException {
-        Member leader = own;
+        RunNode leader = own;
         NodeData data = options.data();
         if (data == null || leader == null) {
             return null;
@@ -163,7 +164,7 @@ final class Leader implements AutoCloseable {
             listing = listed.text();
         }
         int places = data.isCut() ? group.size() : 0;
-        for (Member member : group) {
+        for (RunNode member : group) {
             if (!member.isLoaded(places)) {
                 member.tell(new Message.Load(listing, member.node(), group.size()));
             }
@@ -173,7 +174,7 @@ final class Leader implements AutoCloseable {
         return verdict == null && data.isCut() && members.containsAll(group) ? proveShards(data) : verdict;
     }
 
-    /** Has the shards of all nodes compared with the whole, and all nodes know it; null where they make it up, or a node was lost. */
+    /** Compares the shards of all nodes with the whole, and sends all nodes the result; null if they are complete, or a node was lost. */
     private @Nullable Verdict proveShards(NodeData data) throws InterruptedException {
         List<String> proofs = new ArrayList<>();
         group.forEach(
@@ -200,17 +201,17 @@ final class Leader implements AutoCloseable {
         return stop != null ? stopped() : firstFailure();
     }
 
-    /** Names nodes where a message has only their places. */
+    /** Replaces the numbers of nodes in a message by their names. */
     private String inPlaces(String message) {
         String named = message;
         for (int node = group.size() - 1; node >= 0; node--) { // so that none is the beginning of another
-            Member member = group.get(node);
+            RunNode member = group.get(node);
             named = named.replace("node=#" + member.node(), "node=" + member.text());
         }
         return named;
     }
 
-    private void awaitData(List<Member> asked, Predicate<Member> hasAnswered) throws InterruptedException {
+    private void awaitData(List<RunNode> asked, Predicate<RunNode> hasAnswered) throws InterruptedException {
         while (stop == null
                 && asked.stream().noneMatch(Leader::hasFailed)
                 && asked.stream().anyMatch(member -> members.contains(member) && !hasAnswered.test(member))) {
@@ -218,20 +219,20 @@ final class Leader implements AutoCloseable {
         }
     }
 
-    private static boolean hasFailed(Member member) {
+    private static boolean hasFailed(RunNode member) {
         Message.OfData data = member.data();
         return data != null && data.exitCode() != 0;
     }
 
-    /** Names the node that could not bring the data, or that has other data than the first; null where all have the same. */
+    /** Returns the end of the run if a node could not load the data, or has other data than the first node; else null. */
     private @Nullable Verdict compareData() {
         Verdict failed = firstFailure();
         if (failed != null) {
             return failed;
         }
-        Member first = group.get(0);
+        RunNode first = group.get(0);
         Message.Loaded there = first.loaded();
-        for (Member member : group) {
+        for (RunNode member : group) {
             Message.Loaded here = member.loaded();
             if (here != null && there != null && !here.text().equals(there.text())) {
                 return new Verdict(
@@ -246,7 +247,7 @@ final class Leader implements AutoCloseable {
     }
 
     private @Nullable Verdict firstFailure() {
-        for (Member member : group) {
+        for (RunNode member : group) {
             Message.OfData said = member.data();
             if (said != null && said.exitCode() != 0) {
                 return dataFailed(member, said);
@@ -259,11 +260,12 @@ final class Leader implements AutoCloseable {
         return lines.strip().replace('\n', ',');
     }
 
-    private static Verdict dataFailed(Member member, Message.OfData data) {
-        return new Verdict(data.exitCode(), "the data are not there: node=" + member.text() + " reason=" + data.text());
+    private static Verdict dataFailed(RunNode member, Message.OfData data) {
+        return new Verdict(
+                data.exitCode(), "a node has not loaded the data: node=" + member.text() + " reason=" + data.text());
     }
 
-    /** Waits until enough nodes are there: for the fewest as long as it may take, for more no longer than for late ones. */
+    /** Waits for the fewest nodes until the deadline, and then for others during the join timeout. */
     private @Nullable Verdict gather(Duration patience) throws InterruptedException {
         Deadline fewest = Deadline.after(patience);
         GatherNotice notice = new GatherNotice(options, listener);
@@ -287,12 +289,12 @@ final class Leader implements AutoCloseable {
     private Verdict tooFew(Duration waited) {
         String facts = "nodes=" + members.size() + " min=" + options.minNodes() + " waited="
                 + waited.toMillis() / 1000.0 + "s";
-        String here = " here=" + members.stream().map(Member::text).collect(Collectors.joining(", "));
+        String here = " here=" + members.stream().map(RunNode::text).collect(Collectors.joining(", "));
         return new Verdict(
                 ErrorCode.DEADLINE.number(),
                 lastLoss.isEmpty()
                         ? "not all nodes came in time: " + facts + here
-                                + "; see what the others say, and whether they reach "
+                                + "; read the output of the others, and check that they reach "
                                 + options.endpoint().text()
                         : "too few nodes are left: " + facts + " lost=" + lastLoss
                                 + "; start the run again, or allow fewer nodes with --nnodes MIN:MAX");
@@ -303,17 +305,17 @@ final class Leader implements AutoCloseable {
         return new Verdict(kind.exitCode(), "the run was stopped: by=" + stoppedBy);
     }
 
-    /** Chooses who takes part: those of the last round first. Their order is that of node ranks where all have one. */
-    private List<Member> choose() {
-        List<Member> chosen = members.stream()
-                .sorted(Comparator.comparing((Member member) -> member != own)
+    /** Chooses the nodes of a round: those of the last round first, and in the order of node ranks if all have one. */
+    private List<RunNode> choose() {
+        List<RunNode> chosen = members.stream()
+                .sorted(Comparator.comparing((RunNode member) -> member != own)
                         .thenComparing(member -> member.node() < 0)
-                        .thenComparingInt(Member::node)
-                        .thenComparingInt(Member::number))
+                        .thenComparingInt(RunNode::node)
+                        .thenComparingInt(RunNode::number))
                 .limit(options.maxNodes())
                 .collect(Collectors.toCollection(ArrayList::new));
         if (chosen.stream().allMatch(member -> member.nodeRank() >= 0)) {
-            chosen.sort(Comparator.comparingInt(Member::nodeRank));
+            chosen.sort(Comparator.comparingInt(RunNode::nodeRank));
         } else {
             chosen = NodePlaces.kept(chosen);
         }
@@ -324,14 +326,14 @@ final class Leader implements AutoCloseable {
     }
 
     private Round begin() {
-        List<Member> chosen = group;
+        List<RunNode> chosen = group;
         int ranksHere = options.plan().worldSize();
         Round begun = new Round(
                 rounds++, chosen, MasterPort.takeForOthers(options.plan().masterPort()));
         listener.said(chosen.size() + (chosen.size() == 1 ? " node" : " nodes") + " of " + options.minNodes() + ":"
                 + options.maxNodes() + " start " + chosen.size() * ranksHere + " ranks: "
-                + chosen.stream().map(Member::text).collect(Collectors.joining(", ")));
-        for (Member member : chosen) {
+                + chosen.stream().map(RunNode::text).collect(Collectors.joining(", ")));
+        for (RunNode member : chosen) {
             member.takePart();
             member.tell(new Message.Start(new NodePlace(
                     member.node(),
@@ -347,7 +349,7 @@ final class Leader implements AutoCloseable {
         return begun;
     }
 
-    /** Returns where all nodes reach rank 0: where they came to, if the endpoint's name means something else on this machine. */
+    /** Returns the address at which all nodes reach rank 0: the one they have called, if the endpoint's name differs on this machine. */
     private String masterAddress() {
         String host = options.endpoint().host();
         return !options.endpoint().isLoopback()
@@ -391,7 +393,7 @@ final class Leader implements AutoCloseable {
                 .ifPresent(member -> running.halt(StopKind.TERMINATE, "a rank failed on " + member.text()));
     }
 
-    /** Decides what follows a round; null where another one does. */
+    /** Returns the end of the run after a round; null if another round follows. */
     private @Nullable Verdict judge(Round ended) {
         if (stop != null) {
             return stopped();
@@ -399,7 +401,7 @@ final class Leader implements AutoCloseable {
         if (!ended.lost().isEmpty()) {
             return null;
         }
-        Member failed = ended.firstFailure().orElse(null);
+        RunNode failed = ended.firstFailure().orElse(null);
         if (failed == null) {
             return ended.isSuccess()
                     ? new Verdict(0, "")
@@ -419,24 +421,24 @@ final class Leader implements AutoCloseable {
         return null;
     }
 
-    private Door.@Nullable Event next(Deadline deadline) throws InterruptedException {
-        boolean isSettled = returning.settle(
+    private Arrivals.@Nullable Event next(Deadline deadline) throws InterruptedException {
+        boolean isSettled = contested.settle(
                 this::objectionTo,
                 rival -> lose(rival, "its machine has come again, and it has said nothing since"),
                 this::seat,
                 this::refuse);
         if (isSettled) {
-            return null; // whoever waits for members looks again
+            return null; // a wait for members checks again
         }
-        long atMost = Math.min(Duration.ofHours(1).toNanos(), returning.nextNanos());
+        long atMost = Math.min(Duration.ofHours(1).toNanos(), contested.nextNanos());
         return events.poll(Math.min(deadline.remainingNanos(), atMost), TimeUnit.NANOSECONDS);
     }
 
-    private void handle(Door.@Nullable Event event) {
+    private void handle(Arrivals.@Nullable Event event) {
         if (event == null) {
             return;
         }
-        Member member = event.member();
+        RunNode member = event.member();
         String gone = event.goneBecause();
         Message message = event.message();
         if (gone != null) {
@@ -448,20 +450,20 @@ final class Leader implements AutoCloseable {
         }
     }
 
-    private void seat(Member caller) {
+    private void seat(RunNode caller) {
         if (end != null) {
             caller.tell(farewell(caller, end));
             return;
         }
         boolean isOwn = caller.hello().token().equals(token);
-        Member leader = isOwn ? caller : own;
+        RunNode leader = isOwn ? caller : own;
         if (leader == null) {
-            early.add(caller); // the leader's own node calls at once, and is the measure of all others
+            early.add(caller); // all others are compared with the leader's own node, which calls immediately
             return;
         }
         Objection objection = isOwn ? null : objectionTo(caller);
         if (objection != null && objection.rival() != null && objection.rival() != leader) {
-            returning.add(caller);
+            contested.add(caller);
             return;
         }
         if (objection != null) {
@@ -475,24 +477,24 @@ final class Leader implements AutoCloseable {
         if (round != null) {
             listener.said(caller.text() + " came late, and takes part from the next restart on");
         }
-        List<Member> waiting = List.copyOf(early);
+        List<RunNode> waiting = List.copyOf(early);
         early.clear();
         waiting.forEach(this::seat);
     }
 
-    private @Nullable Objection objectionTo(Member caller) {
-        Member leader = own;
+    private @Nullable Objection objectionTo(RunNode caller) {
+        RunNode leader = own;
         int places = options.minNodes() == options.maxNodes() ? options.maxNodes() : Integer.MAX_VALUE; // or spares
-        return leader == null ? null : Objections.to(caller, leader.hello(), members, places);
+        return leader == null ? null : AdmissionRules.to(caller, leader.hello(), members, places);
     }
 
-    private void refuse(Member caller, String objection) {
+    private void refuse(RunNode caller, String objection) {
         listener.said("a node was turned away: node=" + caller.text() + " reason=" + objection);
         caller.tell(new Message.Refused(objection));
         caller.hangUp();
     }
 
-    private void hear(Member member, Message message) {
+    private void hear(RunNode member, Message message) {
         Round running = round;
         if (message instanceof Message.OfData data) {
             member.data(data);
@@ -509,8 +511,8 @@ final class Leader implements AutoCloseable {
         }
     }
 
-    /** Stops the run for a node that takes part, or leads; one that only waits leaves alone. */
-    private void askStop(Member member, StopKind kind, boolean takesPart) {
+    /** Stops the run at the request of a node that takes part, or leads. A node that only waits leaves the run. */
+    private void askStop(RunNode member, StopKind kind, boolean takesPart) {
         if (!takesPart && member != own) {
             member.tell(farewell(member, new Verdict(kind.exitCode(), "stopped before it took part")));
             return;
@@ -521,10 +523,10 @@ final class Leader implements AutoCloseable {
         }
     }
 
-    private void lose(Member member, String cause) {
+    private void lose(RunNode member, String cause) {
         member.hangUp();
         early.remove(member);
-        returning.remove(member);
+        contested.remove(member);
         if (!members.remove(member)) {
             return;
         }
@@ -539,10 +541,10 @@ final class Leader implements AutoCloseable {
         }
     }
 
-    /** Returns the last message to a node. A launcher that never ran a rank must not report the success of the others. */
-    private Message farewell(Member member, Verdict verdict) {
+    /** Returns the last message to a node. A launcher that never ran a rank must not report success. */
+    private Message farewell(RunNode member, Verdict verdict) {
         if (verdict.exitCode() == 0 && !member.hasTakenPart()) {
-            String reason = Objections.unused(options.minNodes() + ":" + options.maxNodes(), options.runName());
+            String reason = AdmissionRules.unused(options.minNodes() + ":" + options.maxNodes(), options.runName());
             return farewell(new Verdict(ErrorCode.REFUSED.number(), reason));
         }
         return farewell(verdict);
@@ -556,7 +558,7 @@ final class Leader implements AutoCloseable {
     private void sayFarewell(Verdict verdict) throws InterruptedException {
         lines.drain(FAREWELL);
         end = verdict;
-        group = List.of(); // who goes now is no loss
+        group = List.of(); // a node that leaves now is not lost
         members.forEach(member -> member.tell(farewell(member, verdict)));
         Deadline patience = Deadline.after(FAREWELL);
         while (!members.isEmpty() && !patience.isOver()) {
@@ -565,7 +567,7 @@ final class Leader implements AutoCloseable {
         members.forEach(member -> member.hangUp());
     }
 
-    /** Waits until all nodes know how the run ended. */
+    /** Waits until all nodes have the end of the run. */
     void join() {
         try {
             thread.join(FAREWELL.multipliedBy(3).toMillis());
@@ -577,9 +579,9 @@ final class Leader implements AutoCloseable {
     @Override
     public void close() {
         thread.interrupt();
-        door.close();
+        acceptor.close();
         lines.close();
         members.forEach(member -> member.hangUp());
-        events.forEach(event -> event.member().hangUp()); // who came too late to be heard
+        events.forEach(event -> event.member().hangUp()); // those that came too late
     }
 }

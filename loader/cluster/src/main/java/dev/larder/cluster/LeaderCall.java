@@ -1,24 +1,23 @@
 package dev.larder.cluster;
 
+import dev.larder.distributed.internal.meeting.Link;
+import dev.larder.distributed.internal.meeting.Link.StrangerException;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.time.Backoff;
 import dev.larder.internal.time.Deadline;
 import dev.larder.launch.process.LaunchPlan;
 import java.io.IOException;
-import java.net.Socket;
-import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Calls the leader of a run until it answers, and says who this node is. */
+/** Calls the leader of a run until it answers, and introduces this node. */
 final class LeaderCall {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
-    private static final int CONNECT_MILLIS = 3000;
     private static final String REMEDY = "start the node whose address this is, and let others reach its port";
 
     private final NodeOptions options;
@@ -28,16 +27,16 @@ final class LeaderCall {
         this.options = options;
     }
 
-    /** Returns the link once this node has said who it is; {@code token} names the leader's own node, and is empty for another. */
-    NodeLink connect(String token, Deadline deadline) throws InterruptedException {
+    /** Returns the link after this node has introduced itself; {@code token} identifies the leader's own node, and is empty for others. */
+    Link<Message> connect(String token, Deadline deadline) throws InterruptedException {
         Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
         while (true) {
-            @Nullable NodeLink link = tryOnce(token);
+            @Nullable Link<Message> link = tryOnce(token, deadline);
             if (link != null) {
                 return link;
             }
             if (deadline.isOver()) {
-                throw Failure.of(ErrorCode.DEADLINE, "nobody leads the run")
+                throw Failure.of(ErrorCode.DEADLINE, "no node leads the run")
                         .with("endpoint", options.endpoint().text())
                         .with("state", state)
                         .with("waited", deadline.timeout().toSeconds() + "s")
@@ -56,45 +55,33 @@ final class LeaderCall {
                 + options.times().meeting().toSeconds() + "s; " + REMEDY;
     }
 
-    /** Calls once; null where nobody answers yet. */
-    private @Nullable NodeLink tryOnce(String token) {
-        Socket socket = new Socket();
-        boolean isConnected = false;
+    /** Calls once; null if there is no answer yet. */
+    private @Nullable Link<Message> tryOnce(String token, Deadline deadline) throws InterruptedException {
+        @Nullable Link<Message> link = null;
+        boolean hasIntroducedItself = false;
         try {
-            socket.connect(options.endpoint().address(), CONNECT_MILLIS);
-            if (socket.getLocalSocketAddress().equals(socket.getRemoteSocketAddress())) {
-                return null; // without a listener the kernel may connect a port of this machine to itself
-            }
-            NodeLink link =
-                    NodeLink.toLeader(socket, options.secret(), options.times().silence());
+            link = Link.call(options.endpoint(), Message.PROTOCOL, options.secret(), deadline);
+            link.allow(options.times().silence(), Deadline.none());
             link.send(hello(token));
-            isConnected = true;
+            hasIntroducedItself = true;
             return link;
-        } catch (NodeLink.StrangerException e) {
-            throw Failure.of(ErrorCode.REFUSED, "what listens at the rendezvous endpoint does not lead this run")
+        } catch (StrangerException e) {
+            throw Failure.of(ErrorCode.REFUSED, "the listener at the rendezvous endpoint does not lead this run")
                     .with("endpoint", options.endpoint().text())
                     .with("reason", e)
                     .cause(e)
                     .remedy(
                             "give all nodes the same secret and release of Larder, and each run an endpoint of its own");
-        } catch (UnknownHostException e) {
-            state = "no such host";
-            return null;
         } catch (IOException e) {
+            if (Thread.currentThread().isInterrupted()) {
+                throw new InterruptedException();
+            }
             state = Failure.words(e);
             return null;
         } finally {
-            if (!isConnected) {
-                close(socket);
+            if (link != null && !hasIntroducedItself) {
+                link.close();
             }
-        }
-    }
-
-    private static void close(Socket socket) {
-        try {
-            socket.close();
-        } catch (IOException e) {
-            return; // nothing was sent through it
         }
     }
 
@@ -118,7 +105,7 @@ final class LeaderCall {
                 data == null ? "" : data.wanted());
     }
 
-    /** Tells commands apart without a word of their arguments, which may be nobody's business. */
+    /** Identifies a command without its arguments, which may be confidential. */
     private String command(List<String> words) {
         byte[][] texts = words.stream()
                 .map(word -> word.getBytes(StandardCharsets.UTF_8))

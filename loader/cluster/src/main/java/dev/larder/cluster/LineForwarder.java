@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * Hands lines of ranks on in a thread of its own, those of one stream together, and keeps a bounded number of them: ranks never wait for a
- * network or a terminal. Lines that do not fit are left out and counted.
+ * Forwards lines of ranks in a thread of its own, those of one stream together, and keeps a bounded number of them: ranks never wait for a
+ * network or a terminal. Lines that do not fit are counted and dropped.
  */
 final class LineForwarder implements AutoCloseable {
     /** Takes lines. */
@@ -32,7 +32,7 @@ final class LineForwarder implements AutoCloseable {
         }
     }
 
-    /** What is handed on together is no longer than this, or one line. */
+    /** The most characters of several lines that are forwarded together. */
     private static final int TOGETHER_CHARACTERS = 64 << 10;
 
     private static final int MOST_CHARACTERS = 4 << 20;
@@ -46,7 +46,7 @@ final class LineForwarder implements AutoCloseable {
     private boolean isTaking;
     private boolean isClosed;
 
-    /** {@code leftOut} says that so many lines were left out. */
+    /** {@code leftOut} returns the line that reports so many dropped lines. */
     LineForwarder(Taker taker, Function<Long, String> leftOut) {
         this.taker = taker;
         this.leftOut = leftOut;
@@ -121,7 +121,7 @@ final class LineForwarder implements AutoCloseable {
                 taker.take(next());
             }
         } catch (InterruptedException | IOException e) {
-            close(); // nobody is there to take lines any more
+            close(); // the receiver is gone
         }
     }
 

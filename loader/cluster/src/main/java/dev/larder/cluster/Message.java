@@ -1,13 +1,9 @@
 package dev.larder.cluster;
 
+import dev.larder.distributed.internal.meeting.Link;
 import dev.larder.launch.process.NodePlace;
 import dev.larder.launch.process.OutputLine;
-import dev.larder.message.BadMessage;
-import dev.larder.message.Messages;
-import dev.larder.message.Messages.UnknownFields;
 import dev.larder.message.OptionalField;
-import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
@@ -15,8 +11,11 @@ import java.util.List;
  * {"failing":{"round":0,"rank":3}}}. Other fields are ignored.
  */
 sealed interface Message {
-    /** The longest one: a list of the sources has a line for each. */
+    /** The longest message: a list of sources has a line for each file. */
     int MAX_BYTES = 64 << 20;
+
+    /** The protocol of a node and the leader. */
+    Link.Protocol<Message> PROTOCOL = new Link.Protocol<>("LARDRDZV", 6, Message.class, MAX_BYTES, MAX_BYTES);
 
     /** The sender lives. */
     record Ping() implements Message {}
@@ -136,17 +135,4 @@ sealed interface Message {
 
     /** The leader ends the run. */
     record Final(int exitCode, String message) implements Message {}
-
-    /** Returns the bytes, with the NUL byte at their end. */
-    default byte[] encode() {
-        return Messages.encode(Message.class, this, MAX_BYTES);
-    }
-
-    static Message decode(ByteBuffer message) throws IOException {
-        try {
-            return Messages.decode(message, Message.class, UnknownFields.SKIPPED);
-        } catch (BadMessage e) {
-            throw new IOException("not a message: " + e.getMessage(), e);
-        }
-    }
 }

@@ -1,6 +1,6 @@
 package dev.larder.cluster;
 
-import dev.larder.distributed.rendezvous.MachineIdentity;
+import dev.larder.distributed.internal.meeting.MachineIdentity;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import java.io.IOException;

@@ -1,5 +1,7 @@
 package dev.larder.cluster;
 
+import dev.larder.distributed.internal.meeting.Link;
+import dev.larder.distributed.internal.meeting.Outbox;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
@@ -18,13 +20,13 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Launches ranks on several nodes: one of these runs on each of them, as {@code torchrun}'s agents do. They meet at an endpoint; the
- * node whose address that is leads the run, as node 0. All start their ranks at the same time. When a rank fails, or a node is lost, all
- * end their ranks, and start again with the nodes that are left where the run allows that.
+ * Launches ranks on several nodes. Each node has one launch, like the agents of {@code torchrun}. They meet at an endpoint; the node with
+ * that address leads the run, as node 0. All nodes start their ranks at the same time. If a rank fails, or a node is lost, all end their
+ * ranks, and the remaining nodes start again if the run allows that.
  *
- * <p>Where the leader is lost, all others end their ranks and say so: whoever started the run starts it again.
+ * <p>If the leader is lost, all others end their ranks and fail; an engine or a user can start the run again.
  *
- * <p>Ranks, and whatever they start, end with this process, however that ends. Whoever starts a launch closes it. Thread-safe.
+ * <p>Ranks and their descendants end with this process, even if it is killed. The caller closes a launch. Thread-safe.
  */
 public final class NodeLaunch implements RunningRanks, AutoCloseable {
     private static final Duration CLOSING = Duration.ofSeconds(30);
@@ -36,7 +38,7 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
     private final NodeRanks ranks;
     private final Thread thread;
     private final Object dataTurn = new Object();
-    private volatile @Nullable NodeLink link;
+    private volatile @Nullable Link<Message> link;
     private volatile @Nullable StopKind stop;
 
     private NodeLaunch(NodeOptions options, NodeListener listener) {
@@ -57,8 +59,8 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
     /**
      * Waits for the end of the run.
      *
-     * @throws dev.larder.error.LarderException DEADLINE where it goes on, REFUSED where the leader does not want this node, and what
-     *     else kept it from taking part
+     * @throws dev.larder.error.LarderException DEADLINE if the run continues, REFUSED if the leader refuses this node, or another reason
+     *     that kept it from taking part
      */
     public NodeResult join(Duration timeout) {
         try {
@@ -110,7 +112,7 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
     private void ask(StopKind kind) {
         stop = kind;
         ranks.stop(kind);
-        NodeLink connected = link;
+        Link<Message> connected = link;
         if (connected == null) {
             thread.interrupt(); // it only waits for the leader
             return;
@@ -173,14 +175,14 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
 
     private NodeResult takePart(@Nullable Leader leader, LeaderCall call, Thread notice) {
         String token = leader == null ? "" : leader.token();
-        try (NodeLink connected =
+        try (Link<Message> connected =
                 call.connect(token, Deadline.after(options.times().meeting()))) {
             notice.interrupt();
             link = connected;
             if (stop != null) {
                 throw stoppedEarly();
             }
-            Outbox outbox = new Outbox(options.times().heartbeat(), connected);
+            Outbox<Message> outbox = new Outbox<>(connected, options.times().heartbeat(), new Message.Ping());
             try {
                 return hear(connected, leader != null);
             } finally {
@@ -200,7 +202,7 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
     }
 
     /** Follows the leader until the run is over. */
-    private NodeResult hear(NodeLink connected, boolean leads) {
+    private NodeResult hear(Link<Message> connected, boolean leads) {
         try {
             while (true) {
                 Message message = connected.receive();
@@ -236,7 +238,7 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
         }
     }
 
-    private void workOnData(NodeLink connected, Message message) {
+    private void workOnData(Link<Message> connected, Message message) {
         if (message instanceof Message.ListSources) {
             work(connected, data -> new Message.Listed(0, data.list()), Message.Listed::new);
         } else if (message instanceof Message.Load load) {
@@ -258,9 +260,9 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
         }
     }
 
-    /** Does what takes long in a thread of its own, one after the other, while this one listens to the leader. */
+    /** Runs tasks one after the other in a thread of their own, while this one listens to the leader. */
     private void work(
-            NodeLink connected, Function<NodeData, Message> task, BiFunction<Integer, String, Message> failed) {
+            Link<Message> connected, Function<NodeData, Message> task, BiFunction<Integer, String, Message> failed) {
         Thread worker = new Thread(
                 () -> {
                     try {
@@ -303,7 +305,7 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
                 .with("node", 0)
                 .with("endpoint", options.endpoint().text())
                 .with("cause", cause)
-                .remedy("this node's ranks were ended; see what node 0 said last, and start the run again");
+                .remedy("this node's ranks were ended; read the last output of node 0, and start the run again");
     }
 
     /** Kills all ranks of this node that still run, and waits until they are gone; gives up after 30 s. */
@@ -311,7 +313,7 @@ public final class NodeLaunch implements RunningRanks, AutoCloseable {
     public void close() {
         if (thread.isAlive()) {
             ask(StopKind.KILL);
-            NodeLink connected = link;
+            Link<Message> connected = link;
             if (connected != null) {
                 connected.close();
             }

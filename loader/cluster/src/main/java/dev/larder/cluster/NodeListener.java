@@ -5,18 +5,18 @@ import dev.larder.launch.process.NodePlace;
 import dev.larder.launch.process.OutputLine;
 import java.util.List;
 
-/** Hears how a run on several nodes goes. Calls come from different threads. */
+/** Receives the events of a run on several nodes, from different threads. */
 public interface NodeListener {
-    /** Something happened that people want to know; one line, or several. */
+    /** Reports an event to the user, in one line or several. */
     default void said(String text) {}
 
-    /** This node's ranks start, at this place among all. */
+    /** The ranks of this node start, at this place. */
     default void roundStarts(NodePlace place) {}
 
     /** A rank of another node wrote lines to one of its streams; called if this node leads. */
     default void linesOf(String node, int rank, List<OutputLine> lines) {}
 
-    /** Returns what hears of the ranks of this node, by their local ranks. */
+    /** Returns the listener for the ranks of this node, which have their local numbers there. */
     default LaunchListener ranks() {
         return new LaunchListener() {};
     }

@@ -1,7 +1,7 @@
 package dev.larder.cluster;
 
-import dev.larder.distributed.rendezvous.Endpoint;
-import dev.larder.distributed.rendezvous.RunSecret;
+import dev.larder.distributed.internal.meeting.Endpoint;
+import dev.larder.distributed.internal.meeting.RunSecret;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.launch.process.LaunchPlan;
@@ -10,19 +10,19 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one node brings to a run of several.
+ * The options of one node for a run of several.
  *
- * @param runName tells apart the runs that use one endpoint
- * @param endpoint where the nodes meet
- * @param nodeRank the node's number, from 0, which then is its place; −1 where nodes are numbered as they come
- * @param minNodes how many nodes it takes to start
- * @param maxNodes how many nodes take part at most
+ * @param runName distinguishes the runs that use one endpoint
+ * @param endpoint the place of the meeting
+ * @param nodeRank the node's number and place, from 0; −1 if nodes are numbered in the order of arrival
+ * @param minNodes the fewest nodes of the run
+ * @param maxNodes the most nodes of the run
  * @param secret the run's secret; {@link RunSecret#NONE} for processes of one machine that trust each other
  * @param store the store of this node
  * @param plan the ranks of this node
- * @param times how long nodes wait for each other
- * @param forwards whether lines of this node's ranks are shown at the leader, too
- * @param data what is in the store of each node before ranks start; null for nothing
+ * @param times the limits of waits
+ * @param forwards whether the leader also shows the lines of this node's ranks
+ * @param data that each node loads before ranks start; null for none
  */
 public record NodeOptions(
         String runName,
@@ -38,32 +38,32 @@ public record NodeOptions(
         @Nullable NodeData data) {
 
     /**
-     * How long nodes wait for each other.
+     * The limits of waits for other nodes.
      *
-     * @param meeting for the fewest nodes, at the begin
+     * @param meeting for the fewest nodes, at the beginning
      * @param join for further nodes, once the fewest are there, and for lost ones to come back
      * @param silence for a sign of life of a node, or of the leader
      */
     public record Times(Duration meeting, Duration join, Duration silence) {
         private static final Duration SHORTEST_SILENCE = Duration.ofSeconds(1);
 
-        /** Refuses what no network can keep. */
+        /** Refuses times that are too short for a network. */
         public Times {
             if (silence.compareTo(SHORTEST_SILENCE) < 0 || meeting.isZero()) {
-                throw Failure.of(ErrorCode.USAGE, "nodes need time to hear of each other")
+                throw Failure.of(ErrorCode.USAGE, "the timeouts of nodes are too short")
                         .with("meeting", meeting)
                         .with("silence", silence)
                         .remedy("give more than 0s for the meeting, and 1s or more for the silence");
             }
         }
 
-        /** Returns how often a sign of life is sent: four may be lost. */
+        /** Returns the pause between signs of life: four may be lost. */
         Duration heartbeat() {
             return silence.dividedBy(5);
         }
     }
 
-    /** Refuses what makes no sense. */
+    /** Refuses inconsistent options. */
     public NodeOptions {
         if (minNodes < 1 || maxNodes < minNodes) {
             throw Failure.of(ErrorCode.USAGE, "bad number of nodes")

@@ -6,24 +6,24 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 
-/** The places of nodes among each other, from one round to the next. */
+/** Assigns places to nodes from one round to the next. */
 final class NodePlaces {
     private NodePlaces() {}
 
-    /** Leaves nodes where they were, as far as there are places, so that they have their shards; others fill the gaps. */
-    static List<Member> kept(List<Member> chosen) {
-        Map<Integer, Member> kept = new HashMap<>();
-        List<Member> others = new ArrayList<>();
-        for (Member member : chosen) {
+    /** Keeps the places of nodes, which have loaded their shards, as far as there are places; other nodes fill the gaps. */
+    static List<RunNode> kept(List<RunNode> chosen) {
+        Map<Integer, RunNode> kept = new HashMap<>();
+        List<RunNode> others = new ArrayList<>();
+        for (RunNode member : chosen) {
             boolean hasPlace = member.node() >= 0 && member.node() < chosen.size();
             if (!hasPlace || kept.putIfAbsent(member.node(), member) != null) {
                 others.add(member);
             }
         }
-        Iterator<Member> next = others.iterator();
-        List<Member> ordered = new ArrayList<>();
+        Iterator<RunNode> next = others.iterator();
+        List<RunNode> ordered = new ArrayList<>();
         for (int node = 0; node < chosen.size(); node++) {
-            Member member = kept.get(node);
+            RunNode member = kept.get(node);
             ordered.add(member == null ? next.next() : member);
         }
         return ordered;

@@ -1,7 +1,8 @@
 package dev.larder.cluster;
 
 import dev.larder.cluster.Message.Over.Outcome;
-import dev.larder.distributed.rendezvous.RunSecret;
+import dev.larder.distributed.internal.meeting.Link;
+import dev.larder.distributed.internal.meeting.RunSecret;
 import dev.larder.internal.time.Deadline;
 import dev.larder.launch.process.AttemptResult;
 import dev.larder.launch.process.LaunchListener;
@@ -23,9 +24,9 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The ranks of one node: starts them as the leader says, and tells it what becomes of them. Thread-safe. */
+/** The ranks of one node: starts them at the request of the leader, and reports their end to it. Thread-safe. */
 final class NodeRanks implements AutoCloseable {
-    /** The interface that Gloo binds, as what it takes by itself may be one that no other machine reaches. */
+    /** The network interface for Gloo. Its default may be one that no other machine reaches. */
     private static final String GLOO_INTERFACE = "GLOO_SOCKET_IFNAME";
 
     private static final Duration LAST_LINES_PATIENCE = Duration.ofSeconds(2);
@@ -43,7 +44,7 @@ final class NodeRanks implements AutoCloseable {
     }
 
     /** Starts the ranks of a round. */
-    synchronized void start(NodePlace place, NodeLink link, boolean leads) {
+    synchronized void start(NodePlace place, Link<Message> link, boolean leads) {
         close();
         LaunchPlan plan = options.plan().withNode(place).withEnvironment(environment(link, place.masterAddress()));
         isFailing = false;
@@ -58,13 +59,13 @@ final class NodeRanks implements AutoCloseable {
                 started.onEnd().whenComplete((result, failure) -> tellEnd(place, link, forwarder, result, failure));
     }
 
-    private static LineForwarder forwarder(NodeLink link) {
+    private static LineForwarder forwarder(Link<Message> link) {
         return new LineForwarder(
                 some -> link.send(Message.Lines.of(some.rank(), some.lines())),
                 lost -> lost + " lines of this node were left out here; its own output has them");
     }
 
-    private Map<String, @Nullable String> environment(NodeLink link, String masterAddress) {
+    private Map<String, @Nullable String> environment(Link<Message> link, String masterAddress) {
         Map<String, @Nullable String> environment = new HashMap<>(options.plan().environment());
         environment.putIfAbsent("TORCHELASTIC_RUN_ID", options.runName());
         String secret = options.secret().text();
@@ -78,25 +79,25 @@ final class NodeRanks implements AutoCloseable {
         return environment;
     }
 
-    /** Names the interface that leads to the leader; at the leader's own node that by which others reach it. */
+    /** Returns the interface that leads to the leader; at the leader's own node, the one of the master address. */
     private static @Nullable String networkOf(InetAddress local, String masterAddress) {
         try {
             InetAddress address = local.isLoopbackAddress() ? InetAddress.getByName(masterAddress) : local;
             NetworkInterface network = NetworkInterface.getByInetAddress(address);
             return network == null ? null : network.getName();
         } catch (SocketException | UnknownHostException e) {
-            return null; // then Gloo chooses by itself
+            return null; // Gloo uses its default
         }
     }
 
-    /** Hears of the ranks of a round, and tells the leader what it must know at once. */
+    /** Listens to the ranks of a round, and reports the first failure to the leader immediately. */
     private final class Relay implements LaunchListener {
         private final LaunchListener shown = listener.ranks();
         private final NodePlace place;
-        private final NodeLink link;
+        private final Link<Message> link;
         private final @Nullable LineForwarder forwarder;
 
-        private Relay(NodePlace place, NodeLink link, @Nullable LineForwarder forwarder) {
+        private Relay(NodePlace place, Link<Message> link, @Nullable LineForwarder forwarder) {
             this.place = place;
             this.link = link;
             this.forwarder = forwarder;
@@ -140,7 +141,7 @@ final class NodeRanks implements AutoCloseable {
 
     private void tellEnd(
             NodePlace place,
-            NodeLink link,
+            Link<Message> link,
             @Nullable LineForwarder forwarder,
             @Nullable LaunchResult result,
             @Nullable Throwable failure) {
@@ -176,15 +177,15 @@ final class NodeRanks implements AutoCloseable {
                         .collect(Collectors.joining("\n")));
     }
 
-    private static void tell(NodeLink link, Message message) {
+    private static void tell(Link<Message> link, Message message) {
         try {
             link.send(message);
         } catch (IOException e) {
-            link.close(); // who receives from it hears that it is gone
+            link.close(); // the thread that receives reports it
         }
     }
 
-    /** Asks the ranks to end for the leader's sake; false where they end already. */
+    /** Requests the end of the ranks for the leader; false if they are ending already. */
     synchronized boolean halt(StopKind kind) {
         Launcher running = launcher;
         boolean isNeeded = running != null && !running.onEnd().isDone() && !(isFailing && kind.isAskedByFailure());
@@ -194,7 +195,7 @@ final class NodeRanks implements AutoCloseable {
         return isNeeded && stop == null;
     }
 
-    /** Asks the ranks to end, those of later rounds too, because somebody here wants that. */
+    /** Requests the end of the ranks of this round and later ones, for the user of this node. */
     synchronized void stop(StopKind kind) {
         stop = kind;
         if (launcher != null) {
@@ -227,7 +228,7 @@ final class NodeRanks implements AutoCloseable {
             try {
                 Thread.sleep(10);
             } catch (InterruptedException e) {
-                running.kill(); // somebody asks for the end at once
+                running.kill(); // the end is requested immediately
                 return;
             }
         }

@@ -1,10 +1,10 @@
 package dev.larder.cluster;
 
 /**
- * How a run on several nodes ended for one of them.
+ * The result of a run on several nodes for one of them.
  *
- * @param exitCode 0 where all ranks of all nodes did what they should; that of the rank that failed first; else the number of an
- *     {@link dev.larder.error.ErrorCode}, or 128 and the number of the signal that stopped the run
- * @param message what went wrong, in one line or several; empty where nothing did
+ * @param exitCode 0 if all ranks of all nodes succeeded; that of the rank that failed first; else the number of an {@link
+ *     dev.larder.error.ErrorCode}, or 128 plus the number of the signal that stopped the run
+ * @param message the reason of a failure, in one line or several; else empty
  */
 public record NodeResult(int exitCode, String message) {}

@@ -6,16 +6,16 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** One attempt of all nodes: who takes part, and what became of them. For the leader's thread. */
+/** One attempt of all nodes: its members, and their ends. For the leader's thread. */
 final class Round implements AutoCloseable {
     private final int number;
-    private final List<Member> group;
-    private final List<Member> lost = new ArrayList<>();
+    private final List<RunNode> group;
+    private final List<RunNode> lost = new ArrayList<>();
     private final MasterPort port;
     private @Nullable String haltReason;
 
     /** Begins with the nodes in the order of their places; owns the port. */
-    Round(int number, List<Member> group, MasterPort port) {
+    Round(int number, List<RunNode> group, MasterPort port) {
         this.number = number;
         this.group = List.copyOf(group);
         this.port = port;
@@ -30,51 +30,51 @@ final class Round implements AutoCloseable {
         return port.number();
     }
 
-    List<Member> group() {
+    List<RunNode> group() {
         return group;
     }
 
-    boolean has(Member member) {
+    boolean has(RunNode member) {
         return group.contains(member);
     }
 
-    /** Tells whether the ranks of all nodes have ended, or are out of reach. */
+    /** Returns whether the ranks of all nodes have ended, or are out of reach. */
     boolean isOver() {
         return group.stream().allMatch(member -> member.over() != null || lost.contains(member));
     }
 
     boolean isSuccess() {
-        return group.stream().allMatch(Member::hasSucceeded);
+        return group.stream().allMatch(RunNode::hasSucceeded);
     }
 
-    /** Takes note that a node is out of reach; one whose ranks did all that they should is no loss. */
-    void lose(Member member) {
+    /** Records that a node is out of reach; this is no loss after its ranks have succeeded. */
+    void lose(RunNode member) {
         if (has(member) && !member.hasSucceeded() && !lost.contains(member)) {
             lost.add(member);
         }
     }
 
-    List<Member> lost() {
+    List<RunNode> lost() {
         return lost;
     }
 
-    /** Returns the node whose rank died first. */
-    Optional<Member> firstFailure() {
+    /** Returns the node of the first rank that died. */
+    Optional<RunNode> firstFailure() {
         return group.stream()
-                .filter(Member::hasFailed)
+                .filter(RunNode::hasFailed)
                 .min((one, other) -> Long.signum(one.failedNanos() - other.failedNanos()));
     }
 
-    /** Returns why the nodes were asked to end their ranks; null while they were not. */
+    /** Returns the reason of a request to end the ranks; null before one. */
     @Nullable
     String haltReason() {
         return haltReason;
     }
 
-    /** Asks the nodes whose ranks run to end them. */
+    /** Requests the end of all running ranks from their nodes. */
     void halt(StopKind kind, String reason) {
         haltReason = reason;
-        for (Member member : group) {
+        for (RunNode member : group) {
             if (member.over() == null && !lost.contains(member)) {
                 member.tell(new Message.Halt(number, kind, reason));
             }

@@ -1,6 +1,6 @@
 package dev.larder.cluster;
 
-import dev.larder.distributed.rendezvous.RunSecret;
+import dev.larder.distributed.internal.meeting.RunSecret;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import java.io.IOException;
@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.util.Set;
 
-/** A file that has the secret of a run, and that nobody but its owner may read. */
+/** A file with the secret of a run, which only its owner may read. */
 public final class SecretFile {
     private static final int MOST_BYTES = 4096;
 
@@ -18,7 +18,7 @@ public final class SecretFile {
     /**
      * Reads the secret.
      *
-     * @throws dev.larder.error.LarderException REFUSED where others can read it, BAD_INPUT where it is none
+     * @throws dev.larder.error.LarderException REFUSED if others can read it, BAD_INPUT if it has no secret
      */
     public static RunSecret read(Path file) {
         try {

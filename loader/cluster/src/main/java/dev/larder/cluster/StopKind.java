@@ -2,7 +2,7 @@ package dev.larder.cluster;
 
 import dev.larder.launch.process.RunningRanks;
 
-/** How ranks are asked to end, from politely to at once. */
+/** The kinds of requests to end ranks, from polite to immediate. */
 enum StopKind {
     INTERRUPT("INT", 130) {
         @Override
@@ -37,7 +37,7 @@ enum StopKind {
         this.exitCode = exitCode;
     }
 
-    /** Tells whether ranks that end already have been asked as much. */
+    /** Returns whether ranks that are ending after a failure have received the same request. */
     boolean isAskedByFailure() {
         return this == TERMINATE || this == HANG_UP;
     }
@@ -47,7 +47,7 @@ enum StopKind {
         return signal;
     }
 
-    /** Returns the exit code of a run that somebody stopped so. */
+    /** Returns the exit code of a run that was stopped in this way. */
     int exitCode() {
         return exitCode;
     }

@@ -1,5 +1,5 @@
 /**
- * How the launchers of several machines meet, start their ranks together, and see that a machine is lost: start at
+ * Launchers of several machines, which meet, start their ranks together, and detect a lost machine: start at
  * {@link dev.larder.cluster.NodeLaunch}.
  */
 @NullMarked

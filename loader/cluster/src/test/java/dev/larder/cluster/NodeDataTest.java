@@ -3,6 +3,8 @@ package dev.larder.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.cluster.Nodes.Node;
+import dev.larder.distributed.internal.meeting.Link;
+import dev.larder.distributed.internal.meeting.Outbox;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.time.Deadline;
@@ -109,7 +111,7 @@ class NodeDataTest {
 
         assertThat(other.join().exitCode()).isEqualTo(ErrorCode.NO_SPACE.number());
         assertThat(leader.join().message())
-                .contains("the data are not there: node=node 1 (", "reason=no room; make some");
+                .contains("a node has not loaded the data: node=node 1 (", "reason=no room; make some");
         assertThat(leader.lines()).isEmpty();
     }
 
@@ -121,7 +123,7 @@ class NodeDataTest {
 
         assertThat(other.join().exitCode()).isEqualTo(ErrorCode.UNEXPECTED.number());
         assertThat(leader.join().message())
-                .contains("the data are not there: node=node 1 (", "LinkageError: no such class");
+                .contains("a node has not loaded the data: node=node 1 (", "LinkageError: no such class");
     }
 
     @Test
@@ -293,8 +295,8 @@ class NodeDataTest {
                 .lostAfter(Duration.ofSeconds(6)); // in which it pings often, on a busy machine too
         Node leader = nodes.with(one).start(0);
         NodeOptions deaf = nodes.with(two).options(1);
-        try (NodeLink link = new LeaderCall(deaf).connect("", Deadline.after(Nodes.PATIENCE));
-                Outbox alive = new Outbox(Duration.ofMillis(200), link)) {
+        try (Link<Message> link = new LeaderCall(deaf).connect("", Deadline.after(Nodes.PATIENCE));
+                Outbox<Message> alive = new Outbox<>(link, Duration.ofMillis(200), new Message.Ping())) {
             alive.send(new Message.Ping());
             Node other = nodes.start(2);
             Awaitility.await().atMost(Nodes.PATIENCE).until(() -> one.asked.size() == 2 && two.asked.size() == 1);

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.larder.cluster.Nodes.Node;
-import dev.larder.distributed.rendezvous.Endpoint;
-import dev.larder.distributed.rendezvous.RunSecret;
+import dev.larder.distributed.internal.meeting.Endpoint;
+import dev.larder.distributed.internal.meeting.RunSecret;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.testing.Processes;
@@ -496,7 +496,7 @@ class NodeLaunchTest {
         assertThat(nodes.start(hasty).join().message())
                 .contains("not all nodes came in time: nodes=1 min=2", "here=node rank 0 (");
         assertThatThrownBy(nodes.start(hasty(nodes.options(1)))::join)
-                .hasMessageContaining("nobody leads the run: endpoint=127.0.0.1:" + nodes.port());
+                .hasMessageContaining("no node leads the run: endpoint=127.0.0.1:" + nodes.port());
     }
 
     private static NodeOptions hasty(NodeOptions of) {

@@ -1,7 +1,7 @@
 package dev.larder.cluster;
 
-import dev.larder.distributed.rendezvous.Endpoint;
-import dev.larder.distributed.rendezvous.RunSecret;
+import dev.larder.distributed.internal.meeting.Endpoint;
+import dev.larder.distributed.internal.meeting.RunSecret;
 import dev.larder.launch.process.LaunchListener;
 import dev.larder.launch.process.LaunchPlan;
 import dev.larder.launch.process.OutputLine;

@@ -1,9 +1,9 @@
 package dev.larder.loader;
 
-import dev.larder.internal.number.Accessors;
-import dev.larder.internal.number.Dates;
-import dev.larder.internal.number.ElementReader;
-import dev.larder.internal.number.Texts;
+import dev.larder.internal.view.Accessors;
+import dev.larder.internal.view.Dates;
+import dev.larder.internal.view.ElementReader;
+import dev.larder.internal.view.Texts;
 import dev.larder.loader.internal.ring.DeliveredBatch;
 import dev.larder.loader.internal.slot.ArrayMemory;
 import dev.larder.loader.internal.slot.OutputArray;

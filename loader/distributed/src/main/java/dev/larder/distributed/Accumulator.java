@@ -3,14 +3,14 @@ package dev.larder.distributed;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Combines what several ranks have of a block of elements. The block lies in arrays that are used again and again: the loops over
- * arrays are the ones that the JVM of Java 17 makes vector instructions of.
+ * Combines the blocks of elements of several ranks. The block is in arrays that are used again and again: the JVM of Java 17 makes vector
+ * instructions of loops over arrays only.
  */
 abstract class Accumulator {
-    /** Two blocks of it fit the nearest cache beside what is read. */
+    /** Two blocks of this size fit the nearest cache together with the input. */
     static final int BLOCK_BYTE_SIZE = 8192;
 
-    /** Returns one for a type. */
+    /** Returns an accumulator for a type. */
     static Accumulator of(ElementType type) {
         return switch (type) {
             case FLOAT -> new FloatAccumulator();
@@ -25,10 +25,10 @@ abstract class Accumulator {
     /** Begins with the elements of the first rank. */
     abstract void load(@Nullable Object array, long position, int byteSize);
 
-    /** Adds those of the next one. */
+    /** Adds the elements of the next rank. */
     abstract void combine(ReduceOp op, @Nullable Object array, long position, int byteSize);
 
-    /** Makes the average of a sum. */
+    /** Divides a sum by the number of ranks. */
     abstract void average(int ranks);
 
     /** Writes the result. */

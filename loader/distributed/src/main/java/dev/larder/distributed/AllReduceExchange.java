@@ -1,21 +1,17 @@
 package dev.larder.distributed;
 
-import dev.larder.distributed.internal.Chunks;
 import dev.larder.distributed.internal.Slots;
+import dev.larder.distributed.internal.SpanChunks;
 
 /**
- * Reduces long spans: each rank puts what is not its own part of the chunk, reduces its part to its slot, and takes the parts of the
- * others. With a root only that one takes.
+ * Reduces long spans: each rank puts all parts of the chunk but its own, reduces its part to its slot, and takes the parts of the others.
+ * With a root, only that one takes them.
  */
-final class AllReduceExchange implements Exchange {
-    private final Slots slots;
+final class AllReduceExchange extends ChunkExchange {
     private final Reducer reducer;
-    private Span data = Span.NOTHING;
-    private Span result = Span.NOTHING;
-    private boolean isTaker;
 
     AllReduceExchange(Slots slots, Reducer reducer) {
-        this.slots = slots;
+        super(slots);
         this.reducer = reducer;
     }
 
@@ -24,59 +20,52 @@ final class AllReduceExchange implements Exchange {
         return begin(data, isRoot ? data : Span.NOTHING, op);
     }
 
-    /** Begins a call whose result goes to another span; to none at ranks that bring {@link Span#NOTHING}. */
+    /** Begins a call with its result in another span, which is {@link Span#NOTHING} at ranks that get none. */
     AllReduceExchange begin(Span data, Span result, ReduceOp op) {
-        this.data = data;
-        this.result = result;
-        this.isTaker = result.byteSize() != 0;
+        use(data, result);
         reducer.begin(data, op, result, true);
         return this;
     }
 
     @Override
-    public long chunkByteSize() {
-        return slots.chunkByteSize();
-    }
-
-    @Override
-    public boolean isReducing() {
+    boolean isReducing() {
         return true;
     }
 
     @Override
-    public void put(long offset, long length, int step) {
+    void put(long offset, long length, int step) {
         long slot = slots.at(slots.rank(), step);
         long begin = part(slots.rank(), length);
         long end = part(slots.rank() + 1, length);
-        data.copyTo(offset, slot, begin);
-        data.copyTo(offset + end, slot + end, length - end);
+        source.copyTo(offset, slot, begin);
+        source.copyTo(offset + end, slot + end, length - end);
     }
 
     @Override
-    public void reduce(long offset, long length, int step) {
+    void reduce(long offset, long length, int step) {
         long begin = part(slots.rank(), length);
         long end = part(slots.rank() + 1, length);
         reducer.reduce(step, begin, offset + begin, offset + begin, end - begin);
     }
 
     @Override
-    public void take(long offset, long length, int step) {
+    void take(long offset, long length, int step) {
+        boolean isTaker = target.byteSize() != 0;
         for (int rank = 0; isTaker && rank < slots.worldSize(); rank++) {
             if (rank != slots.rank()) {
                 long begin = part(rank, length);
-                result.copyFrom(slots.at(rank, step) + begin, offset + begin, part(rank + 1, length) - begin);
+                target.copyFrom(slots.at(rank, step) + begin, offset + begin, part(rank + 1, length) - begin);
             }
         }
     }
 
     private long part(int rank, long length) {
-        return Chunks.partStart(rank, slots.worldSize(), length);
+        return SpanChunks.partStart(rank, slots.worldSize(), length);
     }
 
     @Override
-    public void end() {
-        data = Span.NOTHING;
-        result = Span.NOTHING;
+    void end() {
+        super.end();
         reducer.end();
     }
 }

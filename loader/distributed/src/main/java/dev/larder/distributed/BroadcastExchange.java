@@ -2,56 +2,36 @@ package dev.larder.distributed;
 
 import dev.larder.distributed.internal.Slots;
 
-/** Hands out what the root has. */
-final class BroadcastExchange implements Exchange {
-    private final Slots slots;
-    private Span source = Span.NOTHING;
-    private Span target = Span.NOTHING;
+/** Copies the span of the root to the others. */
+final class BroadcastExchange extends ChunkExchange {
     private int root;
 
     BroadcastExchange(Slots slots) {
-        this.slots = slots;
+        super(slots);
     }
 
-    BroadcastExchange begin(Span data, int root) {
-        return root == slots.rank() ? begin(data, Span.NOTHING, root) : begin(Span.NOTHING, data, root);
+    BroadcastExchange begin(Span data, int callRoot) {
+        return callRoot == slots.rank() ? begin(data, Span.NOTHING, callRoot) : begin(Span.NOTHING, data, callRoot);
     }
 
-    /** Begins a call that takes what the root has at {@code source} to another span; to none where that has no elements. */
-    BroadcastExchange begin(Span source, Span target, int root) {
-        this.source = source;
-        this.target = target;
-        this.root = root;
+    /** Begins a call that copies {@code from} of the root to another span, which may be empty. */
+    BroadcastExchange begin(Span from, Span to, int callRoot) {
+        use(from, to);
+        root = callRoot;
         return this;
     }
 
     @Override
-    public long chunkByteSize() {
-        return slots.chunkByteSize();
-    }
-
-    @Override
-    public boolean isReducing() {
-        return false;
-    }
-
-    @Override
-    public void put(long offset, long length, int step) {
+    void put(long offset, long length, int step) {
         if (root == slots.rank()) {
             source.copyTo(offset, slots.at(root, step), length);
         }
     }
 
     @Override
-    public void take(long offset, long length, int step) {
+    void take(long offset, long length, int step) {
         if (target.byteSize() != 0) {
             target.copyFrom(slots.at(root, step), offset, length);
         }
-    }
-
-    @Override
-    public void end() {
-        source = Span.NOTHING;
-        target = Span.NOTHING;
     }
 }

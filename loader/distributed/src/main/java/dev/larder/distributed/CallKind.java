@@ -2,7 +2,7 @@ package dev.larder.distributed;
 
 import org.jspecify.annotations.Nullable;
 
-/** What ranks have to agree about in a call besides its length, as one number that they compare. */
+/** The properties of a call that all ranks compare, as one number; its length is compared separately. */
 final class CallKind {
     static final int JOIN = 0;
     static final int BARRIER = 1;
@@ -15,7 +15,7 @@ final class CallKind {
     static final int REDUCE_SCATTER = 8;
     static final int SUBGROUP = 9;
 
-    /** In place of a root. */
+    /** The root of a call without one. */
     static final int EVERY_RANK = -1;
 
     private static final int BYTE_MASK = 0xff;
@@ -31,7 +31,7 @@ final class CallKind {
         return collective | (typeNumber << TYPE_SHIFT) | (opNumber << OP_SHIFT) | ((root + 1L) << ROOT_SHIFT);
     }
 
-    /** Says for people what a call was, also one that another process wrote. */
+    /** Returns a call for people; another process may have written it. */
     static String describe(long kind, long byteSize) {
         StringBuilder text = new StringBuilder(name((int) kind & BYTE_MASK));
         for (ElementType type : ElementType.values()) {

@@ -1,13 +1,13 @@
 package dev.larder.distributed;
 
-import dev.larder.distributed.internal.Chunks;
 import dev.larder.distributed.internal.RankLayout;
 import dev.larder.distributed.internal.Slots;
+import dev.larder.distributed.internal.SpanChunks;
 import java.lang.ref.Reference;
 
-/** Carries out calls in memory that all ranks of a node share. Of one thread at a time. */
+/** Runs calls in memory that all ranks of a node share. For one thread at a time. */
 class Collectives {
-    /** Spans up to here are reduced by every rank: a second meeting costs more than calculating it several times. */
+    /** Every rank reduces spans up to this length itself: a second barrier costs more than the repeated calculation. */
     private static final long SHORT_BYTE_SIZE = 16 * 1024;
 
     private final GroupControl control;
@@ -33,18 +33,18 @@ class Collectives {
         this.scatter = new ScatterExchange(slots);
     }
 
-    /** Meets all ranks, which have to come with the same two numbers. */
+    /** Waits for all ranks, which have to pass the same two numbers. */
     void meet(int collective, long number) {
         begin(CallKind.of(collective, null, null, CallKind.EVERY_RANK), number);
     }
 
-    /** Begins a call of a kind, and meets all ranks in it. */
+    /** Begins a call of a kind, and waits for all ranks. */
     final void begin(long kind, long byteSize) {
         control.beginCall(kind, byteSize);
         meetInCall();
     }
 
-    /** Meets all ranks in a call that goes on. */
+    /** Waits for all ranks in a running call. */
     final void meetInCall() {
         try {
             meetAll();
@@ -54,22 +54,22 @@ class Collectives {
         }
     }
 
-    /** In a call that goes on: reduces to the spans of those ranks that bring one which has elements. */
+    /** Reduces to the spans of ranks whose result is not empty, in a running call. */
     final void reduceTo(Span data, Span result, ReduceOp op) {
         run(allReduce.begin(data, result, op), data.byteSize());
     }
 
-    /** In a call that goes on: takes what the root has to the spans of those that bring one which has elements. */
+    /** Copies the span of the root to the spans of ranks whose target is not empty, in a running call. */
     final void handOut(Span source, Span target, int root, long byteSize) {
         run(broadcast.begin(source, target, root), byteSize);
     }
 
-    /** In a call that goes on: gathers at a root. */
+    /** Gathers at a root, in a running call. */
     final void gatherTo(Span input, Span output, int root) {
         run(gather.begin(input, output, root), input.byteSize());
     }
 
-    /** In a call that goes on: scatters from a root. */
+    /** Scatters from a root, in a running call. */
     final void scatterFrom(Span input, Span output, int root) {
         run(scatter.begin(input, output, root), output.byteSize());
     }
@@ -111,7 +111,7 @@ class Collectives {
         control.requireSameCall();
     }
 
-    private void run(Exchange exchange, long byteSize) {
+    private void run(ChunkExchange exchange, long byteSize) {
         try {
             if (byteSize == 0) {
                 meetAll();
@@ -123,18 +123,18 @@ class Collectives {
             throw control.failedIn(e);
         } finally {
             exchange.end();
-            Reference.reachabilityFence(slots); // whose memory goes when nobody can reach it
+            Reference.reachabilityFence(slots); // its memory goes with its last reference
         }
     }
 
     /**
-     * Chunk i is put in round i, and taken in the round after the next meeting, or one later where it is reduced between. A slot of
-     * round i is read for the last time before this rank publishes round i + 2, and is filled again in round i + 4, which begins when
-     * all have published i + 2.
+     * Chunk i is put in round i, and taken in the round after the next barrier, or one later if it is reduced in between. This rank reads a
+     * slot of round i for the last time before it publishes round i + 2. The slot is filled again in round i + 4, which begins when all
+     * ranks have published i + 2.
      */
-    private void runChunks(Exchange exchange, long byteSize) {
+    private void runChunks(ChunkExchange exchange, long byteSize) {
         long chunkByteSize = exchange.chunkByteSize();
-        long chunks = Chunks.count(byteSize, chunkByteSize);
+        long chunks = SpanChunks.count(byteSize, chunkByteSize);
         int lag = exchange.isReducing() ? 2 : 1;
         for (long round = 0; round < chunks + lag; round++) {
             int step = control.step() + 1;

@@ -1,6 +1,6 @@
 package dev.larder.distributed;
 
-/** What collectives calculate with, in native byte order. */
+/** The types of elements of collectives, in native byte order. */
 public enum ElementType {
     FLOAT(1, 4),
     DOUBLE(2, 8),
@@ -26,7 +26,7 @@ public enum ElementType {
         return number;
     }
 
-    /** Returns how many bytes an element has. */
+    /** Returns the bytes of an element. */
     public int byteSize() {
         return byteSize;
     }

@@ -3,7 +3,7 @@ package dev.larder.distributed;
 import dev.larder.internal.posix.RawMemory;
 import org.jspecify.annotations.Nullable;
 
-/** Floats, and what is read and written otherwise. */
+/** Combines floats, and types that are converted to floats. */
 class FloatAccumulator extends Accumulator {
     private static final long START = RawMemory.arrayOffset(float[].class);
 
@@ -20,7 +20,7 @@ class FloatAccumulator extends Accumulator {
         this.others = new float[capacity];
     }
 
-    /** Reads elements, and returns how many there are. */
+    /** Reads elements, and returns their number. */
     int read(@Nullable Object array, long position, int byteSize, float[] target) {
         RawMemory.copy(array, position, target, START, byteSize);
         return byteSize / Float.BYTES;

@@ -2,7 +2,7 @@ package dev.larder.distributed;
 
 import org.jspecify.annotations.Nullable;
 
-/** Refuses calls that cannot be meant, before any other rank hears of them. */
+/** Refuses invalid calls before other ranks see them. */
 final class GroupChecks {
     private final int rank;
     private final int worldSize;
@@ -12,7 +12,7 @@ final class GroupChecks {
         this.worldSize = worldSize;
     }
 
-    /** Refuses a call of a kind with these spans. Where only one counts, both are the same one. */
+    /** Refuses an invalid call of a kind with these spans. If a call has one span, both are the same. */
     void require(int kind, Span input, Span output, ReduceOp op, int root) {
         switch (kind) {
             case CallKind.BROADCAST -> {
@@ -32,7 +32,7 @@ final class GroupChecks {
                 requireParts(input, output);
                 requireTarget(output, true);
             }
-            case CallKind.GATHER, CallKind.SCATTER -> requireTarget(output, true); // for the rest see wholeAt
+            case CallKind.GATHER, CallKind.SCATTER -> requireTarget(output, true); // wholeAt checks the others
             case CallKind.REDUCE_SCATTER -> {
                 requireOp(input, op);
                 requireParts(output, input);
@@ -60,7 +60,7 @@ final class GroupChecks {
         }
     }
 
-    /** Requires that a span has what all ranks have of another one. */
+    /** Requires that a span is as long as the parts of all ranks together. */
     private void requireParts(Span part, Span whole) {
         if (part.type() != whole.type()
                 || part.byteSize() != whole.byteSize() / worldSize
@@ -70,7 +70,7 @@ final class GroupChecks {
         }
     }
 
-    /** Returns the span that only the root has to bring. */
+    /** Returns the span that only the root passes. */
     Span wholeAt(int root, Span part, @Nullable Span whole) {
         requireRoot(root);
         if (root != rank) {
@@ -83,7 +83,7 @@ final class GroupChecks {
         return whole;
     }
 
-    /** Returns where this rank is in a list of ranks; -1 where it is not there. */
+    /** Returns the place of this rank in a list of ranks; -1 if it is not there. */
     int placeIn(int[] ranks) {
         boolean[] isListed = new boolean[worldSize];
         int place = -1;
@@ -101,7 +101,7 @@ final class GroupChecks {
         return place;
     }
 
-    /** Returns a number that differs for different lists, as far as a number can. */
+    /** Returns a hash of a list. */
     static long fingerprint(int[] ranks) {
         long print = 0xcbf2_9ce4_8422_2325L;
         for (int rank : ranks) {

@@ -4,24 +4,25 @@ import dev.larder.distributed.internal.GroupDescriptor;
 import dev.larder.distributed.internal.GroupFault;
 import dev.larder.distributed.internal.GroupSpec;
 import dev.larder.distributed.internal.UsableCores;
-import dev.larder.distributed.region.SharedMemory;
+import dev.larder.distributed.internal.memory.SharedMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.time.Deadline;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How a rank tells the others how far it is, and waits until all are there: it spins while that is likely to be short, then sleeps.
+ * The progress of a rank, which the others read, and the wait for all of them. A rank spins while a wait is likely to be short, and then
+ * sleeps.
  *
- * <p>A sleeper counts itself before it looks once more; a rank that goes on does so before it looks for sleepers. So either the
- * sleeper sees the progress or the rank sees the sleeper, and nobody makes a system call where nobody sleeps. Of ranks that arrive
- * the last one alone rings: it sees all the others there.
+ * <p>A sleeper counts itself before it looks again; a rank publishes its progress before it looks for sleepers. So either the sleeper sees
+ * the progress or the rank sees the sleeper, and there is no system call without a sleeper. Of several ranks that arrive, only the last one
+ * rings: it sees all others.
  *
- * <p>Of one thread at a time.
+ * <p>For one thread at a time.
  */
 final class GroupControl {
     private static final long LOOK_AROUND_NS = TimeUnit.MILLISECONDS.toNanos(50);
 
-    /** A sleep so short was not worth it; a longer one means that the others do not run at all just now. */
+    /** A shorter sleep is worth less than spinning. A longer one means that the others do not run at the moment. */
     private static final long SHORT_SLEEP_NS = 50_000;
 
     private static final int FEWEST_TURNS = 100;
@@ -56,7 +57,7 @@ final class GroupControl {
         this.known = step;
     }
 
-    /** Waits until all ranks are here, and finds out how to wait for them from then on. */
+    /** Waits until all ranks have joined, and chooses how to wait for them from then on. */
     void gather() {
         publish();
         awaitAll();
@@ -76,7 +77,7 @@ final class GroupControl {
         return callNumber;
     }
 
-    /** Says what this rank does next; the others see it with its next step. */
+    /** Sets the next call of this rank; the others see it with its next step. */
     void beginCall(long kind, long byteSize) {
         if (closing) {
             throw new IllegalStateException("process group is closed: key=" + spec.key());
@@ -91,7 +92,7 @@ final class GroupControl {
         memory.putLong(call + GroupDescriptor.CALL_BYTES_OFFSET, byteSize);
     }
 
-    /** Tells the others that this rank has done one more step. */
+    /** Publishes one more step of this rank. */
     void publish() {
         step++;
         memory.putIntVolatile(lines[spec.rank()], step);
@@ -114,12 +115,12 @@ final class GroupControl {
         return true;
     }
 
-    /** Waits until all ranks have published what this one has, and fails as the group's contract says. */
+    /** Waits until all ranks have published the step of this one. Fails like every call of the group. */
     void awaitAll() {
         requireOpen();
         if (known != step) {
             spinUntilAllAreThere();
-            fault.throwIfBroken(); // they may have gone on without this rank, which stopped before it published
+            fault.throwIfBroken(); // the others may have continued if this rank was stopped before it published
             known = step;
         }
     }
@@ -144,7 +145,7 @@ final class GroupControl {
         }
     }
 
-    /** A sleep counts for no more than two of its length: ranks that were all stopped together have not waited for each other. */
+    /** A sleep counts at most twice its length: ranks that were all stopped together have not waited for each other. */
     private void sleepUntilAllAreThere() {
         long nowNs = System.nanoTime();
         long waitedNs = 0;
@@ -171,7 +172,7 @@ final class GroupControl {
         }
     }
 
-    /** Spins longer next time where a sleep was short, and less where others on a busy machine need the processor. */
+    /** Spins longer after a short sleep, and less if others on a busy machine need the processor. */
     private void learnFrom(long sleptNs) {
         int turns = sleptNs < SHORT_SLEEP_NS ? 2 * spinTurns : spinTurns / 2;
         spinTurns = Math.min(mostSpinTurns, Math.max(FEWEST_TURNS, turns));
@@ -189,7 +190,7 @@ final class GroupControl {
         }
     }
 
-    /** Fails where this group is closing, was broken by another rank, or this thread is interrupted. */
+    /** Fails if this group is closing, another rank has broken it, or this thread is interrupted. */
     void requireGoingOn() {
         fault.throwIfBroken();
         requireUndisturbed();
@@ -217,7 +218,7 @@ final class GroupControl {
         }
     }
 
-    /** Compares what the ranks do, once all have published the first step of their call. */
+    /** Compares the calls of all ranks after they have published the first step. */
     void requireSameCall() {
         for (int rank = 0; rank < lines.length; rank++) {
             int call = GroupDescriptor.call(rank, callNumber);
@@ -229,7 +230,7 @@ final class GroupControl {
         }
     }
 
-    /** Breaks the group for what ends a call of this rank in the middle: its steps no longer mean what those of the others do. */
+    /** Breaks the group for a failure in the middle of a call: the steps of this rank no longer correspond to those of the others. */
     RuntimeException failedIn(Throwable failure) {
         if (!closing && !fault.isBroken()) {
             fault.breakBecause(
@@ -244,7 +245,7 @@ final class GroupControl {
         return failure instanceof RuntimeException exception ? exception : new IllegalStateException(failure);
     }
 
-    /** Breaks the group for a thread of this rank that was interrupted while it stood in line behind the call of another one. */
+    /** Breaks the group for a thread of this rank that was interrupted while its call was queued. */
     void breakForInterrupt() {
         fault.breakBecause(
                 ErrorCode.INTERRUPTED,
@@ -252,18 +253,18 @@ final class GroupControl {
                         + "; make a new group");
     }
 
-    /** Says what this rank is doing. */
+    /** Returns the call of this rank for people. */
     String what() {
         return CallKind.describe(callKind, callBytes) + " callNumber=" + callNumber;
     }
 
-    /** Ends a wait of another thread soon, and lets no call begin any more. */
+    /** Ends a wait of another thread soon, and refuses further calls. */
     void stop() {
         closing = true;
         ring();
     }
 
-    /** Lets the others see that this rank has gone. */
+    /** Publishes that this rank has left. */
     void leave() {
         peers.close();
         ring();

@@ -4,8 +4,8 @@ import dev.larder.distributed.internal.GroupDescriptor;
 import dev.larder.distributed.internal.GroupFault;
 import dev.larder.distributed.internal.GroupSpec;
 import dev.larder.distributed.internal.UsableCores;
+import dev.larder.distributed.internal.memory.SharedMemory;
 import dev.larder.distributed.region.Region;
-import dev.larder.distributed.region.SharedMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
@@ -15,9 +15,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Who the ranks of a group are, and whether they are there: each holds the seat of its number while its process lives. */
+/** The ranks of a group: each holds the seat of its number while its process lives. */
 final class GroupPeers {
-    /** How long lists of ranks in messages grow. */
+    /** The longest list of ranks in a message. */
     private static final int LIST_LENGTH = 512;
 
     private final Region region;
@@ -26,7 +26,7 @@ final class GroupPeers {
     private final GroupFault fault;
     private final @Nullable Membership parents;
 
-    /** Of a subgroup with parents: where its ranks are in the group that it is made of. */
+    /** The places of the ranks in the parent group; only in a subgroup. */
     GroupPeers(Region region, GroupSpec spec, GroupFault fault, @Nullable Membership parents) {
         this.region = region;
         this.memory = region.memory();
@@ -35,7 +35,7 @@ final class GroupPeers {
         this.parents = parents;
     }
 
-    /** Takes the place of this rank, which nobody may have had before. */
+    /** Takes the place of this rank, which no other process may have had before. */
     void join() {
         int line = GroupDescriptor.line(spec.rank());
         boolean isFree = region.tryTakeSeat(spec.rank());
@@ -53,7 +53,7 @@ final class GroupPeers {
         for (int word = 0; word < Math.min(cores.length, GroupDescriptor.CORES_WORDS); word++) {
             memory.putLong(line + GroupDescriptor.CORES_OFFSET + word * Long.BYTES, cores[word]);
         }
-        // Last: whoever sees this state sees the pid and the cores that were written before it.
+        // Last: a rank that sees this state also sees the pid and the cores.
         memory.putIntVolatile(line + GroupDescriptor.STATE_OFFSET, GroupDescriptor.STATE_JOINED);
     }
 
@@ -62,7 +62,7 @@ final class GroupPeers {
                 GroupDescriptor.line(spec.rank()) + GroupDescriptor.STATE_OFFSET, GroupDescriptor.STATE_CLOSED);
     }
 
-    /** Counts the processors that one or another of the ranks may use. */
+    /** Counts the processors that at least one of the ranks may use. */
     int usableCores() {
         BitSet all = new BitSet();
         for (int rank = 0; rank < spec.worldSize(); rank++) {
@@ -96,18 +96,18 @@ final class GroupPeers {
         return spec.place().ranks().get(rank);
     }
 
-    /** Says that this rank waits for other nodes, so that the others give it longer; 0 when it is back. */
+    /** Publishes that this rank waits for other nodes, so that the others wait longer; 0 after the wait. */
     void goAbroad(int graceMs) {
         memory.putIntVolatile(GroupDescriptor.line(spec.rank()) + GroupDescriptor.ABROAD_OFFSET, graceMs);
     }
 
-    /** How much longer than their timeout ranks wait while the first of them waits for other nodes: that knows why it is late. */
+    /** The time that ranks wait after their timeout while the first one waits for other nodes, because that one can name the reason. */
     long graceNs() {
         int graceMs = memory.getIntVolatile(GroupDescriptor.line(0) + GroupDescriptor.ABROAD_OFFSET);
         return TimeUnit.MILLISECONDS.toNanos(graceMs);
     }
 
-    /** Breaks the group where a rank that has not come so far never will: it has closed its group. */
+    /** Breaks the group if a rank that has not arrived has closed its group. */
     void requireNoneClosed(int step, String call) {
         for (int rank = 0; rank < spec.worldSize(); rank++) {
             if (state(rank) == GroupDescriptor.STATE_CLOSED && isBehind(rank, step)) {
@@ -123,7 +123,7 @@ final class GroupPeers {
                         + " call=" + call + "; let all ranks make the same calls");
     }
 
-    /** Breaks the group where a rank that has not come so far never will: its process has ended. */
+    /** Breaks the group if the process of a rank that has not arrived has ended. */
     void requireAlive(int step, String call) {
         for (int rank = 0; rank < spec.worldSize(); rank++) {
             if (rank == spec.rank() || !isBehind(rank, step)) {
@@ -137,7 +137,7 @@ final class GroupPeers {
         }
     }
 
-    /** Breaks the group where a rank that was here is no more, however far it came. */
+    /** Breaks the group if a rank that had joined is dead, whatever its progress. */
     void requireAllAlive(String call) {
         for (int rank = 0; rank < spec.worldSize(); rank++) {
             if (rank != spec.rank() && isDead(rank)) {
@@ -146,7 +146,7 @@ final class GroupPeers {
         }
     }
 
-    /** Looks at the state twice: a rank may have closed, and left its seat, meanwhile. */
+    /** Reads the state twice: a rank may close, and leave its seat, between both looks. */
     private boolean isDead(int rank) {
         return state(rank) == GroupDescriptor.STATE_JOINED
                 && !region.isSeatTaken(rank)
@@ -160,7 +160,7 @@ final class GroupPeers {
                         + "; find out why it ended, and restart all ranks");
     }
 
-    /** Breaks this group too where a rank cannot come, so that all hear the same. */
+    /** Breaks this group together with the parent group, so that all ranks get the same failure. */
     private void requireComing(Membership parents, int rank, String call) {
         try {
             parents.requireComing(rank, () -> state(rank) == GroupDescriptor.STATE_ABSENT, call);
@@ -169,7 +169,7 @@ final class GroupPeers {
         }
     }
 
-    /** Breaks this group where a rank of it has not come to a subgroup, and never will: it has died, closed, or failed. */
+    /** Breaks this group if one of its ranks cannot join a subgroup because it has died, closed, or failed. */
     void requireComing(int rank, BooleanSupplier isAbsent, String call) {
         fault.throwIfBroken();
         boolean hasClosed = state(rank) == GroupDescriptor.STATE_CLOSED;
@@ -182,7 +182,7 @@ final class GroupPeers {
         }
     }
 
-    /** Breaks the group where some ranks have not come in time. */
+    /** Breaks the group if some ranks have not arrived in time. */
     void requireNoneLate(int step, String call, long timeoutNs) {
         boolean isLate = false;
         StringJoiner missing = new StringJoiner(", ", "[", "]");
@@ -205,7 +205,7 @@ final class GroupPeers {
         }
     }
 
-    /** Breaks the group because a rank does something else than this one. */
+    /** Breaks the group because a rank makes another call than this one. */
     LarderException mismatch(int other, long number) {
         return fault.breakBecause(
                 ErrorCode.BAD_INPUT,

@@ -2,7 +2,7 @@ package dev.larder.distributed;
 
 import java.util.function.BooleanSupplier;
 
-/** Where the ranks of a subgroup are in the group that it is made of: before they are here, that one knows what became of them. */
+/** The places of the ranks of a subgroup in its parent group, which has their state until they join. */
 final class Membership {
     private final GroupPeers peers;
     private final int[] ranks;
@@ -13,7 +13,7 @@ final class Membership {
         this.ranks = ranks.clone();
     }
 
-    /** Fails, and breaks the group that the subgroup is made of, where a member is absent and will not come any more. */
+    /** Fails, and breaks the parent group, if a member is absent and cannot join any more. */
     void requireComing(int place, BooleanSupplier isAbsent, String call) {
         peers.requireComing(ranks[place], isAbsent, "subgroup/" + call);
     }

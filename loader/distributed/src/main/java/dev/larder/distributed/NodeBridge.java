@@ -1,7 +1,7 @@
 package dev.larder.distributed;
 
-import dev.larder.distributed.internal.Chunks;
 import dev.larder.distributed.internal.RankLayout;
+import dev.larder.distributed.internal.SpanChunks;
 import dev.larder.distributed.transport.NodeTransport;
 import dev.larder.distributed.transport.NodeTransport.Parts;
 import dev.larder.distributed.transport.NodeTransport.Transfer;
@@ -17,16 +17,16 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the leader of a node exchanges with those of the others: stages outside the heap, what goes to and fro between them, and the sums
- * over nodes, in the order of the nodes. Of one thread at a time.
+ * The exchange between the leaders of nodes: buffers outside the heap, transfers between them, and sums in the order of the nodes. For one
+ * thread at a time.
  */
 final class NodeBridge implements AutoCloseable {
     static final int EVERY_NODE = -1;
 
-    /** How much longer than others the leader waits: what became of a rank, its own node finds out first. */
+    /** The additional wait of the leader, so that the node of a dead rank reports it first. */
     static final int GRACE_MS = 1000;
 
-    /** How many windows may be under way: more than {@link NodesCollectives} is behind with the last step. */
+    /** The most windows in progress: more than the delay of the last step of {@link NodesCollectives}. */
     private static final int DEPTH = 6;
 
     private static final int HEADER_BYTE_SIZE = 64;
@@ -51,14 +51,14 @@ final class NodeBridge implements AutoCloseable {
     private long calls;
 
     /**
-     * What the ranks of a node know of the way to others.
+     * The way from the ranks of a node to other nodes.
      *
-     * @param windowByteSize how much goes at a time
+     * @param windowByteSize the size of a window
      * @param bridge at the leader
      */
     record Wire(int windowByteSize, @Nullable NodeBridge bridge) {}
 
-    /** Uses a transport, and closes it; labels name the nodes in messages. */
+    /** Uses a transport, and closes it; the labels name the nodes in messages. */
     NodeBridge(
             NodeTransport transport,
             GroupControl control,
@@ -71,16 +71,17 @@ final class NodeBridge implements AutoCloseable {
         this.layout = layout;
         this.node = node;
         this.labels = labels;
-        long strips = Math.max(windowByteSize, (long) layout.worldSize() * Chunks.ALIGNMENT);
-        this.slotByteSize = 2 * (strips + (long) (layout.worldSize() + 2) * Chunks.ALIGNMENT);
+        long strips = Math.max(windowByteSize, (long) layout.worldSize() * SpanChunks.ALIGNMENT);
+        this.slotByteSize = 2 * (strips + (long) (layout.worldSize() + 2) * SpanChunks.ALIGNMENT);
         long headerBytes = (long) HEADER_BYTE_SIZE * (layout.blocks() + 1);
         this.memory = new UnsafeBuffer(ByteBuffer.allocateDirect(
-                Math.toIntExact(headerBytes + DEPTH * slotByteSize + stripCopies(layout) * Chunks.ALIGNMENT)));
-        this.headers = (memory.addressOffset() + Chunks.ALIGNMENT - 1) / Chunks.ALIGNMENT * Chunks.ALIGNMENT;
+                Math.toIntExact(headerBytes + DEPTH * slotByteSize + stripCopies(layout) * SpanChunks.ALIGNMENT)));
+        this.headers =
+                (memory.addressOffset() + SpanChunks.ALIGNMENT - 1) / SpanChunks.ALIGNMENT * SpanChunks.ALIGNMENT;
         this.slots = headers + headerBytes;
     }
 
-    /** Returns how many strips the largest node takes when each node sends it those of its ranks. */
+    /** Returns the number of strips of the largest node if each node gets those of its ranks. */
     private static long stripCopies(RankLayout layout) {
         int most = 0;
         for (int block = 0; block < layout.blocks(); block++) {
@@ -89,10 +90,10 @@ final class NodeBridge implements AutoCloseable {
         return (long) most * layout.blocks() + 1;
     }
 
-    /** Returns how much of each rank's part goes at a time where a window has a part of every rank. */
+    /** Returns the bytes of each rank in a window that has a part of every rank. */
     static long shareByteSize(RankLayout layout, int windowByteSize) {
         long strips = Math.max(layout.worldSize(), stripCopies(layout) / DEPTH);
-        return Math.max(Chunks.ALIGNMENT, Chunks.shareOf(windowByteSize, Math.toIntExact(strips)));
+        return Math.max(SpanChunks.ALIGNMENT, SpanChunks.shareOf(windowByteSize, Math.toIntExact(strips)));
     }
 
     long sentByteCount() {
@@ -103,7 +104,7 @@ final class NodeBridge implements AutoCloseable {
         return slots + Math.floorMod(window, (long) DEPTH) * slotByteSize;
     }
 
-    /** Returns where the sum of a window is. */
+    /** Returns the address of the sum of a window. */
     Span stage(long window, ElementType type, long byteSize) {
         return Span.at(type, slot(window), byteSize, memory);
     }
@@ -112,7 +113,7 @@ final class NodeBridge implements AutoCloseable {
         target.copyFrom(slot(window), 0, target.byteSize());
     }
 
-    /** Tells the other nodes what call comes next. */
+    /** Sends the next call to the other nodes. */
     void beginCall(long kind, long byteSize) {
         calls++;
         RawMemory.putLong(null, headers, calls);
@@ -129,7 +130,7 @@ final class NodeBridge implements AutoCloseable {
         header = begin(sent, received);
     }
 
-    /** Waits until all nodes have told, and breaks the group where one makes another call. */
+    /** Waits for the calls of all nodes, and breaks the group if they differ. */
     void requireSameCall() {
         await(header);
         header = null;
@@ -162,23 +163,23 @@ final class NodeBridge implements AutoCloseable {
     }
 
     private long start(int ofNode, long length) {
-        return Chunks.partStart(ofNode, layout.blocks(), length);
+        return SpanChunks.partStart(ofNode, layout.blocks(), length);
     }
 
     private long size(int ofNode, long length) {
         return start(ofNode + 1, length) - start(ofNode, length);
     }
 
-    /** Where what other nodes have of this node's piece is taken to. */
+    /** Returns the address for the other nodes' data of this node's piece. */
     private long receivedOffset(int from, long length) {
         return slotByteSize / 2 + from * stride(length);
     }
 
     private long stride(long length) {
-        return (size(node, length) + Chunks.ALIGNMENT - 1) / Chunks.ALIGNMENT * Chunks.ALIGNMENT;
+        return (size(node, length) + SpanChunks.ALIGNMENT - 1) / SpanChunks.ALIGNMENT * SpanChunks.ALIGNMENT;
     }
 
-    /** Begins to send each node its piece of a window, or does so at one node alone, whose pieces come in their places. */
+    /** Begins to send each node its piece of a window, or all pieces to one node. */
     void sendPieces(long window, long length, int from) {
         Parts sent = parts(slot(window));
         Parts received = parts(slot(window));
@@ -203,7 +204,7 @@ final class NodeBridge implements AutoCloseable {
         return (int) Math.floorMod(window, (long) DEPTH);
     }
 
-    /** Waits for the pieces of a window, sums them, and begins to send the sum to all nodes, or to that of the root. */
+    /** Waits for the pieces of a window, sums them, and begins to send the sum to all nodes, or to the node of the root. */
     void reducePieces(long window, long length, ElementType type, ReduceOp op, int root, boolean isBroadcast) {
         await(sending[index(window)]);
         if (!isBroadcast) {
@@ -224,12 +225,12 @@ final class NodeBridge implements AutoCloseable {
         gathering[index(window)] = begin(sent, received);
     }
 
-    /** Tells whether a node needs the pieces of others: one that has broadcast has them all. */
+    /** Returns whether a node needs the pieces of others; after a broadcast it has them all. */
     private static boolean isWanted(int ofNode, int rootNode, boolean isBroadcast) {
         return rootNode == EVERY_NODE || isBroadcast != (ofNode == rootNode);
     }
 
-    /** Sums bytes over the nodes, in their order: this node's from their place, the others' from where they were taken to. */
+    /** Sums bytes over the nodes in their order: those of this node from their own place, those of others from the receive buffer. */
     private void sum(ElementType type, ReduceOp op, long own, long taken, long stride, long byteSize) {
         Accumulator accumulator = accumulators.computeIfAbsent(type, Accumulator::of);
         for (long at = 0; at < byteSize; at += Accumulator.BLOCK_BYTE_SIZE) {
@@ -249,12 +250,12 @@ final class NodeBridge implements AutoCloseable {
         }
     }
 
-    /** Waits until a window is complete, and what was sent of it has gone. */
+    /** Waits until a window is complete, and all its bytes have been sent. */
     void awaitPieces(long window) {
         await(gathering[index(window)]);
     }
 
-    /** Returns the place of one rank's strip among those of all, in the order of the nodes. */
+    /** Returns the place of a rank's strip among all strips, in the order of the nodes. */
     Span strip(ElementType type, int number, long length) {
         return strips(type, number, 1, length);
     }
@@ -263,7 +264,7 @@ final class NodeBridge implements AutoCloseable {
         return Span.at(type, slot(0) + first * length, count * length, memory);
     }
 
-    /** Gives each node the strips of its ranks, and sums those of this node's. */
+    /** Sends each node the strips of its ranks, and sums the strips of this node. */
     void reduceStrips(ElementType type, ReduceOp op, long length) {
         int own = layout.size(node);
         long ownBytes = own * length;
@@ -280,7 +281,7 @@ final class NodeBridge implements AutoCloseable {
         sum(type, op, mine, slot(0) + slotByteSize, ownBytes, ownBytes);
     }
 
-    /** Gives this node's strips to all nodes, or to one. */
+    /** Sends this node's strips to all nodes, or to one. */
     void gatherStrips(long length, int to) {
         Parts sent = parts(slot(0));
         Parts received = parts(slot(0));
@@ -295,7 +296,7 @@ final class NodeBridge implements AutoCloseable {
         await(begin(sent, received));
     }
 
-    /** Takes each node's strips from the one that has them all. */
+    /** Receives the strips of each node from the node that has them all. */
     void scatterStrips(long length, int from) {
         Parts sent = parts(slot(0));
         Parts received = parts(slot(0));
@@ -318,7 +319,7 @@ final class NodeBridge implements AutoCloseable {
         }
     }
 
-    /** Waits as ranks wait for each other: until the deadline of the group, and no longer than the group is whole. */
+    /** Waits until the deadline of the group, or until the group breaks. */
     private void await(@Nullable Transfer transfer) {
         if (transfer == null) {
             throw new IllegalStateException("no transfer");
@@ -331,7 +332,7 @@ final class NodeBridge implements AutoCloseable {
                 control.requireGoingOn();
                 long beforeNs = nowNs;
                 nowNs = System.nanoTime();
-                waitedNs += Math.min(nowNs - beforeNs, 2 * LOOK_NS); // a node that was stopped has not waited
+                waitedNs += Math.min(nowNs - beforeNs, 2 * LOOK_NS); // a node does not wait while it is stopped
                 if (waitedNs >= control.timeoutNs() + TimeUnit.MILLISECONDS.toNanos(GRACE_MS)) {
                     throw late(transfer.missingNode());
                 }
@@ -366,7 +367,7 @@ final class NodeBridge implements AutoCloseable {
         return others.toString();
     }
 
-    /** A connection that ends says little: who is at its other end may be heard of in a moment. */
+    /** Waits a moment for a report about the node at the other end of a lost connection. */
     private RuntimeException lost(TransferException failure) {
         long untilNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(HEARSAY_MS);
         while (!control.fault().isBroken() && System.nanoTime() - untilNs < 0) {

@@ -7,7 +7,7 @@ import dev.larder.distributed.internal.NodeWatch;
 import dev.larder.distributed.internal.NodesSpec;
 import dev.larder.distributed.internal.RankLayout;
 import dev.larder.distributed.internal.Slots;
-import dev.larder.distributed.rendezvous.NodeLinks;
+import dev.larder.distributed.internal.meeting.NodeLinks;
 import dev.larder.distributed.transport.GroupTransport.Opening;
 import dev.larder.distributed.transport.GroupTransport.Seat;
 import dev.larder.distributed.transport.NodeTransport;
@@ -25,10 +25,10 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the ranks of a node, which have joined each other, join those of other nodes: their leader meets the other leaders, connects the
- * transport, and tells the ranks of its node which rank is where.
+ * The join of the ranks of a node, which have joined each other, with those of other nodes: their leader meets the other leaders, connects
+ * the transport, and sends the layout to the ranks of its node.
  *
- * @param spec what they join
+ * @param spec of the group
  * @param layout of all ranks over the nodes
  * @param host the address at which other nodes reach this one
  * @param collectives over all nodes
@@ -47,7 +47,7 @@ record NodeJoin(
     private static final int HOST_WORDS = 64;
     private static final long LOOK_MS = 20;
 
-    /** Joins; breaks the group of this node where that fails, so that its other ranks hear why. */
+    /** Joins; a failure breaks the group of this node, so that its other ranks get the reason. */
     static NodeJoin join(NodesSpec spec, String store, GroupControl control, Slots slots) {
         Collectives local = new Collectives(control, slots, spec.local().sums());
         return spec.local().rank() == 0
@@ -86,7 +86,9 @@ record NodeJoin(
             Seat seat = new Seat(spec.node(), spec.nodes(), host, patience);
             try (Opening opening = spec.way().transport().open(seat)) {
                 NodeCard own = new NodeCard(
-                        spec.local().place().ranks(),
+                        spec.local().place().ranks().stream()
+                                .map(Integer::longValue)
+                                .toList(),
                         ProcessHandle.current().pid(),
                         host,
                         store,
@@ -120,7 +122,7 @@ record NodeJoin(
         }
     }
 
-    /** Gives up what a join had by the time that it failed. A bridge closes its transport. */
+    /** Closes the parts of a join that failed. A bridge closes its transport. */
     private static void closeAll(
             @Nullable NodeWatch watch, @Nullable NodeBridge bridge, @Nullable NodeTransport transport) {
         if (watch != null) {
@@ -150,7 +152,7 @@ record NodeJoin(
                 () -> control.peers().requireAllAlive("none"));
     }
 
-    /** Connects in a thread of its own, and gives up where a node is lost meanwhile. */
+    /** Connects in a thread of its own, and gives up if a node is lost meanwhile. */
     private static NodeTransport connect(Opening opening, List<String> addresses, GroupFault fault, Duration patience) {
         CompletableFuture<NodeTransport> connected = new CompletableFuture<>();
         Thread thread = new Thread(
@@ -158,7 +160,7 @@ record NodeJoin(
                     try {
                         NodeTransport transport = opening.connect(addresses);
                         if (!connected.complete(transport)) {
-                            transport.close(); // nobody waits for it any more
+                            transport.close(); // the wait for it has ended
                         }
                     } catch (RuntimeException | Error e) {
                         connected.completeExceptionally(e);
@@ -220,7 +222,7 @@ record NodeJoin(
         local.broadcast(Span.of(words), 0);
     }
 
-    /** Lists the places in this node of those of some ranks that are here. */
+    /** Returns the places in this node of the listed ranks that it has. */
     int[] placesHere(int... ranks) {
         List<Integer> places = new ArrayList<>();
         for (int rank : ranks) {

@@ -1,17 +1,17 @@
 package dev.larder.distributed;
 
-import dev.larder.distributed.internal.Chunks;
 import dev.larder.distributed.internal.GroupSpec;
 import dev.larder.distributed.internal.RankLayout;
 import dev.larder.distributed.internal.Slots;
+import dev.larder.distributed.internal.SpanChunks;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Carries out calls of ranks on several nodes: those of a node meet in the memory that they share, and the first of them, its leader,
- * exchanges what they have with the other leaders. Long spans go in windows. Of one thread at a time.
+ * Runs calls of ranks on several nodes: the ranks of a node share memory, and their leader, the first rank, exchanges data with the other
+ * leaders. Long spans are split into windows. For one thread at a time.
  */
 final class NodesCollectives extends Collectives {
-    /** How many windows after the first step of one its pieces are reduced, and how many after that it is handed out. */
+    /** The delay of the second and of the third step of a window, in windows. */
     private static final int REDUCE_LAG = 2;
 
     private static final int HAND_OUT_LAG = 4;
@@ -54,7 +54,7 @@ final class NodesCollectives extends Collectives {
         }
     }
 
-    /** Breaks the group where the leader fails, as a rank that fails in a call does. */
+    /** Breaks the group if the leader fails. */
     private void abroad(Runnable step) {
         try {
             step.run();
@@ -90,11 +90,12 @@ final class NodesCollectives extends Collectives {
     }
 
     /**
-     * Sends windows through three steps, of which those of several windows go on at once: sums inside the node (or what the root has)
-     * come to the leader, who gives each node its piece; each node sums its piece and gives it to all; the leader hands it out.
+     * Sends windows through three steps, with several windows in progress. First, the sum of the node, or the span of the root, reaches the
+     * leader, and each node gets its piece. Second, each node sums its piece and sends the sum to all. Third, the leader distributes the
+     * result.
      */
     private void pipe(Span data, ReduceOp op, int root, boolean isBroadcast) {
-        long windows = Chunks.count(data.byteSize(), wireByteSize);
+        long windows = SpanChunks.count(data.byteSize(), wireByteSize);
         if (bridge != null) {
             abroad(windows == 0 ? bridge::requireSameCall : () -> {});
         }
@@ -128,7 +129,7 @@ final class NodesCollectives extends Collectives {
         if (bridge != null) {
             abroad(() -> {
                 if (window == 0) {
-                    bridge.requireSameCall(); // before a byte of it is sent, and after this node has begun its part
+                    bridge.requireSameCall(); // before a byte of it is sent, but after the first step of this node
                 }
                 bridge.sendPieces(window, data.byteSize(), isBroadcast ? layout.blockOf(root) : NodeBridge.EVERY_NODE);
             });
@@ -152,7 +153,7 @@ final class NodesCollectives extends Collectives {
         }
     }
 
-    /** Returns how much of each rank's part goes in one window where windows have a part of every rank. */
+    /** Returns the bytes of each rank in a window that has a part of every rank. */
     private long shareByteSize() {
         return NodeBridge.shareByteSize(layout, wireByteSize);
     }

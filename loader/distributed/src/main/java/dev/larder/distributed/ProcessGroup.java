@@ -4,43 +4,42 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ranks that calculate together. Every rank calls the same collectives in the same order with the same type, operation, root and
- * length; each call returns when this rank has what it is to get, and may use its spans again. A call of another kind at another rank
- * is found out and told to all of them, with both sides.
+ * A group of ranks that calculate together. Every rank calls the same collectives in the same order with the same type, operation, root and
+ * length. Each call returns when this rank has its result and may use its spans again. If ranks make different calls, all of them fail with
+ * both calls in the message.
  *
- * <p>Ranks are always combined in the order of their numbers, on each node by itself, and then what the nodes have in the order of the
- * nodes: all get the same bits, in every run on the same layout. (NaN stays NaN; which of them is not said.) Halves and bfloats are
- * rounded once for each node, and once at the end.
+ * <p>Ranks are always combined in the order of their numbers, first in each node, and then in the order of the nodes: all ranks get the
+ * same bits, in every run with the same layout. (NaN stays NaN, with unspecified bits.) Halves and bfloats are rounded once in each node,
+ * and once at the end.
  *
- * <p>A group breaks when a rank dies or closes it while others need it, at the deadline of a wait, when a waiting thread is
- * interrupted, and at mismatched calls. Then every call of every rank fails at once with the first cause, in what was to be results
- * there may be anything, and a new group has to be made. Thread-safe; but calls of several threads at once have no order that other
- * ranks could know.
+ * <p>A group breaks if a rank dies or closes it while others need it, at the deadline of a wait, if a waiting thread is interrupted, and at
+ * mismatched calls. Then all calls of all ranks fail immediately with the first cause, the content of result spans is undefined, and the
+ * ranks have to make a new group. Thread-safe; but the calls of several threads have no order that other ranks could match.
  *
- * <p>Owned by whoever made it. Closing it ends what goes on, within seconds, and leaves nothing behind.
+ * <p>Owned by the caller that made it. Closing it ends running calls within seconds, and leaves nothing behind.
  */
 public interface ProcessGroup extends AutoCloseable {
-    /** Returns which of the ranks this is. */
+    /** Returns the number of this rank. */
     int rank();
 
-    /** Returns how many ranks there are. */
+    /** Returns the number of ranks. */
     int worldSize();
 
-    /** Returns how many bytes this rank has sent to other nodes; 0 but at the first rank of each node. */
+    /** Returns the bytes that this rank has sent to other nodes; 0 except at the first rank of each node. */
     default long sentByteCount() {
         return 0;
     }
 
-    /** Waits until all ranks are here. */
+    /** Waits until all ranks make this call. */
     void barrier();
 
-    /** Gives every rank what the root has in this span. */
+    /** Copies the span of the root to the spans of all ranks. */
     void broadcast(Span data, int root);
 
     /** Combines the spans of all ranks, element by element, and writes the result to all of them. */
     void allReduce(Span data, ReduceOp op);
 
-    /** Combines the spans of all ranks as {@link #allReduce}, and writes the result to that of the root; the others stay as they are. */
+    /** Combines the spans of all ranks as {@link #allReduce}, and writes the result to the span of the root only. */
     void reduce(Span data, ReduceOp op, int root);
 
     /** Writes the inputs of all ranks one after the other to the output of each; its length is that of all inputs. */
@@ -80,14 +79,14 @@ public interface ProcessGroup extends AutoCloseable {
     Work reduceScatterAsync(Span input, Span output, ReduceOp op);
 
     /**
-     * Makes a group of some of the ranks, which have the places there that they have in this list. All ranks of this group call it,
-     * also those that are not in it.
+     * Makes a group of some of the ranks, numbered in the order of this list. All ranks of this group call it, including those that are not
+     * in the list.
      *
-     * @return empty at ranks that are not in it; else the caller owns the group, which does not end with this one
+     * @return empty at ranks that are not in the list; else a group that the caller owns, and that outlives this one
      */
     Optional<ProcessGroup> subgroup(int... ranks);
 
-    /** Idempotent. Works that have not ended fail. */
+    /** Closes this rank. Unfinished works fail. Idempotent. */
     @Override
     void close();
 }

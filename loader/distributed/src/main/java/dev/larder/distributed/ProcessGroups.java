@@ -1,18 +1,19 @@
 package dev.larder.distributed;
 
 import dev.larder.distributed.internal.GroupSpec;
-import dev.larder.distributed.internal.NodePlace;
 import dev.larder.distributed.internal.NodesSpec;
 import dev.larder.distributed.internal.RankLayout;
+import dev.larder.distributed.internal.RankNames;
 import dev.larder.distributed.internal.Transports;
+import dev.larder.distributed.internal.meeting.Endpoint;
+import dev.larder.distributed.internal.meeting.NodeLinks;
+import dev.larder.distributed.internal.meeting.NodeMeeting;
+import dev.larder.distributed.internal.meeting.RankSeat;
+import dev.larder.distributed.internal.meeting.RunSecret;
 import dev.larder.distributed.region.Regions;
 import dev.larder.distributed.region.SharingStrategy;
-import dev.larder.distributed.rendezvous.NodeLinks;
-import dev.larder.distributed.rendezvous.NodeMeeting;
-import dev.larder.distributed.rendezvous.NodeSeat;
 import dev.larder.distributed.rendezvous.Rendezvous;
 import dev.larder.distributed.rendezvous.RendezvousResult;
-import dev.larder.distributed.rendezvous.RunSecret;
 import dev.larder.distributed.transport.GroupTransport;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
@@ -25,7 +26,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes process groups of the ranks of one machine, over memory that they share, and of several, over a transport between them.
+ * Creates process groups: of ranks on one machine, in shared memory, and of ranks on several, with a transport between them.
  *
  * <pre>{@code
  * try (ProcessGroup group = ProcessGroups.init(regions)) { // as larder launch or torchrun started this rank
@@ -36,18 +37,20 @@ import org.jspecify.annotations.Nullable;
 public final class ProcessGroups {
     private static final int CHUNK_BYTE_SIZE = 512 * 1024;
 
-    /** Long enough for a fast network, short enough for several to be under way. */
+    /** Long enough for a fast network, short enough for several windows in progress. */
     private static final int WINDOW_BYTE_SIZE = 1024 * 1024;
 
-    /** Names the ranks of each node whose sums one machine is to make, such as 2,2. */
+    /** The variable with the number of ranks of each node whose order of sums one machine repeats, such as 2,2. */
     private static final String SUM_LAYOUT_VARIABLE = "LARDER_SUM_LAYOUT";
 
-    /** Some 50 microseconds. */
+    /** About 50 microseconds. */
     private static final int MOST_SPIN_TURNS = 2000;
 
     private static final Duration PATIENCE = Duration.ofMinutes(5);
 
-    /** All ranks of a run make the same groups in the same order, so these numbers tell the groups of a run apart. */
+    /**
+     * The number of groups of this process. All ranks of a run make the same groups in the same order, so the number identifies a group.
+     */
     private static final AtomicInteger MADE = new AtomicInteger();
 
     private final Regions regions;
@@ -67,14 +70,14 @@ public final class ProcessGroups {
     }
 
     /**
-     * Makes the group of all ranks of this run, as its environment names them ({@code env://} of {@link Rendezvous}), within 5 minutes.
-     * A process can do so again after it has closed the group; all ranks of a run do so equally often. The caller owns the group.
+     * Creates the group of all ranks of this run, as its environment describes them ({@code env://} of {@link Rendezvous}), within 5
+     * minutes. A process can do so again after it has closed the group; all ranks of a run do so equally often. The caller owns the group.
      */
     public static ProcessGroup init(Regions regions) {
         return init(regions, "env://", PATIENCE);
     }
 
-    /** Makes the group of all ranks that meet at an address of {@link Rendezvous}, within {@code timeout} for each of both steps. */
+    /** Creates the group of all ranks that meet at an address of {@link Rendezvous}, within {@code timeout} for each of both steps. */
     public static ProcessGroup init(Regions regions, String url, Duration timeout) {
         RendezvousResult meeting = Rendezvous.meet(url, timeout);
         ProcessGroups groups =
@@ -85,7 +88,7 @@ public final class ProcessGroups {
         }
         return meeting.nodes() == 1
                 ? groups.join(meeting.rank(), meeting.worldSize())
-                : groups.join(meeting, NodeMeeting.Place.of(System.getenv()), RunSecret.ofEnvironment(System.getenv()));
+                : groups.join(meeting, NodeMeeting.place(System.getenv()), RunSecret.ofEnvironment(System.getenv()));
     }
 
     private static int[] sizes(String text) {
@@ -104,8 +107,8 @@ public final class ProcessGroups {
      * Begins to describe a group.
      *
      * @param regions that the group uses and does not close
-     * @param key which all its ranks have, and no other group of the store has or had; one path component that does not end in {@code
-     *     .sub} and a number
+     * @param key of all its ranks, and of no other group of the store, now or before: one path component that does not end in {@code .sub}
+     *     and a number
      */
     public static ProcessGroups of(Regions regions, String key) {
         if (GroupSpec.isOfSubgroup(key)) {
@@ -116,70 +119,73 @@ public final class ProcessGroups {
         return new ProcessGroups(regions, key);
     }
 
-    /** Bounds each wait for other ranks; 5 minutes unless told otherwise. */
+    /** Limits each wait for other ranks; 5 minutes by default. */
     public ProcessGroups timeout(Duration timeout) {
         this.timeout = timeout;
         return this;
     }
 
-    /** Bounds the wait for all ranks to join; 5 minutes unless told otherwise. */
+    /** Limits the wait for all ranks to join; 5 minutes by default. */
     public ProcessGroups joinTimeout(Duration timeout) {
         this.joinTimeout = timeout;
         return this;
     }
 
-    /** Sets how much ranks hand over at a time; all ranks set the same multiple of 64, at least 64 for each rank. */
+    /** Sets the size of a chunk between ranks; all ranks set the same multiple of 64, at least 64 for each rank. */
     public ProcessGroups chunkByteSize(int chunkByteSize) {
         this.chunkByteSize = chunkByteSize;
         return this;
     }
 
-    /** Sets how often a rank looks for the others at most before it sleeps, where the processors suffice for all ranks. */
+    /** Sets the most looks of a rank at the others before it sleeps, if there is a processor for each rank. */
     ProcessGroups mostSpinTurns(int turns) {
         this.mostSpinTurns = turns;
         return this;
     }
 
-    /** Sets how the memory is shared; {@link SharingStrategy#FILE} unless told otherwise. */
+    /** Sets the kind of shared memory; {@link SharingStrategy#FILE} by default. */
     public ProcessGroups strategy(SharingStrategy strategy) {
         this.strategy = strategy;
         return this;
     }
 
     /**
-     * Sums as if the ranks were on nodes of these sizes: inside each block of ranks in the order of their numbers, rounded to the type,
-     * and then the blocks in theirs. So one machine gets the bits that several get. All ranks set the same. Without it, all ranks are one
-     * block. A group that spans nodes has one for each of them, and cannot be told otherwise.
+     * Sums as if the ranks were on nodes of these sizes: inside each block of ranks in the order of their numbers, rounded to the type, and
+     * then over the blocks in their order. So one machine gets the same bits as several. All ranks set the same. By default all ranks are
+     * one block. A group that spans nodes always has a block for each of them.
      */
     public ProcessGroups sumLayout(int... ranksOfBlocks) {
         this.sums = RankLayout.ofSizes(ranksOfBlocks);
         return this;
     }
 
-    /** Sets how much goes to other nodes at a time; all nodes set the same multiple of 64. */
+    /** Sets the size of a window between nodes; all nodes set the same multiple of 64. */
     ProcessGroups windowByteSize(int windowByteSize) {
         this.windowByteSize = windowByteSize;
         return this;
     }
 
-    /** Sets what connects nodes, in place of what is found. */
+    /** Sets the transport between nodes instead of the one on the class path. */
     ProcessGroups transport(GroupTransport transport) {
         this.transport = transport;
         return this;
     }
 
     /**
-     * Becomes a rank of a group that spans nodes, and waits until all the others have: those of this node in the memory that they share,
-     * those of others through the {@link GroupTransport} of the class path, which the first rank of each node uses. The caller owns the
-     * group.
+     * Joins a group that spans nodes, and waits until all ranks have joined. Ranks of this node use shared memory. The first rank of each
+     * node uses the {@link GroupTransport} of the class path. The caller owns the group.
      *
-     * @param seat which rank this is, and of which node
-     * @param place where the first ranks of the nodes meet
-     * @param secret of the run; needed off loopback
-     * @throws dev.larder.error.LarderException as {@link #join(int, int)}; REFUSED where there is no transport, two nodes share a store, or
-     *     a node does not know the secret
+     * @param seat of this rank
+     * @param place {@code HOST:PORT} of node 0, where the first ranks of the nodes meet
+     * @param secret of the run; empty on the loopback interface
+     * @throws dev.larder.error.LarderException as {@link #join(int, int)}; REFUSED if there is no transport, two nodes share a store, or a
+     *     node has another secret
      */
-    public ProcessGroup join(RendezvousResult seat, NodeMeeting.Place place, RunSecret secret) {
+    public ProcessGroup join(RendezvousResult seat, String place, String secret) {
+        return join(seat, Endpoint.parse(place), secret.isEmpty() ? RunSecret.NONE : RunSecret.of(secret));
+    }
+
+    private ProcessGroup join(RendezvousResult seat, Endpoint place, RunSecret secret) {
         if (sums != null) {
             throw new IllegalArgumentException("a group that spans nodes has their layout of sums");
         }
@@ -187,14 +193,14 @@ public final class ProcessGroups {
         List<Integer> ranks =
                 IntStream.range(first, first + seat.localWorldSize()).boxed().toList();
         GroupSpec local =
-                spec(seat.localRank(), seat.localWorldSize()).with(new NodePlace(ranks, " node=" + seat.node()));
+                spec(seat.localRank(), seat.localWorldSize()).with(new RankNames(ranks, " node=" + seat.node()));
         NodesSpec spec = new NodesSpec(
                 local, seat.node(), seat.nodes(), seat.worldSize(), new RunWay(this, seat, place, secret));
         return SharedMemoryGroup.join(regions, spec);
     }
 
-    /** How the leaders of the nodes of a run find each other. */
-    private record RunWay(ProcessGroups groups, RendezvousResult seat, NodeMeeting.Place place, RunSecret secret)
+    /** The meeting of the leaders of the nodes of a run. */
+    private record RunWay(ProcessGroups groups, RendezvousResult seat, Endpoint place, RunSecret secret)
             implements NodesSpec.Way {
 
         @Override
@@ -215,15 +221,16 @@ public final class ProcessGroups {
 
         @Override
         public NodeLinks meet(String card, Duration timeout) {
-            return NodeMeeting.meet(place, new NodeSeat(seat.node(), seat.nodes(), groups.key, secret, card), timeout);
+            return NodeMeeting.meet(
+                    place, RankSeat.ofNode(seat.node(), seat.nodes(), groups.key, secret, card), timeout);
         }
     }
 
     /**
-     * Becomes a rank of the group, and waits until all the others have. The caller owns the group.
+     * Joins the group as a rank, and waits until all ranks have joined. The caller owns the group.
      *
-     * @throws dev.larder.error.LarderException DEADLINE with the ranks that are missing; REFUSED where somebody is this rank, or was;
-     *     or where a group of this key is running; BAD_INPUT where ranks disagree about the group
+     * @throws dev.larder.error.LarderException DEADLINE with the missing ranks; REFUSED if another process is this rank, or was, or if a
+     *     group of this key is running; BAD_INPUT if the ranks differ about the group
      */
     public ProcessGroup join(int rank, int worldSize) {
         return SharedMemoryGroup.join(regions, spec(rank, worldSize));

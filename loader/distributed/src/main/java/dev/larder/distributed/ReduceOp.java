@@ -1,6 +1,6 @@
 package dev.larder.distributed;
 
-/** How elements of all ranks become one, always in the order of the ranks. */
+/** The operation that combines the elements of all ranks, in the order of the ranks. */
 public enum ReduceOp {
     /** Integers wrap around. */
     SUM(1),

@@ -8,8 +8,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Combines what all ranks have, in the order of the ranks, or of blocks of them: its own from the caller's memory, that of the others from their slots. Of
- * one call at a time.
+ * Combines the spans of all ranks in the order of the ranks, or of blocks of them: its own from the memory of the caller, others from their
+ * slots. For one call at a time.
  */
 final class Reducer {
     private static final long BLOCK_START = RawMemory.arrayOffset(byte[].class);
@@ -34,8 +34,8 @@ final class Reducer {
     /**
      * Begins a call.
      *
-     * @param target where results go; nowhere where it has no elements
-     * @param isShared whether results also go to the slot of this rank, in place of what nobody has put there
+     * @param target of the result; none if it is empty
+     * @param isShared whether the slot of this rank also gets the result
      */
     void begin(Span own, ReduceOp op, Span target, boolean isShared) {
         this.own = own;
@@ -44,7 +44,7 @@ final class Reducer {
         this.isShared = isShared;
     }
 
-    /** Makes it once: nothing is allocated in later calls. */
+    /** Returns the accumulator, which is created once, so that later calls allocate nothing. */
     private Accumulator accumulatorOf(ElementType type) {
         Accumulator accumulator = accumulators.get(type);
         if (accumulator == null) {
@@ -59,7 +59,7 @@ final class Reducer {
         target = Span.NOTHING;
     }
 
-    /** Combines some bytes, which begin at {@code slotOffset} of every slot that was filled in a step. */
+    /** Combines bytes that begin at {@code slotOffset} of every slot of a step. */
     void reduce(int step, long slotOffset, long ownOffset, long targetOffset, long length) {
         Accumulator accumulator = accumulatorOf(own.type());
         boolean isWanted = target.byteSize() != 0;
@@ -82,7 +82,7 @@ final class Reducer {
         }
     }
 
-    /** Sums as ranks of several nodes do: what a block has, rounded to the type, block by block. */
+    /** Sums like ranks of several nodes: block by block, each rounded to the type. */
     private void combineBlocks(Accumulator accumulator, int step, long slotOffset, long ownOffset, int byteSize) {
         Accumulator ofBlock = blockAccumulators.computeIfAbsent(own.type(), Accumulator::of);
         for (int block = 0; block < layout.blocks(); block++) {

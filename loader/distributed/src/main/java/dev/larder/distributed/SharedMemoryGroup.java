@@ -4,10 +4,10 @@ import dev.larder.distributed.internal.GroupFault;
 import dev.larder.distributed.internal.GroupRegion;
 import dev.larder.distributed.internal.GroupSpec;
 import dev.larder.distributed.internal.GroupWorker;
-import dev.larder.distributed.internal.NodePlace;
 import dev.larder.distributed.internal.NodeSubgroup;
 import dev.larder.distributed.internal.NodesSpec;
 import dev.larder.distributed.internal.RankLayout;
+import dev.larder.distributed.internal.RankNames;
 import dev.larder.distributed.internal.Slots;
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.Regions;
@@ -23,15 +23,15 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ranks of one machine over a region that all of them write, and perhaps those of other machines over what their leaders exchange.
+ * A group over a region that all ranks of one machine write, and over the exchange of their leaders if it spans machines.
  *
- * <p>A call runs in the caller's thread where nothing else goes on, else in the worker's after what was begun before it. Whoever runs
- * one holds the lock; closing stops that, takes the lock, and only then gives the memory up.
+ * <p>A call runs in the thread of the caller if no other is running or queued; else the worker runs it after the earlier ones. The running
+ * thread holds the lock. Closing stops the call, takes the lock, and only then unmaps the memory.
  */
 final class SharedMemoryGroup implements ProcessGroup {
     private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(5);
 
-    /** Stands where an operation would in calls that reduce nothing. */
+    /** The operation of calls that reduce nothing. */
     private static final ReduceOp NO_OP = ReduceOp.SUM;
 
     private final Regions regions;
@@ -72,7 +72,7 @@ final class SharedMemoryGroup implements ProcessGroup {
         this.worker = new GroupWorker("larder-group-" + spec.key() + "-rank-" + rank);
     }
 
-    /** Takes the place of a rank, and waits until all the others have taken theirs. */
+    /** Takes the place of a rank, and waits until all others have taken theirs. */
     static SharedMemoryGroup join(Regions regions, GroupSpec spec) {
         return join(regions, spec, null, null);
     }
@@ -203,8 +203,8 @@ final class SharedMemoryGroup implements ProcessGroup {
     }
 
     /**
-     * Makes a call here, or has the worker make it where others come first, and returns when it has ended. Its parts are passed one
-     * by one, because an object or a function that held them would be an allocation at every call.
+     * Runs a call here, or queues it behind others, and returns at its end. The parts are separate parameters, because an object or a
+     * lambda would be an allocation in every call.
      */
     private void call(int kind, Span input, Span output, ReduceOp op, int root) {
         checks.require(kind, input, output, op, root);
@@ -248,10 +248,10 @@ final class SharedMemoryGroup implements ProcessGroup {
     }
 
     /**
-     * Starts a call in the thread of its caller; false where others come first, behind which it has to be submitted.
+     * Starts a call in the thread of its caller; false if others come first, so that it has to be queued.
      *
-     * <p>The count keeps the order of calls, which has to be the same on all ranks: it is raised when a call is made, while the worker
-     * takes the lock only when it comes to it. The lock makes {@link #close} wait for the call that runs.
+     * <p>The count keeps the order of calls, which has to be the same on all ranks: a call raises it immediately, while the worker takes
+     * the lock later. The lock makes {@link #close} wait for the running call.
      */
     private boolean begin() {
         if (!pending.compareAndSet(0, 1)) {
@@ -278,7 +278,7 @@ final class SharedMemoryGroup implements ProcessGroup {
         return work;
     }
 
-    /** Waits for a call that stood in line; an interrupt breaks the group, and so ends those before it too. */
+    /** Waits for a queued call. An interrupt breaks the group, and so ends the earlier calls. */
     private void finish(Work work) {
         work.join(control::breakForInterrupt);
     }
@@ -312,7 +312,7 @@ final class SharedMemoryGroup implements ProcessGroup {
         return subgroupOfNodes(nodes, number, place, layout, ranks);
     }
 
-    /** The first rank of the subgroup listens for the leaders of the other nodes, and tells all ranks of this group where. */
+    /** The first rank of the subgroup listens for the leaders of the other nodes, and sends its address to all ranks of this group. */
     private Optional<ProcessGroup> subgroupOfNodes(
             NodeJoin all, int number, int place, RankLayout layout, int... ranks) {
         int host = layout.rank(0, 0);
@@ -333,7 +333,7 @@ final class SharedMemoryGroup implements ProcessGroup {
                     .mapToObj(i -> layout.rank(block, i))
                     .toList();
             NodesSpec nodesSpec =
-                    way.spec(spec, number, new NodePlace(names, spec.place().label()));
+                    way.spec(spec, number, new RankNames(names, spec.place().label()));
             return Optional.of(joinSubgroup(nodesSpec.local(), nodesSpec, ranks));
         }
     }
@@ -346,7 +346,7 @@ final class SharedMemoryGroup implements ProcessGroup {
         }
     }
 
-    /** Breaks this group where this rank cannot come to the subgroup: the others wait for it there. */
+    /** Breaks this group if this rank cannot join the subgroup: the others wait for it there. */
     private ProcessGroup joinSubgroup(GroupSpec subgroup, @Nullable NodesSpec subgroupNodes, int... ranks) {
         try {
             int[] places = nodes == null ? ranks : nodes.placesHere(ranks);
@@ -375,8 +375,8 @@ final class SharedMemoryGroup implements ProcessGroup {
     }
 
     /**
-     * Lets a call of another thread end, also where this one is interrupted; a call that does not end writes into memory of nobody when
-     * the region is closed, and fails then.
+     * Waits for the end of a call of another thread, even if this thread is interrupted. A call that does not end writes to private memory
+     * after the region is closed, and fails then.
      */
     private boolean lockInTime() {
         Deadline deadline = Deadline.after(CLOSE_PATIENCE);

@@ -9,8 +9,8 @@ import org.agrona.MutableDirectBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Elements of one type that lie one after the other in memory of the caller: in an array, in a buffer, or at an address. It copies
- * nothing, keeps what it is over reachable, and can be used for any number of calls. Addresses need not be aligned.
+ * Elements of one type in a row in memory of the caller: in an array, in a buffer, or at an address. A span copies nothing, keeps its
+ * memory reachable, and can be used for any number of calls. Addresses need not be aligned.
  */
 public final class Span {
     /** No elements. */
@@ -47,8 +47,7 @@ public final class Span {
         long start = buffer.addressOffset() + offset;
         @Nullable ByteBuffer memory = buffer.byteBuffer();
         boolean writable = buffer instanceof MutableDirectBuffer && (memory == null || !memory.isReadOnly());
-        Object owner =
-                memory == null ? buffer : List.of(buffer, memory); // a buffer may be wrapped over something else later
+        Object owner = memory == null ? buffer : List.of(buffer, memory); // a buffer may wrap other memory later
         return new Span(type, buffer.byteArray(), start, byteSize, writable, owner);
     }
 
@@ -77,48 +76,48 @@ public final class Span {
     }
 
     /**
-     * Spans memory outside the heap of any length, without a check of it.
+     * Spans memory outside the heap of any length, without a check.
      *
-     * @param owner what keeps the memory there while it can be reached
+     * @param owner keeps the memory valid while it can be reached
      */
     public static Span at(ElementType type, long address, long byteSize, Object owner) {
         return new Span(type, null, address, byteSize, true, owner);
     }
 
-    /** Returns the part from one element on. */
+    /** Returns the part that begins at an element. */
     public Span slice(long firstElement, long elements) {
         Objects.checkFromIndexSize(firstElement, elements, elements());
         long offset = firstElement * type.byteSize();
         return new Span(type, array, start + offset, elements * type.byteSize(), writable, owner);
     }
 
-    /** Returns what the elements are. */
+    /** Returns the type of the elements. */
     public ElementType type() {
         return type;
     }
 
-    /** Returns how many elements there are. */
+    /** Returns the number of elements. */
     public long elements() {
         return byteSize / type.byteSize();
     }
 
-    /** Returns how many bytes they have. */
+    /** Returns the bytes of the elements. */
     public long byteSize() {
         return byteSize;
     }
 
-    /** Tells whether results can be written here. */
+    /** Returns whether the memory is writable. */
     public boolean isWritable() {
         return writable;
     }
 
-    /** Returns the array that {@link #position} counts in; null where that is an address. */
+    /** Returns the array of {@link #position}; null if that is an address. */
     @Nullable
     Object array() {
         return array;
     }
 
-    /** Returns where a byte is, as {@link RawMemory} takes it. */
+    /** Returns the position of a byte for {@link RawMemory}. */
     long position(long offset) {
         return start + offset;
     }

@@ -12,7 +12,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** A call that goes on while its caller does something else. Its spans belong to the call until it is done. Thread-safe. */
+/** A call that runs while its caller continues. Its spans belong to the call until it is done. Thread-safe. */
 public final class Work {
     private final String what;
     private final CompletableFuture<Void> done = new CompletableFuture<>();
@@ -29,12 +29,12 @@ public final class Work {
         done.completeExceptionally(reason);
     }
 
-    /** Tells whether it has ended, well or not. */
+    /** Returns whether it has ended, with or without a failure. */
     public boolean isDone() {
         return done.isDone();
     }
 
-    /** Returns why it failed; empty where it is not done, or done well. */
+    /** Returns the failure; empty if it is not done, or succeeded. */
     public Optional<Throwable> exception() {
         return done.isCompletedExceptionally() ? Optional.of(reason()) : Optional.empty();
     }
@@ -49,9 +49,9 @@ public final class Work {
     }
 
     /**
-     * Waits until it is done, and throws what it failed with. The end of this wait, by time or by an interrupt, does not end the call.
+     * Waits until it is done, and throws its failure. A timeout or an interrupt of this wait does not end the call.
      *
-     * @throws dev.larder.error.LarderException DEADLINE; INTERRUPTED; or as the call itself
+     * @throws dev.larder.error.LarderException DEADLINE; INTERRUPTED; or the failure of the call
      */
     public void await(Duration timeout) {
         try {
@@ -69,10 +69,10 @@ public final class Work {
     }
 
     /**
-     * Waits for its end as {@link #await}, however long the calls before it take: they have deadlines of their own. Returns no sooner
-     * where this thread is interrupted, because the call uses memory of the caller until then.
+     * Waits for its end as {@link #await}, however long earlier calls take: they have their own deadlines. An interrupt does not end this
+     * wait, because the call uses memory of the caller.
      *
-     * @param onInterrupt ends the call, and those before it, soon
+     * @param onInterrupt ends the call and those before it soon
      */
     void join(Runnable onInterrupt) {
         boolean isInterrupted = false;
@@ -107,7 +107,7 @@ public final class Work {
                 .exception();
     }
 
-    /** Passes on the failure with the stack of who waits for it below. */
+    /** Returns the failure with the stack of this caller. */
     private RuntimeException rethrown(ExecutionException e) {
         Throwable cause = e.getCause();
         if (cause instanceof LarderException failure) {

@@ -1,4 +1,4 @@
-/** Ranks of one machine that work together: process groups, and what they are made of in the packages below. */
+/** Process groups of ranks; the packages below have their parts. */
 @NullMarked
 package dev.larder.distributed;
 

@@ -6,9 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.distributed.internal.NodeCard;
 import dev.larder.distributed.region.FolderRegions;
 import dev.larder.distributed.region.Regions;
-import dev.larder.distributed.rendezvous.NodeMeeting;
 import dev.larder.distributed.rendezvous.RendezvousResult;
-import dev.larder.distributed.rendezvous.RunSecret;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import java.nio.file.Path;
@@ -164,7 +162,7 @@ class NodeFaultsTest {
         }
     }
 
-    private static NodeCard card(String store, String transport, Integer... ranks) {
+    private static NodeCard card(String store, String transport, Long... ranks) {
         NodeCard card = new NodeCard(List.of(ranks), 17, "host", store, transport, "host:1", 1024);
         assertThat(NodeCard.parse(card.text())).isEqualTo(card);
         return card;
@@ -172,24 +170,25 @@ class NodeFaultsTest {
 
     @Test
     void nodesThatDoNotFitTogetherAreRefusedByName() {
-        assertThatThrownBy(() -> NodeCard.layout(List.of(card("a", "x", 0, 1), card("a", "x", 2)), 3))
+        assertThatThrownBy(() -> NodeCard.layout(List.of(card("a", "x", 0L, 1L), card("a", "x", 2L)), 3))
                 .isInstanceOf(LarderException.class)
                 .hasMessageContainingAll("two nodes share one store", "nodes=0,1", "LARDER_STORE");
-        assertThatThrownBy(() -> NodeCard.layout(List.of(card("a", "x", 0, 1), card("b", "y", 2)), 3))
+        assertThatThrownBy(() -> NodeCard.layout(List.of(card("a", "x", 0L, 1L), card("b", "y", 2L)), 3))
                 .hasMessageContaining("different transports: nodes=0,1 transports=x,y");
-        assertThatThrownBy(() -> NodeCard.layout(List.of(card("a", "x", 0, 1), card("b", "x", 1)), 3))
+        assertThatThrownBy(() -> NodeCard.layout(List.of(card("a", "x", 0L, 1L), card("b", "x", 1L)), 3))
                 .hasMessageContaining("do not make up the group: worldSize=3 ranks=0-1 1-1");
-        assertThatThrownBy(() -> NodeCard.parse("GET / HTTP/1.1")).hasMessageContaining("another node says");
-        assertThat(NodeCard.layout(List.of(card("a", "x", 0, 2), card("b", "x", 1)), 3))
+        assertThatThrownBy(() -> NodeCard.parse("GET / HTTP/1.1"))
+                .hasMessageContaining("the card of another node cannot be read");
+        assertThat(NodeCard.layout(List.of(card("a", "x", 0L, 2L), card("b", "x", 1L)), 3))
                 .hasToString("[[0, 2], [1]]");
     }
 
     @Test
     void withoutATransportTheMessageNamesTheModuleToAdd() {
         RendezvousResult seat = new RendezvousResult(0, 2, 0, 1, 0, 2, "none");
-        NodeMeeting.Place place = new NodeMeeting.Place("127.0.0.1", NodeGang.freePort());
+        String place = "127.0.0.1:" + NodeGang.freePort();
         try (Regions regions = FolderRegions.in(folder)) {
-            assertThatThrownBy(() -> ProcessGroups.of(regions, "none").join(seat, place, RunSecret.NONE))
+            assertThatThrownBy(() -> ProcessGroups.of(regions, "none").join(seat, place, ""))
                     .isInstanceOf(LarderException.class)
                     .hasMessageContaining("nothing on the class path connects nodes")
                     .hasMessageContaining("dev.larder:larder-loader-gloo");

@@ -3,9 +3,7 @@ package dev.larder.distributed;
 import dev.larder.distributed.internal.RankLayout;
 import dev.larder.distributed.region.FolderRegions;
 import dev.larder.distributed.region.Regions;
-import dev.larder.distributed.rendezvous.NodeMeeting;
 import dev.larder.distributed.rendezvous.RendezvousResult;
-import dev.larder.distributed.rendezvous.RunSecret;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -27,7 +25,7 @@ final class NodeGang implements AutoCloseable {
     private final String key;
     private final RankLayout layout;
     private final UnaryOperator<ProcessGroups> settings;
-    private final NodeMeeting.Place place = new NodeMeeting.Place("127.0.0.1", freePort());
+    private final int port = freePort();
     private IntUnaryOperator way = port -> port;
     private final ExecutorService threads = Executors.newCachedThreadPool();
 
@@ -80,11 +78,7 @@ final class NodeGang implements AutoCloseable {
         try (Regions regions = FolderRegions.in(folder.resolve("node-" + node));
                 ProcessGroup group = settings.apply(
                                 ProcessGroups.of(regions, key).transport(new SocketTransport(way)))
-                        .join(
-                                seat,
-                                new NodeMeeting.Place(
-                                        place.host(), node == 0 ? place.port() : way.applyAsInt(place.port())),
-                                RunSecret.NONE)) {
+                        .join(seat, "127.0.0.1:" + (node == 0 ? port : way.applyAsInt(port)), "")) {
             return part.play(group);
         }
     }

@@ -3,9 +3,7 @@ package dev.larder.distributed;
 import dev.larder.distributed.internal.RankLayout;
 import dev.larder.distributed.region.FolderRegions;
 import dev.larder.distributed.region.Regions;
-import dev.larder.distributed.rendezvous.NodeMeeting;
 import dev.larder.distributed.rendezvous.RendezvousResult;
-import dev.larder.distributed.rendezvous.RunSecret;
 import dev.larder.error.LarderException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -22,7 +20,7 @@ final class NodeRankProcess {
                 .mapToInt(Integer::parseInt)
                 .toArray());
         int node = layout.blockOf(rank);
-        NodeMeeting.Place place = new NodeMeeting.Place("127.0.0.1", Integer.parseInt(arguments[3]));
+        String place = "127.0.0.1:" + arguments[3];
         long seed = Long.parseLong(arguments[5]);
         try (Regions regions = FolderRegions.in(Path.of(arguments[0]).resolve("node-" + node))) {
             for (int round = Integer.parseInt(arguments[4]); ; round++) {
@@ -33,7 +31,7 @@ final class NodeRankProcess {
                         .joinTimeout(Duration.ofSeconds(60));
                 RendezvousResult seat = new RendezvousResult(
                         rank, layout.worldSize(), layout.placeOf(rank), layout.size(node), node, layout.blocks(), key);
-                try (ProcessGroup group = groups.join(seat, place, RunSecret.NONE)) {
+                try (ProcessGroup group = groups.join(seat, place, "")) {
                     System.out.println("joined " + round);
                     new RankProcess(group, seed + round).callForEver();
                 } catch (LarderException e) {

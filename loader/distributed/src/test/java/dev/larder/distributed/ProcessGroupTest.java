@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.distributed.internal.GroupDescriptor;
+import dev.larder.distributed.internal.memory.SharedMemory;
 import dev.larder.distributed.region.OwnFolder;
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.RegionSpec;
 import dev.larder.distributed.region.Regions;
-import dev.larder.distributed.region.SharedMemory;
 import dev.larder.distributed.region.SharingStrategy;
 import dev.larder.error.LarderException;
 import dev.larder.internal.posix.RawMemory;

@@ -23,16 +23,16 @@ import org.bytedeco.pytorch.global.torch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Gloo group of one process of each node. A transfer is a send to and a receipt from each other node, which Gloo's own thread carries
- * on; a thread of this waits for them one after the other, because a wait of Gloo that ends by time ends all connections.
+ * A Gloo group of one process of each node. A transfer is a send to and a receipt from each other node, which run in Gloo's own
+ * thread. A thread of this class waits for them one after the other, because a timeout of a wait of Gloo ends all connections.
  */
 final class GlooConnection implements NodeTransport {
     private static final long CLOSE_PATIENCE_MS = 5000;
     private static final int TAGS = 1 << 20;
 
     /**
-     * Stores of groups that broke, until the process ends. About one in fifteen processes whose peer was killed aborted at its end, as the heap
-     * was corrupt; the core suggests that something native gives the store up once more when it is gone.
+     * Stores of broken groups, kept until the process ends. Without this, about one in fifteen processes aborted at its end with a corrupt
+     * heap after a peer was killed; the core suggests that native code releases the store a second time.
      */
     private static final Queue<TCPStore> KEPT_STORES = new ConcurrentLinkedQueue<>();
 
@@ -128,7 +128,7 @@ final class GlooConnection implements NodeTransport {
         }
     }
 
-    /** Memory of somebody else. */
+    /** Memory with another owner. */
     private static final class Memory extends BytePointer {
         Memory(long address) {
             super((Pointer) null);
@@ -136,7 +136,7 @@ final class GlooConnection implements NodeTransport {
         }
     }
 
-    /** Returns what a failure of native code says, without the frames below. */
+    /** Returns the message of a native failure, without its frames. */
     static String firstLine(RuntimeException failure) {
         return String.valueOf(failure.getMessage()).lines().findFirst().orElse("");
     }
@@ -178,7 +178,7 @@ final class GlooConnection implements NodeTransport {
         return sentByteCount.get();
     }
 
-    /** Where a wait does not end, the native group stays: memory that it may still write is not given back. */
+    /** If a wait does not end, the native group stays: memory that it may still write is not freed. */
     @Override
     public void close() {
         if (closing) {

@@ -17,11 +17,11 @@ import org.bytedeco.pytorch.TCPStoreOptions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connects nodes by Gloo over TCP. Node 0 has the store where the others find each other, at a free port. Neither is encrypted, nor does
- * it ask who connects: it is for networks that only the run's nodes reach. Thread-safe.
+ * Connects nodes by Gloo over TCP. Node 0 has the store for the meeting, at a free port. Neither is encrypted or authenticated: use it in
+ * networks that only the nodes of the run reach. Thread-safe.
  */
 public final class GlooTransport implements GroupTransport {
-    /** Waits have the group's deadline, which is found out before this one. */
+    /** The timeout of native waits; the shorter deadline of the group comes first. */
     private static final long LONGEST_WAIT_MS = 86_400_000;
 
     private static final int PORT_MASK = 0xffff;

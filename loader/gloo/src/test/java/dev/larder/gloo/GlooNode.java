@@ -6,9 +6,7 @@ import dev.larder.distributed.ReduceOp;
 import dev.larder.distributed.Span;
 import dev.larder.distributed.region.FolderRegions;
 import dev.larder.distributed.region.Regions;
-import dev.larder.distributed.rendezvous.NodeMeeting;
 import dev.larder.distributed.rendezvous.RendezvousResult;
-import dev.larder.distributed.rendezvous.RunSecret;
 import dev.larder.error.LarderException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -28,8 +26,8 @@ final class GlooNode {
      */
     public static void main(String[] arguments) {
         int node = Integer.parseInt(arguments[1]);
-        NodeMeeting.Place place = new NodeMeeting.Place(arguments[2], Integer.parseInt(arguments[3]));
-        RunSecret secret = RunSecret.of("the secret of " + arguments[4]);
+        String place = arguments[2] + ":" + arguments[3];
+        String secret = "the secret of " + arguments[4];
         RendezvousResult seat = new RendezvousResult(node, NODES, 0, 1, node, NODES, arguments[4]);
         try (Regions regions = FolderRegions.in(Path.of(arguments[0]).resolve(arguments[4] + "-" + node));
                 ProcessGroup group = ProcessGroups.of(regions, arguments[4])

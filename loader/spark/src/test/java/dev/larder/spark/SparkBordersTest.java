@@ -42,7 +42,7 @@ class SparkBordersTest {
                                 "dev.larder.spark..",
                                 "dev.larder.launch.process",
                                 "dev.larder.launch.internal",
-                                "dev.larder.distributed.rendezvous",
+                                "dev.larder.distributed.internal.meeting",
                                 "dev.larder.internal..",
                                 "dev.larder.error"))))
                 .check(CLASSES);

@@ -3,7 +3,7 @@ package dev.larder.command.launch;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.cluster.NodeData;
-import dev.larder.distributed.rendezvous.RunSecret;
+import dev.larder.distributed.internal.meeting.RunSecret;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.control.ControlClient;
@@ -97,7 +97,7 @@ public final class LaunchData implements NodeData {
 
     @Override
     public String list() {
-        return SourceListing.of(data);
+        return RunListing.of(data);
     }
 
     /** Brings the data for the ranks of this machine alone. */
@@ -107,10 +107,10 @@ public final class LaunchData implements NodeData {
 
     @Override
     public Loaded load(String listing, int node, int nodes) {
-        SourceListing.requireSame(listing, list());
+        RunListing.requireSame(listing, list());
         Loaded loaded = loadAndHold(new ShardRows(node, nodes));
         if (isCut()) {
-            SourceListing.requireSame(listing, list()); // what it read meanwhile is what was listed
+            RunListing.requireSame(listing, list()); // what it read meanwhile is what was listed
         }
         return loaded;
     }

@@ -1,6 +1,6 @@
 package dev.larder.command.launch;
 
-import dev.larder.distributed.rendezvous.Endpoint;
+import dev.larder.distributed.internal.meeting.Endpoint;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import java.util.Map;

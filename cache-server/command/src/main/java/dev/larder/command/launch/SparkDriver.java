@@ -1,7 +1,7 @@
 package dev.larder.command.launch;
 
 import dev.larder.command.program.Caller;
-import dev.larder.distributed.rendezvous.RunSecret;
+import dev.larder.distributed.internal.meeting.RunSecret;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;

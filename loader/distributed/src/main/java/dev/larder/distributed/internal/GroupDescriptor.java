@@ -8,11 +8,11 @@ import dev.larder.internal.layout.RegionDescriptor;
  * <pre>
  *      0                4                8                16
  *     +----------------+----------------+-----------------+
- *    0| world size     | chunk byte size| sums' layout    |  written by whoever lays it out
+ *    0| world size     | chunk byte size| sums' layout    |  written by the rank that creates it
  *     +----------------+----------------+-----------------+
- *  128| bell           | sleepers       | padding         |  bell: who waits for all ranks sleeps here; it changes when all are there
+ *  128| bell           | sleepers       | padding         |  bell: ranks that wait for all sleep here; it changes when all have arrived
  *     +----------------+----------------+-----------------+
- *  256| broken by + 1  | told           | error code      |  0 while the group works; the first that breaks it tells why
+ *  256| broken by + 1  | written        | error code      |  0 until the group breaks; then the reason
  *  268| byte size      | message, UTF-8                   |
  *     +---------------------------------+-----------------+
  * 4096| line of rank 0, 256 bytes                         |
@@ -21,24 +21,24 @@ import dev.larder.internal.layout.RegionDescriptor;
  *     | slots, from a multiple of 4096 on:                |
  *     | {@link #DEPTH} of rank 0, each of a chunk's size; of rank 1; ...
  *
- *  A rank's line, written by that rank alone:
+ *  A rank's line, which only that rank writes:
  *    0  steps that it has done (int, wraps around; 1 when it has joined)
  *    8  its last calls, those of even and of odd number:
  *       8 number, 16 kind, 24 byte size;   32 number, 40 kind, 48 byte size
  *  128  state (int): 0 not yet here, 1 joined, 2 closed
- *  132  of rank 0: for how many milliseconds longer than usual it may keep the others waiting, because it waits for other nodes (int)
+ *  132  of rank 0: additional milliseconds that the others wait, because it waits for other nodes (int)
  *  136  process id (long)
  *  144  the processors that it may use, one bit each, of the first 896
  * </pre>
  *
  * A kind has the number of the collective in its lowest byte, that of the type in the next, that of the operation in the third, and
- * the root plus one above. Words that ranks wait for lie 128 bytes apart: processors fetch cache lines in pairs.
+ * the root plus one above. Words with waiting ranks are 128 bytes apart: processors fetch cache lines in pairs.
  */
 public final class GroupDescriptor {
     /** The kind of the region. */
     public static final String KIND = "process-group-1";
 
-    /** How many chunks of a rank can be on their way at once. */
+    /** The most chunks of a rank in progress. */
     public static final int DEPTH = 4;
 
     private static final int PADDED_LINE = 128;

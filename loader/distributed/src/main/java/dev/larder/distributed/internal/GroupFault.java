@@ -1,6 +1,6 @@
 package dev.larder.distributed.internal;
 
-import dev.larder.distributed.region.SharedMemory;
+import dev.larder.distributed.internal.memory.SharedMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.time.Deadline;
@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** Why a group is broken: told once, by the rank that found out first, and read by all. Thread-safe. */
+/** The reason why a group is broken: written once, by the first rank that finds it, and read by all. Thread-safe. */
 public final class GroupFault {
     private static final Duration PATIENCE = Duration.ofMillis(500);
     private static final long PAUSE_NS = 100_000;
@@ -28,19 +28,19 @@ public final class GroupFault {
         return memory.getIntVolatile(GroupDescriptor.BROKEN_BY_OFFSET) != 0;
     }
 
-    /** Fails with what was told first, if the group is broken. */
+    /** Fails with the reason if the group is broken. */
     public void throwIfBroken() {
         if (isBroken() || told != null) {
             throw reason();
         }
     }
 
-    /** Returns what was told first; null where the group is whole. */
+    /** Returns the reason; null if the group is not broken. */
     public @Nullable LarderException broken() {
         return isBroken() || told != null ? reason() : null;
     }
 
-    /** Breaks the group, unless another rank has done so, and returns the failure that is told to all. */
+    /** Breaks the group unless another rank has done so, and returns the failure of all ranks. */
     public LarderException breakBecause(ErrorCode code, String message) {
         if (memory.compareAndSetInt(GroupDescriptor.BROKEN_BY_OFFSET, 0, rank + 1)) {
             byte[] bytes = message.getBytes(StandardCharsets.UTF_8);
@@ -67,7 +67,7 @@ public final class GroupFault {
     private LarderException read() {
         Deadline deadline = Deadline.after(PATIENCE);
         while (memory.getIntVolatile(GroupDescriptor.BROKEN_TOLD_OFFSET) == 0) {
-            if (deadline.isOver()) { // it died while it told
+            if (deadline.isOver()) { // the rank died while it wrote
                 int by = memory.getInt(GroupDescriptor.BROKEN_BY_OFFSET) - 1;
                 return new LarderException(
                         ErrorCode.UNEXPECTED.number(),

@@ -1,23 +1,23 @@
 package dev.larder.distributed.internal;
 
+import dev.larder.distributed.internal.memory.SharedMemory;
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.RegionSpec;
 import dev.larder.distributed.region.Regions;
-import dev.larder.distributed.region.SharedMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Opens the region of a group, and finds out where ranks want different groups of one name. */
+/** Opens the region of a group, and reports differences between the ranks about a group of this name. */
 public final class GroupRegion {
-    /** How long to look for a region that was there a moment ago. */
+    /** The wait for a region that was there a moment ago. */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     private GroupRegion() {}
 
-    /** Opens it, and lays it out where this rank comes first. */
+    /** Opens the region, and initializes it if this rank comes first. */
     public static Region open(Regions regions, GroupSpec spec) {
         RegionSpec wanted = spec.region();
         try {
@@ -37,7 +37,7 @@ public final class GroupRegion {
         memory.putInt(GroupDescriptor.SUMS_OFFSET, spec.sums().fingerprint());
     }
 
-    /** One of another size is there: where it is that of a group, its ranks hear why this one does not come. */
+    /** Handles a region of another size: if it is that of a group, its ranks get the reason why this one does not join. */
     private static void tellTheOthers(Regions regions, GroupSpec spec, RegionSpec wanted, LarderException refused) {
         try (@Nullable Region other = find(regions, wanted, refused)) {
             if (other != null) {
@@ -46,7 +46,7 @@ public final class GroupRegion {
         }
     }
 
-    /** Null where it has gone meanwhile, or is of another kind. */
+    /** Opens an existing region; null if it has gone meanwhile, or is of another kind. */
     private static @Nullable Region find(Regions regions, RegionSpec wanted, LarderException refused) {
         try {
             return regions.open(wanted.name(), wanted.kind(), PATIENCE);
@@ -59,7 +59,7 @@ public final class GroupRegion {
         }
     }
 
-    /** Breaks a group that gathers, where this rank wants another one than whoever laid it out. One that runs is left alone. */
+    /** Breaks a group that is gathering if this rank expects another one than its creator. A running group is not affected. */
     public static void requireSame(Region region, GroupSpec spec, GroupFault fault) {
         fault.throwIfBroken();
         SharedMemory memory = region.memory();
@@ -90,7 +90,7 @@ public final class GroupRegion {
                         + "; start all ranks with the same settings");
     }
 
-    /** Tells whether a rank has not come yet. Who laid it out is not trusted to have written a size that fits. */
+    /** Returns whether a rank has not joined. The size in the region is untrusted. */
     private static boolean isGathering(SharedMemory memory, int worldSize) {
         long lines = (memory.byteSize() - GroupDescriptor.LINES_OFFSET) / GroupDescriptor.LINE_LENGTH;
         long ranks = Math.min(worldSize, lines);

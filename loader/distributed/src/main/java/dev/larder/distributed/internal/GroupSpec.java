@@ -6,11 +6,11 @@ import java.time.Duration;
 import java.util.regex.Pattern;
 
 /**
- * Says what group this rank joins, and how it waits.
+ * The settings of a group for one rank.
  *
- * @param key that no other group of the store has, nor had
- * @param sums how sums are made
- * @param place what the ranks are called
+ * @param key of no other group of the store, now or before
+ * @param sums the order of sums
+ * @param place the names of the ranks
  */
 public record GroupSpec(
         String key,
@@ -20,16 +20,16 @@ public record GroupSpec(
         SharingStrategy strategy,
         Waits waits,
         RankLayout sums,
-        NodePlace place) {
+        RankNames place) {
 
     private static final Pattern SUBGROUP_KEY = Pattern.compile(".*\\.sub[0-9]+", Pattern.DOTALL);
 
     /**
-     * How a rank waits for others.
+     * The limits of waits for other ranks.
      *
-     * @param mostSpinTurns how often it looks at most before it sleeps, where there are processors for all ranks
+     * @param mostSpinTurns the most looks before a sleep, if there is a processor for each rank
      * @param timeout of each wait
-     * @param toJoin of the wait for all to be there
+     * @param toJoin of the wait for all to join
      */
     public record Waits(int mostSpinTurns, Duration timeout, Duration toJoin) {}
 
@@ -43,7 +43,7 @@ public record GroupSpec(
                 strategy,
                 waits,
                 RankLayout.ofSizes(Math.max(1, worldSize)),
-                NodePlace.only(Math.max(0, worldSize)));
+                RankNames.only(Math.max(0, worldSize)));
     }
 
     /** Checks the numbers. */
@@ -54,7 +54,7 @@ public record GroupSpec(
         if (rank < 0 || rank >= worldSize) {
             throw new IllegalArgumentException("rank: " + rank + " of " + worldSize);
         }
-        if (chunkByteSize < (long) worldSize * Chunks.ALIGNMENT || chunkByteSize % Chunks.ALIGNMENT != 0) {
+        if (chunkByteSize < (long) worldSize * SpanChunks.ALIGNMENT || chunkByteSize % SpanChunks.ALIGNMENT != 0) {
             throw new IllegalArgumentException("chunkByteSize: " + chunkByteSize);
         }
         if (sums.worldSize() != worldSize || place.ranks().size() != worldSize) {
@@ -67,7 +67,7 @@ public record GroupSpec(
                 "group." + key, GroupDescriptor.KIND, GroupDescriptor.byteSize(worldSize, chunkByteSize), strategy);
     }
 
-    /** Tells whether a key is one that {@link #subgroup} makes. */
+    /** Returns whether {@link #subgroup} makes such keys. */
     public static boolean isOfSubgroup(String key) {
         return SUBGROUP_KEY.matcher(key).matches();
     }
@@ -76,7 +76,7 @@ public record GroupSpec(
         return new GroupSpec(key, rank, worldSize, chunkByteSize, strategy, waits, layout, place);
     }
 
-    public GroupSpec with(NodePlace names) {
+    public GroupSpec with(RankNames names) {
         return new GroupSpec(key, rank, worldSize, chunkByteSize, strategy, waits, sums, names);
     }
 

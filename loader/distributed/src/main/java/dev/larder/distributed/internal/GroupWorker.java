@@ -8,7 +8,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The thread that runs what a group was asked for while its caller goes on. There is none before the first such call. */
+/** The thread for asynchronous calls of a group. It starts with the first of them. */
 public final class GroupWorker {
     private final String name;
     private final ThreadFactory threads;
@@ -25,7 +25,7 @@ public final class GroupWorker {
         this.threads = threads;
     }
 
-    /** Takes a call, or fails and has not taken it. */
+    /** Queues a call, or fails without queueing it. */
     public synchronized void submit(Runnable call) {
         if (!open) {
             throw new IllegalStateException("process group is closed: worker=" + name);
@@ -34,7 +34,7 @@ public final class GroupWorker {
             Thread starting = threads.newThread(this::runAll);
             starting.setName(name);
             starting.setDaemon(true);
-            starting.start(); // fails where the system gives no more threads
+            starting.start(); // fails if the system has no free thread
             thread = starting;
         }
         calls.add(call);
@@ -47,21 +47,21 @@ public final class GroupWorker {
         }
     }
 
-    /** Null after the last one. */
+    /** Returns the next call; null after the last one. */
     private synchronized @Nullable Runnable next() {
         while (open && calls.isEmpty()) {
             try {
                 wait();
             } catch (InterruptedException e) {
-                // by mistake: this thread is nobody else's, and others wait for the calls to come
+                // a mistake: no other code has this thread, and ranks wait for the next calls
             }
         }
         return calls.poll();
     }
 
     /**
-     * Lets what was submitted run to its end, which fails soon where the group has stopped; waits no longer than this, and as long also
-     * where the caller is interrupted, which it then still is.
+     * Waits until the queued calls have ended, which fail soon if the group has stopped. Waits at most for the timeout, even if the caller
+     * is interrupted, which stays so.
      */
     public void close(Duration patience) {
         @Nullable Thread running;

@@ -2,94 +2,60 @@ package dev.larder.distributed.internal;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.message.BadMessage;
+import dev.larder.message.Messages;
+import dev.larder.message.Messages.UnknownFields;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 /**
- * What the leader of a node tells those of the others when they meet.
+ * The properties of a node that the leaders of all nodes exchange when they meet.
  *
  * @param ranks of the group that are on the node
  * @param pid of the leader
- * @param host what the node is called
- * @param store which store its ranks share; no two nodes have the same
- * @param transport which transport it uses
- * @param address where that finds it
- * @param windowByteSize how much goes at a time
+ * @param host the name of the node
+ * @param store the identity of the store of its ranks; no two nodes have the same
+ * @param transport the name of its transport
+ * @param address of the node for the transport
+ * @param windowByteSize the size of a transfer
  */
 public record NodeCard(
-        List<Integer> ranks,
-        long pid,
-        String host,
-        String store,
-        String transport,
-        String address,
-        int windowByteSize) {
-    private static final String SEPARATOR = " ";
-    private static final int FIELDS = 7;
-
-    /** Writes it as one line. */
+        List<Long> ranks, long pid, String host, String store, String transport, String address, int windowByteSize) {
+    /** Returns the card as one line. */
     public String text() {
-        return String.join(
-                SEPARATOR,
-                ranksText(),
-                Long.toString(pid),
-                host,
-                store,
-                transport,
-                address,
-                Integer.toString(windowByteSize));
+        byte[] bytes = Messages.encode(this);
+        return new String(bytes, 0, bytes.length - 1, StandardCharsets.UTF_8); // without the NUL byte
     }
 
-    /** Writes ranks in a row as {@code 4-7}, so that those of large nodes fit a line. */
+    /** Reads a card. */
+    public static NodeCard parse(String text) {
+        try {
+            ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+            return Messages.decode(bytes, NodeCard.class, UnknownFields.REFUSED);
+        } catch (BadMessage e) {
+            throw Failure.of(ErrorCode.BAD_INPUT, "the card of another node cannot be read")
+                    .with("card", text)
+                    .with("reason", e)
+                    .cause(e)
+                    .remedy("use the same Larder release on all nodes");
+        }
+    }
+
+    /** Returns the ranks for people; those in a row as {@code 4-7}. */
     private String ranksText() {
-        boolean isRow = true;
+        boolean isRow = !ranks.isEmpty();
         for (int i = 1; i < ranks.size(); i++) {
             isRow = isRow && ranks.get(i) == ranks.get(0) + i;
         }
         return isRow
                 ? ranks.get(0) + "-" + ranks.get(ranks.size() - 1)
-                : ranks.stream().map(rank -> Integer.toString(rank)).collect(Collectors.joining(","));
+                : ranks.stream().map(rank -> Long.toString(rank)).collect(Collectors.joining(","));
     }
 
-    /** Reads a line. */
-    public static NodeCard parse(String text) {
-        String[] fields = text.split(SEPARATOR, -1);
-        try {
-            if (fields.length == FIELDS) {
-                return new NodeCard(
-                        ranks(fields[0]),
-                        Long.parseLong(fields[1]),
-                        fields[2],
-                        fields[3],
-                        fields[4],
-                        fields[5],
-                        Integer.parseInt(fields[6]));
-            }
-        } catch (NumberFormatException e) {
-            throw unreadable(text);
-        }
-        throw unreadable(text);
-    }
-
-    private static List<Integer> ranks(String text) {
-        int dash = text.indexOf('-');
-        if (dash > 0) {
-            int first = Integer.parseInt(text.substring(0, dash));
-            int last = Integer.parseInt(text.substring(dash + 1));
-            return IntStream.rangeClosed(first, last).boxed().toList();
-        }
-        return Arrays.stream(text.split(",", -1)).map(Integer::valueOf).toList();
-    }
-
-    private static RuntimeException unreadable(String text) {
-        return Failure.of(ErrorCode.BAD_INPUT, "another node says what cannot be read")
-                .with("card", text)
-                .remedy("use the same Larder release on all nodes");
-    }
-
-    /** Returns the layout of a group by the cards of its nodes; fails where they do not fit together. */
+    /** Returns the layout of a group by the cards of its nodes; fails if they do not match. */
     public static RankLayout layout(List<NodeCard> cards, int worldSize) {
         int[] blockOf = new int[worldSize];
         Arrays.fill(blockOf, -1);
@@ -98,11 +64,11 @@ public record NodeCard(
             for (int other = 0; other < node; other++) {
                 requireFit(cards.get(other), other, card, node);
             }
-            for (int rank : card.ranks) {
-                if (rank < 0 || rank >= worldSize || blockOf[rank] >= 0) {
+            for (long rank : card.ranks) {
+                if (rank < 0 || rank >= worldSize || blockOf[(int) rank] >= 0) {
                     throw doNotFit(cards, worldSize);
                 }
-                blockOf[rank] = node;
+                blockOf[(int) rank] = node;
             }
         }
         if (Arrays.stream(blockOf).anyMatch(node -> node < 0)) {

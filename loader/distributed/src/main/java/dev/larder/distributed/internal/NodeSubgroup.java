@@ -1,20 +1,21 @@
 package dev.larder.distributed.internal;
 
-import dev.larder.distributed.rendezvous.NodeLinks;
-import dev.larder.distributed.rendezvous.NodeMeeting;
-import dev.larder.distributed.rendezvous.NodeSeat;
-import dev.larder.distributed.rendezvous.RunSecret;
+import dev.larder.distributed.internal.meeting.Endpoint;
+import dev.larder.distributed.internal.meeting.NodeLinks;
+import dev.larder.distributed.internal.meeting.NodeMeeting;
+import dev.larder.distributed.internal.meeting.RankSeat;
+import dev.larder.distributed.internal.meeting.RunSecret;
 import dev.larder.distributed.transport.GroupTransport;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How some ranks of a group that spans nodes find each other: the first of them listens at a free port, and says where in a call of that
- * group. Of one thread.
+ * The meeting of some ranks of a group that spans nodes: the first of them listens at a free port, and sends its address in a call of that
+ * group. For one thread.
  */
 public final class NodeSubgroup implements NodesSpec.Way, AutoCloseable {
-    /** How many ints an address takes in that call. */
+    /** The ints for an address in that call. */
     public static final int ADDRESS_WORDS = 64;
 
     private final NodesSpec.Way parents;
@@ -23,14 +24,14 @@ public final class NodeSubgroup implements NodesSpec.Way, AutoCloseable {
     private final RankLayout layout;
     private final int place;
     private @Nullable NodeMeeting meeting;
-    private NodeMeeting.Place meetingPlace = new NodeMeeting.Place("", 0);
+    private Endpoint meetingPlace = new Endpoint("", 0);
 
     /**
-     * Begins.
+     * Prepares the meeting.
      *
-     * @param parents how the group that this is made of has found its nodes
+     * @param parents the meeting of the parent group
      * @param host the address of this node
-     * @param place of this rank in the subgroup; negative where it is not in it
+     * @param place of this rank in the subgroup; negative if it is not in it
      */
     public NodeSubgroup(NodesSpec.Way parents, String host, String key, RankLayout layout, int place) {
         this.parents = parents;
@@ -40,11 +41,11 @@ public final class NodeSubgroup implements NodesSpec.Way, AutoCloseable {
         this.place = place;
     }
 
-    private NodeSeat seat(String card) {
-        return new NodeSeat(layout.blockOf(place), layout.blocks(), key, parents.secret(), card);
+    private RankSeat seat(String card) {
+        return RankSeat.ofNode(layout.blockOf(place), layout.blocks(), key, parents.secret(), card);
     }
 
-    /** Listens as the first rank, and writes where. The card is told when the nodes meet. */
+    /** Listens as the first rank, and writes the address. The card follows when the nodes meet. */
     public void listen(int[] words) {
         NodeMeeting opened = NodeMeeting.listen(host, parents.secret());
         meeting = opened;
@@ -55,18 +56,18 @@ public final class NodeSubgroup implements NodesSpec.Way, AutoCloseable {
         }
     }
 
-    /** Reads where the first rank listens. */
+    /** Reads the address of the first rank. */
     public void goTo(int... words) {
         byte[] text = new byte[words[0]];
         for (int i = 0; i < text.length; i++) {
             text[i] = (byte) words[1 + i];
         }
         String[] fields = new String(text, StandardCharsets.UTF_8).split(" ", -1);
-        meetingPlace = new NodeMeeting.Place(fields[0], Integer.parseInt(fields[1]));
+        meetingPlace = new Endpoint(fields[0], Integer.parseInt(fields[1]));
     }
 
-    /** Describes the subgroup at this rank, which is in it. */
-    public NodesSpec spec(GroupSpec parent, int number, NodePlace names) {
+    /** Returns the settings of the subgroup for this rank, which is in it. */
+    public NodesSpec spec(GroupSpec parent, int number, RankNames names) {
         int block = layout.blockOf(place);
         GroupSpec local = parent.subgroup(number, layout.placeOf(place), layout.size(block))
                 .with(names);

@@ -1,15 +1,15 @@
 package dev.larder.distributed.internal;
 
-import dev.larder.distributed.rendezvous.NodeLinks;
-import dev.larder.distributed.rendezvous.NodeLinks.News;
+import dev.larder.distributed.internal.meeting.NodeLinks;
+import dev.larder.distributed.internal.meeting.NodeLinks.News;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the leader of a node does beside its calls: hears of other nodes' ends, breaks the group of its own node with their causes, and
- * tells them what broke it here. Node 0 passes on what one tells to all the others. In a thread of its own.
+ * Watches the other nodes for the leader of a node, in a thread of its own: breaks the group of this node with their reasons, and sends
+ * them the reason if it breaks here. Node 0 forwards the reason of a node to all others.
  */
 public final class NodeWatch implements AutoCloseable {
     private static final long LOOK_MS = 100;
@@ -25,10 +25,10 @@ public final class NodeWatch implements AutoCloseable {
     private boolean told;
 
     /**
-     * Begins. Closes the links at its end.
+     * Starts the thread. Closes the links at its end.
      *
      * @param labels of the nodes, for messages
-     * @param lookAround breaks the group where a rank of this node has died
+     * @param lookAround breaks the group if a rank of this node has died
      */
     public NodeWatch(String name, NodeLinks links, GroupFault fault, String[] labels, Runnable lookAround) {
         this.links = links;
@@ -83,7 +83,7 @@ public final class NodeWatch implements AutoCloseable {
         try {
             lookAround.run();
         } catch (LarderException broken) {
-            return; // which it has told to the ranks of this node, and is told to the other nodes next
+            return; // the ranks of this node have the reason, and the other nodes get it next
         }
     }
 
@@ -95,7 +95,7 @@ public final class NodeWatch implements AutoCloseable {
         }
     }
 
-    /** Tells the other nodes that this one has left, unless the group is broken. Idempotent. */
+    /** Reports to the other nodes that this one has left, unless the group is broken. Idempotent. */
     @Override
     public void close() {
         closing = true;

@@ -1,39 +1,39 @@
 package dev.larder.distributed.internal;
 
-import dev.larder.distributed.rendezvous.NodeLinks;
-import dev.larder.distributed.rendezvous.RunSecret;
+import dev.larder.distributed.internal.meeting.NodeLinks;
+import dev.larder.distributed.internal.meeting.RunSecret;
 import dev.larder.distributed.transport.GroupTransport;
 import java.time.Duration;
 
 /**
- * Says what group this rank joins that spans nodes.
+ * The settings of a group that spans nodes, for one rank.
  *
  * @param local the group of the ranks of this node
- * @param node which of the nodes it is
- * @param nodes how many there are
- * @param worldSize how many ranks all nodes have
- * @param way how the leader finds the other nodes
+ * @param node the number of this node
+ * @param nodes the number of nodes
+ * @param worldSize the ranks of all nodes
+ * @param way the meeting of the leaders
  */
 public record NodesSpec(GroupSpec local, int node, int nodes, int worldSize, Way way) {
-    /** How the leader of a node finds those of the others; other ranks do not use it. */
+    /** The meeting of a leader with the others; other ranks do not use it. */
     public interface Way {
-        /** Finds the transport. */
+        /** Returns the transport. */
         GroupTransport transport();
 
         /** Returns the address at which other nodes reach this one. */
         String host();
 
-        /** Returns what all nodes of the run know. */
+        /** Returns the secret of the run. */
         RunSecret secret();
 
-        /** Returns how much goes to other nodes at a time. */
+        /** Returns the size of a window between nodes. */
         int windowByteSize();
 
-        /** Meets the leaders of the other nodes. The caller owns what it returns. */
+        /** Meets the leaders of the other nodes. The caller owns the result. */
         NodeLinks meet(String card, Duration timeout);
     }
 
-    /** Returns how much goes to other nodes at a time. */
+    /** Returns the size of a window between nodes. */
     public int windowByteSize() {
         return way.windowByteSize();
     }

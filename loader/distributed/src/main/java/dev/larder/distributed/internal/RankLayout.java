@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * How the ranks of a group are divided into blocks: those of a node are one. Sums are made inside each block in the order of its ranks,
- * then of the blocks in theirs. Immutable.
+ * The division of the ranks of a group into blocks, one for each node. Sums run inside each block in the order of its ranks, and then over
+ * the blocks in their order. Immutable.
  */
 public final class RankLayout {
     private final int[][] blocks;
@@ -48,7 +48,7 @@ public final class RankLayout {
         return new RankLayout(blocks);
     }
 
-    /** Divides ranks by the number of the block that each is in. */
+    /** Divides ranks by their block numbers. */
     public static RankLayout ofBlocks(int[] blockOf) {
         List<int[]> blocks = new ArrayList<>();
         for (int block = 0; block <= Arrays.stream(blockOf).max().orElse(-1); block++) {
@@ -63,22 +63,22 @@ public final class RankLayout {
         return new RankLayout(blocks.toArray(int[][]::new));
     }
 
-    /** Returns the layout of a group of some of these ranks, numbered as in the list; blocks that are left keep their order. */
+    /** Returns the layout of a group of these ranks, numbered as in the list; the remaining blocks keep their order. */
     public RankLayout among(int... members) {
         return ofBlocks(Arrays.stream(members).map(this::blockOf).toArray());
     }
 
-    /** Returns how many ranks there are. */
+    /** Returns the number of ranks. */
     public int worldSize() {
         return blockOf.length;
     }
 
-    /** Returns how many blocks there are. */
+    /** Returns the number of blocks. */
     public int blocks() {
         return blocks.length;
     }
 
-    /** Returns how many ranks a block has. */
+    /** Returns the number of ranks of a block. */
     public int size(int block) {
         return blocks[block].length;
     }
@@ -93,12 +93,12 @@ public final class RankLayout {
         return blockOf[rank];
     }
 
-    /** Returns where a rank is in its block. */
+    /** Returns the place of a rank in its block. */
     public int placeOf(int rank) {
         return placeIn[rank];
     }
 
-    /** Returns how many ranks the blocks before one have. */
+    /** Returns the number of ranks in the blocks before one. */
     public int ranksBefore(int block) {
         int ranks = 0;
         for (int before = 0; before < block; before++) {
@@ -107,7 +107,7 @@ public final class RankLayout {
         return ranks;
     }
 
-    /** Returns a number that differs for different layouts of ranks, as far as a number can; 0 for one block. */
+    /** Returns a hash of the layout; 0 for one block. */
     public int fingerprint() {
         return blocks.length == 1 ? 0 : Arrays.deepHashCode(blocks);
     }

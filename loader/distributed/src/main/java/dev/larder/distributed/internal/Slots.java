@@ -1,8 +1,8 @@
 package dev.larder.distributed.internal;
 
-import dev.larder.distributed.region.SharedMemory;
+import dev.larder.distributed.internal.memory.SharedMemory;
 
-/** Where ranks put chunks for each other: each has a few slots, and uses the next one in each step. */
+/** The slots for chunks: each rank has a few, and uses the next one in each step. */
 public final class Slots {
     private final SharedMemory memory;
     private final long start;
@@ -26,7 +26,7 @@ public final class Slots {
         return start + ((long) ofRank * GroupDescriptor.DEPTH + depth) * chunkByteSize;
     }
 
-    /** Ends a call that has used addresses of slots: they were valid until here, unless the memory was closed. */
+    /** Checks at the end of a call that the addresses of slots were valid: the memory was not closed. */
     public void requireOpen() {
         if (memory.isClosed()) {
             throw new IllegalStateException("process group was closed in a call");

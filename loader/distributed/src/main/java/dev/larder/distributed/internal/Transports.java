@@ -6,13 +6,13 @@ import dev.larder.internal.error.Failure;
 import java.util.List;
 import java.util.ServiceLoader;
 
-/** Finds what connects nodes. */
+/** Finds the transport between nodes. */
 public final class Transports {
     private static final String VARIABLE = "LARDER_TRANSPORT";
 
     private Transports() {}
 
-    /** Returns the only one of the class path, or the one that the environment names. */
+    /** Returns the only transport of the class path, or the one that the environment names. */
     public static GroupTransport find() {
         String wanted = System.getenv().getOrDefault(VARIABLE, "");
         List<GroupTransport> found = ServiceLoader.load(GroupTransport.class).stream()

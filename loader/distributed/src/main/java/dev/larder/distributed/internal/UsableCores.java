@@ -7,15 +7,15 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * Finds the processors that a rank may use. What the JVM says is the share of one rank where a launcher has divided them; where one
- * has tied each rank to some, those of all ranks count.
+ * Finds the processors of a rank. If a launcher has divided them, the JVM reports the share of one rank. If it has bound each rank to some,
+ * all of them count.
  */
 public final class UsableCores {
     private static final String ALLOWED = "Cpus_allowed_list:";
 
     private UsableCores() {}
 
-    /** Returns those that the scheduler lets this process use; as many as the JVM says where that cannot be read. */
+    /** Returns the processors that the scheduler allows this process, or the number of the JVM if they cannot be read. */
     public static BitSet allowed() {
         try {
             return allowed(Files.readAllLines(Path.of("/proc/self/status")));
@@ -26,7 +26,7 @@ public final class UsableCores {
         }
     }
 
-    /** Reads what the scheduler lets this process use, such as {@code 0-3,8}. */
+    /** Parses the list of the scheduler, such as {@code 0-3,8}. */
     static BitSet allowed(List<String> status) {
         BitSet allowed = new BitSet();
         for (String line : status) {
@@ -44,7 +44,7 @@ public final class UsableCores {
         return allowed;
     }
 
-    /** Returns how many processors' time a container may use; as good as endless where nothing bounds it. */
+    /** Returns the processor time of a container, in processors; very large without a limit. */
     public static int quota() {
         try {
             Path file = Path.of("/sys/fs/cgroup/cpu.max");
@@ -54,7 +54,7 @@ public final class UsableCores {
         }
     }
 
-    /** Reads such as {@code 200000 100000}. */
+    /** Parses a limit such as {@code 200000 100000}. */
     static int quota(String text) {
         String[] words = text.trim().split(" ", -1);
         return words[0].equals("max")

@@ -1,6 +1,6 @@
 /**
- * What the calls of a process group rest on: its memory and the places in it, why it is broken, the thread and the processors that a
- * rank has. Knows nothing of what calls do.
+ * The base of the calls of a process group: its memory, its ranks, the reason why it is broken, the thread and the processors of a rank. It
+ * is independent of the calls.
  */
 @NullMarked
 package dev.larder.distributed.internal;

@@ -6,9 +6,9 @@ import dev.larder.npy.Dtype;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * What one thread holds of a queue: a buffer that it has claimed or taken, or a reference to what lies elsewhere; or nothing. Made once
- * by {@link HandleQueue#newHandle} and used again and again, so that handing over allocates nothing. Whatever it is asked while it
- * holds nothing, after giving back or putting, is an {@link IllegalStateException}. Used by one thread at a time.
+ * The hold of one thread on a queue: a buffer that it has claimed or taken, a reference to an array or a name, or nothing. {@link
+ * HandleQueue#newHandle} creates it once, and it is used again and again, so that a transfer allocates nothing. An access while it holds
+ * nothing is an {@link IllegalStateException}. For one thread at a time.
  */
 public final class Handle implements AutoCloseable {
     private static final int NOTHING = -1;
@@ -29,18 +29,18 @@ public final class Handle implements AutoCloseable {
         this.records = records;
     }
 
-    /** Tells whether it stands for anything. */
+    /** Returns whether it holds anything. */
     public boolean isHeld() {
         return record != NOTHING && ring.state(record) == state;
     }
 
-    /** Returns the buffer; until this is given back or put, then it has no bytes any more. Empty where this is a reference. */
+    /** Returns the buffer, which has no bytes after this handle is given back or put. Empty for a reference. */
     public UnsafeBuffer buffer() {
         requireHeld();
         return buffer;
     }
 
-    /** Returns what the elements are; raw bytes unless the producer has said otherwise. */
+    /** Returns the dtype of the elements; raw bytes unless the producer has described them. */
     public Dtype dtype() {
         int held = requireHeld();
         long start = records.dtypeStart(held);
@@ -51,7 +51,7 @@ public final class Handle implements AutoCloseable {
         return dtype.dtype;
     }
 
-    /** Returns how many dimensions there are. */
+    /** Returns the number of dimensions. */
     public int rank() {
         return records.rank(requireHeld());
     }
@@ -74,23 +74,23 @@ public final class Handle implements AutoCloseable {
         return shape;
     }
 
-    /** Returns how many bytes the elements take. */
+    /** Returns the bytes of the elements. */
     public long byteSize() {
         return records.byteSize(requireHeld());
     }
 
-    /** Returns a number that the producer gave it; zero unless it did. */
+    /** Returns the tag of the producer; zero without one. */
     public long tag() {
         return records.tag(requireHeld());
     }
 
-    /** Returns how often this buffer had been claimed by now: no other handing over of it has the same number. */
+    /** Returns the number of claims of this buffer, which is unique for each transfer of it. */
     public long generation() {
         requireHeld();
         return QueueDescriptor.generation(state);
     }
 
-    /** Says what the buffer will hold; only the producer, before putting it. */
+    /** Describes the content of the buffer; only for the producer, before putting it. */
     public Handle describe(Dtype elements, long... shape) {
         int held = requireClaimed();
         HandleRecord.requireRank(shape.length);
@@ -114,22 +114,22 @@ public final class Handle implements AutoCloseable {
         return this;
     }
 
-    /** Gives it a number, such as that of a batch; only the producer, before putting it. */
+    /** Sets a tag, such as the number of a batch; only for the producer, before putting it. */
     public Handle tag(long tag) {
         records.tag(requireClaimed(), tag);
         return this;
     }
 
-    /** Tells whether it stands for a shared array. */
+    /** Returns whether it is a reference to a shared array. */
     public boolean isArray() {
         return records.what(requireHeld()) == HandleRecord.ARRAY;
     }
 
     /**
-     * Returns the shared array that it stands for, until it is given back. The queue opens it at the first time and keeps the last few
-     * open, so that one which comes again and again costs nothing; who wants one for longer opens it by its name.
+     * Returns the shared array, until the handle is given back. The queue opens an array at its first use and keeps the last few open, so
+     * that a recurring array costs nothing. A caller that needs one for longer opens it by its name.
      *
-     * @throws dev.larder.error.LarderException NOT_FOUND where the producer has closed it before it was opened here
+     * @throws dev.larder.error.LarderException NOT_FOUND if the producer has closed it before it was opened here
      */
     public SharedArray array() {
         int held = requireHeld();
@@ -145,7 +145,7 @@ public final class Handle implements AutoCloseable {
         return records.what(held) == HandleRecord.BUFFER ? "" : records.name(held);
     }
 
-    /** Gives a buffer back, taken or claimed, for others to claim. */
+    /** Returns a taken or claimed buffer to the queue. */
     public void giveBack() {
         int held = requireHeld();
         long free = QueueDescriptor.state(QueueDescriptor.FREE, 0, QueueDescriptor.generation(state));
@@ -157,7 +157,7 @@ public final class Handle implements AutoCloseable {
         queue.ringForBuffers();
     }
 
-    /** Gives back what it holds, if anything. */
+    /** Gives back its content, if any. */
     @Override
     public void close() {
         if (record != NOTHING) {
@@ -169,7 +169,7 @@ public final class Handle implements AutoCloseable {
         }
     }
 
-    /** Becomes the holder of a record that this process has claimed just now. */
+    /** Holds a record that this process has just claimed. */
     void holdClaimed(int claimed, long newState) {
         record = claimed;
         state = newState;
@@ -181,7 +181,7 @@ public final class Handle implements AutoCloseable {
         records.byteSize(claimed, buffer.capacity());
     }
 
-    /** Becomes the holder of a record that this process has taken just now. */
+    /** Holds a record that this process has just taken. */
     void holdTaken(int taken, long newState) {
         record = taken;
         state = newState;

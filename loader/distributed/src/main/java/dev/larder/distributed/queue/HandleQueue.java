@@ -1,9 +1,9 @@
 package dev.larder.distributed.queue;
 
-import dev.larder.distributed.region.EventCount;
+import dev.larder.distributed.internal.memory.EventCount;
+import dev.larder.distributed.internal.memory.SharedMemory;
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.Regions;
-import dev.larder.distributed.region.SharedMemory;
 import dev.larder.distributed.shared.SharedArray;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
@@ -19,8 +19,8 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bounded queue between the threads of any number of processes that carries handles, never payloads: its own buffers, which go round,
- * and references to arrays that lie elsewhere.
+ * A bounded queue between the threads of any number of processes. It carries handles instead of payloads: its own buffers, which circulate,
+ * and references to arrays.
  *
  * <pre>{@code
  * Handle handle = queue.newHandle();
@@ -34,24 +34,23 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>A process that dies keeps nobody waiting, whatever it was doing. What it had put stays in the queue; the buffers that it had
- * claimed are free again as soon as somebody waits for one, within some 50 ms; what it had taken is {@link #lost}, its buffers
- * free, or where the queue {@linkplain HandleQueueBuilder#redeliver redelivers}, put again at the end: then handles come at least once. One that
- * is stopped keeps what it holds and nothing else. A producer that is gone before it {@linkplain #finish finished} counts as finished once
- * no other is left of those that have begun to claim.
+ * <p>A process that dies delays no other. The handles that it has put stay in the queue. The buffers that it has claimed are free again as
+ * soon as a thread waits for one, within about 50 ms. The handles that it has taken are {@link #lost} and their buffers free; if the queue
+ * {@linkplain HandleQueueBuilder#redeliver redelivers}, they are put again at the end, and handles arrive at least once. A stopped process
+ * keeps only its own handles. A producer that dies before it {@linkplain #finish finishes} counts as finished if no other producer is left.
  *
- * <p>Waiting is spinning for some microseconds, then sleeping in the kernel; no threads work behind it. Each wait ends with DEADLINE,
- * which says who holds what, with INTERRUPTED, or with REFUSED where the queue was destroyed. Thread-safe; a {@link Handle} is not. Owned by
- * whoever opened it.
+ * <p>A wait spins for some microseconds and then sleeps in the kernel; the queue has no threads. A wait fails with DEADLINE, naming the
+ * holders, with INTERRUPTED, or with REFUSED if the queue was destroyed. Thread-safe, except a {@link Handle}. Owned by the caller that
+ * opened it.
  */
 public final class HandleQueue implements AutoCloseable {
-    /** How long to spin before yielding: the peer may need this core. */
+    /** The time to spin before yielding: the peer may need this core. */
     private static final long SPIN_NS = TimeUnit.MICROSECONDS.toNanos(2);
 
-    /** So long one looks before sleeping: longer than waking up takes, or two who answer each other would sleep each time. */
+    /** The time to look before sleeping: longer than waking up takes, or two peers that answer each other would sleep each time. */
     private static final long LOOK_NS = TimeUnit.MICROSECONDS.toNanos(150);
 
-    /** So long one looks for an array that has to be there. */
+    /** The wait for an array that has to exist. */
     private static final Duration ARRAY_PATIENCE = Duration.ofMillis(200);
 
     private final Regions regions;
@@ -83,12 +82,12 @@ public final class HandleQueue implements AutoCloseable {
         this.buffers = new AtomicReferenceArray<>(spec.buffers());
     }
 
-    /** Starts to describe a queue, which all its members describe alike. */
+    /** Begins to describe a queue, as all its members do. */
     public static HandleQueueBuilder builder(Regions regions, String name) {
         return new HandleQueueBuilder(regions, name);
     }
 
-    /** Becomes a member of a queue that somebody has made, or is making. */
+    /** Joins an existing queue, or waits for one. */
     public static HandleQueue open(Regions regions, String name, Duration timeout) {
         return over(regions, regions.open(name, QueueDescriptor.KIND, timeout));
     }
@@ -107,13 +106,13 @@ public final class HandleQueue implements AutoCloseable {
         return region.name();
     }
 
-    /** Makes a handle that holds nothing yet, for one thread to use again and again. */
+    /** Creates a handle that holds nothing, for one thread to use again and again. */
     public Handle newHandle() {
         requireOpen();
         return new Handle(this, ring, records);
     }
 
-    @SuppressWarnings("ThreadPriorityCheck") // yields for speed alone
+    @SuppressWarnings("ThreadPriorityCheck") // yields only for speed
     private static boolean isWorthLooking(long startNs) {
         long lookedNs = System.nanoTime() - startNs;
         if (lookedNs < SPIN_NS) {
@@ -124,7 +123,7 @@ public final class HandleQueue implements AutoCloseable {
         return lookedNs < LOOK_NS;
     }
 
-    /** What a handle may have to wait for. */
+    /** The steps that may wait. */
     private enum Step {
         CLAIM("claim"),
         CLAIM_REFERENCE("claim"),
@@ -138,7 +137,7 @@ public final class HandleQueue implements AutoCloseable {
         }
     }
 
-    /** Tries a step once. A switch, because a function that knows the handle would be an allocation at every call. */
+    /** Tries a step once. A switch, because a lambda with the handle would be an allocation in every call. */
     private boolean tryStep(Step step, Handle handle) {
         return switch (step) {
             case CLAIM -> tryClaim(handle, 0, spec.buffers());
@@ -148,7 +147,7 @@ public final class HandleQueue implements AutoCloseable {
         };
     }
 
-    /** Does a step that began at {@code startNs}: spins, then sleeps. False where there will never be anything to take. */
+    /** Runs a step that began at {@code startNs}: spins, then sleeps. False if the queue has ended. */
     private boolean await(Step step, Handle handle, Duration timeout, long startNs) {
         do {
             if (tryStep(step, handle)) {
@@ -159,7 +158,7 @@ public final class HandleQueue implements AutoCloseable {
         QueueWait wait = new QueueWait(this, step.text, events, Deadline.after(timeout, startNs));
         while (true) {
             int heard = events.listen();
-            boolean isLast = step == Step.TAKE && isEnded(); // before looking: who ends has put everything
+            boolean isLast = step == Step.TAKE && isEnded(); // before looking: a producer ends after its last put
             if (tryStep(step, handle)) {
                 return true;
             }
@@ -199,7 +198,7 @@ public final class HandleQueue implements AutoCloseable {
         return true;
     }
 
-    /** Puts a buffer that was claimed, which the handle does not hold any more then; waits while the queue is full. */
+    /** Puts a claimed buffer, which the handle no longer holds; waits while the queue is full. */
     public void put(Handle handle, Duration timeout) {
         requireOpen();
         if (!handle.isOf(this)) {
@@ -216,7 +215,10 @@ public final class HandleQueue implements AutoCloseable {
         }
     }
 
-    /** Looks for the end after putting too: who takes may have seen it and gone. What it can still take back, nobody has taken. */
+    /**
+     * Checks for the end after putting, because consumers may have seen it and left. If the handle can be taken back, no consumer has taken
+     * it.
+     */
     private boolean tryPut(int record, long state) {
         if (isEnded()) {
             requireUsable();
@@ -241,7 +243,7 @@ public final class HandleQueue implements AutoCloseable {
                 .remedy("put before the last producer finishes");
     }
 
-    /** Puts a reference to an array, whatever its size; it has to stay open here until the consumer has it open. */
+    /** Puts a reference to an array of any size; it has to stay open here until the consumer has opened it. */
     public void putArray(SharedArray array, long tag, Duration timeout) {
         putReference(HandleRecord.ARRAY, array.name(), tag, timeout, record -> {
             records.region(record, array.region().id());
@@ -251,12 +253,12 @@ public final class HandleQueue implements AutoCloseable {
         });
     }
 
-    /** Puts a name that the consumer understands, such as that of an array in the cache; at most 356 bytes. */
+    /** Puts a name for the consumer, such as that of an array in the cache; at most 356 bytes. */
     public void putName(String what, long tag, Duration timeout) {
         putReference(HandleRecord.NAME, what, tag, timeout, record -> records.byteSize(record, 0));
     }
 
-    /** What writes the rest of a record. */
+    /** Writes the rest of a record. */
     private interface Filling {
         void fill(int record);
     }
@@ -281,19 +283,19 @@ public final class HandleQueue implements AutoCloseable {
         }
     }
 
-    /** Waits for what was put first. False where every producer has finished, or {@link #end} was called, and nothing is left. */
+    /** Waits for the first handle. False if every producer has finished, or {@link #end} was called, and nothing is left. */
     public boolean take(Handle handle, Duration timeout) {
         requireEmpty(handle);
         return await(Step.TAKE, handle, timeout, System.nanoTime());
     }
 
-    /** Waits for what was put first, for a handle of its own; null at the end. */
+    /** Waits for the first handle, with a handle object of its own; null at the end. */
     public @Nullable Handle take(Duration timeout) {
         Handle handle = newHandle();
         return take(handle, timeout) ? handle : null;
     }
 
-    /** Takes what was put first, where there is something. */
+    /** Takes the first handle, if there is one. */
     public boolean tryTake(Handle handle) {
         requireEmpty(handle);
         int record = ring.take(members.seat());
@@ -306,12 +308,15 @@ public final class HandleQueue implements AutoCloseable {
         return true;
     }
 
-    /** Where handles are redelivered, those that others work on may still come back. */
+    /** If the queue redelivers, handles of other consumers may come back. */
     private boolean isDrained() {
         return !reclaimFromDead() && (!spec.redelivers() || !members.isAnyOnTheWay());
     }
 
-    /** Says that this producer puts nothing any more. Once all have said so, consumers drain the queue and see its end. Idempotent. */
+    /**
+     * Finishes this producer, which puts nothing more. When all producers have finished, consumers drain the queue and reach its end.
+     * Idempotent.
+     */
     public void finish() {
         requireOpen();
         if (finished.compareAndSet(false, true)) {
@@ -322,14 +327,14 @@ public final class HandleQueue implements AutoCloseable {
         }
     }
 
-    /** Ends the queue for all, whoever has finished: nothing can be put any more, what was put can be taken. Idempotent. */
+    /** Ends the queue, even if producers have not finished: nothing more can be put, and the rest can be taken. Idempotent. */
     public void end() {
         requireOpen();
         memory.compareAndSetInt(QueueDescriptor.STATE_OFFSET, 0, QueueDescriptor.STATE_ENDED);
         ringAll();
     }
 
-    /** Ends all waiting for good, with REFUSED, and takes its name away: another queue can have it, and keeps it. Idempotent. */
+    /** Ends all waits with REFUSED, and frees the name for another queue. Idempotent. */
     public void destroy() {
         requireOpen();
         memory.putIntVolatile(QueueDescriptor.STATE_OFFSET, QueueDescriptor.STATE_DESTROYED);
@@ -337,7 +342,7 @@ public final class HandleQueue implements AutoCloseable {
         regions.remove(region);
     }
 
-    /** Frees or returns what dead members held, and tells whether there was anything. */
+    /** Frees or returns the handles of dead members, and returns whether there were any. */
     boolean reclaimFromDead() {
         boolean isAny = members.reclaimFromDead();
         if (!isEnded() && members.isWithoutProducers(spec.producers())) {
@@ -349,7 +354,7 @@ public final class HandleQueue implements AutoCloseable {
         return isAny;
     }
 
-    /** Says who holds what, for those who have waited in vain. */
+    /** Adds the holders to the failure of a wait. */
     void describe(Failure failure) {
         failure.with("queued", ring.size())
                 .with("claimedByPids", members.held(QueueDescriptor.CLAIMED))
@@ -364,13 +369,13 @@ public final class HandleQueue implements AutoCloseable {
         freed.ring();
     }
 
-    /** Returns how many handles lie in it, about. */
+    /** Returns the approximate number of handles in it. */
     public long size() {
         requireOpen();
         return ring.size();
     }
 
-    /** Returns how many handles were taken by consumers that died before they gave them back, since the queue was made. */
+    /** Returns the number of handles that dead consumers had taken and not given back, since the queue was created. */
     public long lost() {
         requireOpen();
         reclaimFromDead();
@@ -386,7 +391,7 @@ public final class HandleQueue implements AutoCloseable {
                 || memory.getIntVolatile(QueueDescriptor.FINISHED_OFFSET) >= spec.producers();
     }
 
-    /** Tells whether a queue is of no use to anybody: destroyed, or ended with nothing in it and no member. */
+    /** Returns whether a queue is over: destroyed, or ended, empty and without members. */
     static boolean isOver(Region region) {
         SharedMemory memory = region.memory();
         if (memory.getIntVolatile(QueueDescriptor.STATE_OFFSET) == QueueDescriptor.STATE_DESTROYED) {
@@ -431,7 +436,7 @@ public final class HandleQueue implements AutoCloseable {
         freed.ring();
     }
 
-    /** Lets a buffer of one's own be over that of a record; false where the record has none. */
+    /** Wraps the buffer of a record; false if the record has none. */
     boolean wrapBuffer(int record, UnsafeBuffer buffer) {
         if (record >= spec.buffers()) {
             return false;
@@ -450,11 +455,11 @@ public final class HandleQueue implements AutoCloseable {
         if (array == null) {
             array = arrays.keep(id, openArray(arrayName, id));
         }
-        requireOpen(); // it may have been closed meanwhile
+        requireOpen(); // the queue may have been closed meanwhile
         return array;
     }
 
-    /** Tells whether a handle of this process stands for an array. */
+    /** Returns whether a handle of this process refers to an array. */
     private boolean isHeldHere(long id) {
         return IntStream.range(spec.buffers(), spec.records()).anyMatch(record -> {
             long state = ring.state(record);
@@ -492,8 +497,8 @@ public final class HandleQueue implements AutoCloseable {
     }
 
     /**
-     * Leaves, as if this member had died: others free what it holds as soon as they look. Not this one, whose threads may still write
-     * into a buffer until the region is closed. Idempotent.
+     * Leaves the queue like a dead member: others free its handles. This process does not, because its threads may write into a buffer
+     * until the region is closed. Idempotent.
      */
     @Override
     public void close() {

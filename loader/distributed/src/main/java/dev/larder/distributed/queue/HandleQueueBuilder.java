@@ -9,7 +9,7 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import java.time.Duration;
 
-/** Describes a queue, which all its members describe alike; see {@link HandleQueue#builder}. */
+/** Describes a queue, as all its members do; see {@link HandleQueue#builder}. */
 public final class HandleQueueBuilder {
     private final Regions regions;
     private final String name;
@@ -25,45 +25,45 @@ public final class HandleQueueBuilder {
         this.name = name;
     }
 
-    /** Lets so many handles be in it at the most; 64 unless said otherwise. */
+    /** Sets the most handles in the queue; 64 by default. */
     public HandleQueueBuilder capacity(int handles) {
         capacity = handles;
         return this;
     }
 
-    /** Gives it so many buffers of its own; none unless said otherwise. */
+    /** Sets the number of its own buffers; none by default. */
     public HandleQueueBuilder buffers(int count) {
         buffers = count;
         return this;
     }
 
-    /** Makes each buffer so large, up to 2 GiB. */
+    /** Sets the size of a buffer, up to 2 GiB. */
     public HandleQueueBuilder bufferBytes(long byteSize) {
         bufferBytes = byteSize;
         return this;
     }
 
-    /** Lets it end once so many producers have finished; one unless said otherwise. */
+    /** Sets the number of producers that finish before the end; one by default. */
     public HandleQueueBuilder producers(int count) {
         producers = count;
         return this;
     }
 
-    /** Puts again what a consumer had taken that died: handles come at least once, and not always in order. */
+    /** Puts the handles of dead consumers again: handles arrive at least once, and not always in order. */
     public HandleQueueBuilder redeliver() {
         redelivers = true;
         return this;
     }
 
-    /** Chooses where the memory comes from. */
+    /** Sets the kind of shared memory. */
     public HandleQueueBuilder strategy(SharingStrategy choice) {
         strategy = choice;
         return this;
     }
 
     /**
-     * Becomes a member of the queue, and makes it first where there is none, or one that was ended, is empty and has no members; REFUSED
-     * where another has the name.
+     * Joins the queue, and creates it if there is none, or only one that was ended, is empty and has no members. REFUSED if another queue
+     * has the name.
      */
     public HandleQueue openOrCreate(Duration timeout) {
         QueueSpec spec = new QueueSpec(capacity, buffers, bufferBytes, producers, redelivers);
@@ -72,7 +72,7 @@ public final class HandleQueueBuilder {
             boolean isMine = false;
             try {
                 if (HandleQueue.isOver(region)) {
-                    regions.remove(region); // by its id: of several who find it so, all get the one that follows
+                    regions.remove(region); // by its id: several members that find it all join the next one
                     continue;
                 }
                 requireSame(QueueSpec.read(region), spec);
@@ -86,13 +86,13 @@ public final class HandleQueueBuilder {
         }
     }
 
-    /** Opens the queue of this name, or what another run has left. */
+    /** Opens the queue of this name, or the remains of another run. */
     private Region openAny(QueueSpec spec, Duration timeout) {
         RegionSpec wanted = new RegionSpec(name, QueueDescriptor.KIND, spec.byteSize(), strategy);
         try {
             return regions.openOrCreate(wanted, spec::write, timeout);
         } catch (LarderException e) {
-            if (e.code() == ErrorCode.REFUSED) { // for its size or kind; where it is a queue, there are better words
+            if (e.code() == ErrorCode.REFUSED) { // for its size or kind; the caller has a better message for a queue
                 return regions.open(name, QueueDescriptor.KIND, timeout);
             }
             throw e;

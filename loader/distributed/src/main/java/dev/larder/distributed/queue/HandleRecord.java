@@ -1,13 +1,13 @@
 package dev.larder.distributed.queue;
 
-import dev.larder.distributed.region.SharedMemory;
+import dev.larder.distributed.internal.memory.SharedMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.npy.Dtype;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Specifies what a record says of what is handed over, and reads and writes it; little-endian. Its holder alone writes it.
+ * The record of a handle, little-endian. Only its holder writes it.
  *
  * <pre>
  *     0                 4                 8                 12                16
@@ -21,7 +21,7 @@ import java.nio.charset.StandardCharsets;
  *    +-----------------------------------+-----------------------------------+
  * 48 | shape: 13 int64                                                       |
  *    +-----------------+-----------------------------------------------------+
- *152 | name length     | name, UTF-8: of the array, or of whatever it is     |
+ *152 | name length     | name, UTF-8: of the array, or the name that was put |
  *    +-----------------+-----------------------------------------------------+
  * </pre>
  */
@@ -142,7 +142,7 @@ final class HandleRecord {
         memory.buffer(at(record, NAME_OFFSET), bytes.length).put(bytes);
     }
 
-    /** A dtype and its text as two numbers: remembered, so that handing over the same again allocates nothing. */
+    /** A dtype and its text as two numbers, kept so that another transfer of it allocates nothing. */
     static final class DtypeText {
         final Dtype dtype;
         final long start;

@@ -1,10 +1,10 @@
 package dev.larder.distributed.queue;
 
-import dev.larder.distributed.region.SharedMemory;
+import dev.larder.distributed.internal.memory.SharedMemory;
 import java.util.Arrays;
 import java.util.BitSet;
 
-/** The ring and the states of records, as {@link QueueDescriptor} says. Nothing here waits. Thread-safe. */
+/** The ring and the states of records, as specified by {@link QueueDescriptor}. No method waits. Thread-safe. */
 final class HandleRing {
     private final SharedMemory memory;
     private final int records;
@@ -28,7 +28,7 @@ final class HandleRing {
         return memory.compareAndSetLong(statesOffset + (long) record * Long.BYTES, before, after);
     }
 
-    /** Claims a free record between two numbers, and returns it; -1 where there is none. */
+    /** Claims a free record between two numbers, and returns it; -1 if there is none. */
     int claim(int first, int end, int seat) {
         for (int record = first; record < end; record++) {
             long state = state(record);
@@ -44,14 +44,14 @@ final class HandleRing {
         return -1;
     }
 
-    /** Puts a record at the end; false where as many as fit are before it. */
+    /** Puts a record at the end; false if the queue is full. */
     boolean put(int record, long generation) {
         return put(record, generation, capacity);
     }
 
     /**
-     * Puts a record at the end, beyond the capacity too, or in place of an entry of no worth: there is one where all entries are taken,
-     * for there are as many as records. So this goes on only while others do.
+     * Puts a record at the end, even beyond the capacity, or in place of an invalid entry. There is such an entry if all are full, because
+     * there are as many entries as records. So this loops only while other members make progress.
      */
     void putAnyway(int record, long generation) {
         while (!put(record, generation, entries) && !replaceWorthless(record, generation) && !memory.isClosed()) {
@@ -78,8 +78,8 @@ final class HandleRing {
         while (true) {
             long ticket = tail();
             long entry = entry(ticket);
-            int behind = turn(ticket) - QueueDescriptor.turn(entry); // differences, for turns wrap around
-            if (behind == 0 && QueueDescriptor.record(entry) < 0) { // empty in this turn: to be filled
+            int behind = turn(ticket) - QueueDescriptor.turn(entry); // differences, because turns wrap around
+            if (behind == 0 && QueueDescriptor.record(entry) < 0) { // empty in this turn: fill it
                 if (ticket - head() >= limit && !clearHead()) {
                     return false;
                 }
@@ -88,29 +88,29 @@ final class HandleRing {
                     advance(QueueDescriptor.TAIL_OFFSET, ticket);
                     return true;
                 }
-            } else if (behind <= 0) { // full, or even emptied: somebody has put there and not raised the tail yet
+            } else if (behind <= 0) { // full or emptied: another member has put there, but not raised the tail yet
                 advance(QueueDescriptor.TAIL_OFFSET, ticket);
-            } else if (ticket == tail() && !clearHead()) { // still that of the turn before: the ring is full
+            } else if (ticket == tail() && !clearHead()) { // of the turn before: the ring is full
                 return false;
             }
         }
     }
 
-    /** Takes the first record for a member, and returns it; -1 where there is none. */
+    /** Takes the first record for a member, and returns it; -1 if there is none. */
     int take(int seat) {
         while (true) {
             long ticket = head();
             long entry = entry(ticket);
             int behind = turn(ticket) - QueueDescriptor.turn(entry);
             int record = QueueDescriptor.record(entry);
-            if (behind == 0 && record < 0) { // empty in this turn: nobody has put there yet, unless the head has moved
+            if (behind == 0 && record < 0) { // empty in this turn: no put yet, unless the head has moved
                 if (ticket == head()) {
                     return -1;
                 }
-            } else if (behind == 0) { // full: take it, or clear it away where it is of no worth
+            } else if (behind == 0) { // full: take it, or clear it if it is invalid
                 long state = state(record);
                 if (entry(ticket) != entry) {
-                    continue; // the state may be of a later generation that looks the same in the entry
+                    continue; // the state may be of a later generation with the same bits in the entry
                 }
                 boolean isTaken = QueueDescriptor.awaits(state, entry)
                         && change(
@@ -123,7 +123,7 @@ final class HandleRing {
                 if (isTaken) {
                     return record;
                 }
-            } else if (behind < 0) { // emptied: somebody has taken it and not raised the head yet
+            } else if (behind < 0) { // emptied: another member has taken it, but not raised the head yet
                 advance(QueueDescriptor.HEAD_OFFSET, ticket);
             } else if (ticket == head()) {
                 return -1; // the memory is closed: no entry is older than the head
@@ -131,17 +131,17 @@ final class HandleRing {
         }
     }
 
-    /** Removes what is of no worth from the head; false where nothing was. */
+    /** Removes an invalid entry from the head; false if there was none. */
     private boolean clearHead() {
         long ticket = head();
         long entry = entry(ticket);
         int behind = turn(ticket) - QueueDescriptor.turn(entry);
         int record = QueueDescriptor.record(entry);
-        if (behind < 0) { // emptied: somebody has taken it and not raised the head yet
+        if (behind < 0) { // emptied: another member has taken it, but not raised the head yet
             advance(QueueDescriptor.HEAD_OFFSET, ticket);
             return true;
         }
-        // The second half of "take" for somebody who died or is stopped after the first.
+        // The second half of "take" for a member that died or is stopped after the first.
         if (behind == 0 && record >= 0 && !QueueDescriptor.awaits(state(record), entry)) {
             clear(ticket, entry);
             return true;
@@ -149,7 +149,7 @@ final class HandleRing {
         return ticket != head();
     }
 
-    /** Empties an entry, unless somebody has done so, or put another record in its place, to which the head stays. */
+    /** Empties an entry, unless another member has done so, or has put another record, at which the head stays. */
     private void clear(long ticket, long entry) {
         if (changeEntry(ticket, entry, QueueDescriptor.emptyEntry(turn(ticket) + 1))) {
             advance(QueueDescriptor.HEAD_OFFSET, ticket);
@@ -160,7 +160,10 @@ final class HandleRing {
         memory.compareAndSetLong(offset, ticket, ticket + 1);
     }
 
-    /** Returns which records an entry of the ring has, in the states given. What died before this call was put or not, for good. */
+    /**
+     * Returns the records in the ring that have one of these states. A put of a member that died before this call is complete, or will
+     * never be.
+     */
     BitSet put(long[] states) {
         BitSet put = new BitSet(records);
         for (int i = 0; i < entries; i++) {
@@ -181,7 +184,7 @@ final class HandleRing {
         return states;
     }
 
-    /** Tells whether there is nothing to take, nor to come back from those who have taken it. */
+    /** Returns whether there is nothing to take, and nothing can come back from consumers. */
     boolean isEmpty(boolean redelivers) {
         long[] states = states();
         boolean isAnyOut = redelivers
@@ -195,7 +198,7 @@ final class HandleRing {
         return records;
     }
 
-    /** Returns how many entries are taken, about. */
+    /** Returns the approximate number of full entries. */
     long size() {
         return Math.max(0, tail() - head());
     }

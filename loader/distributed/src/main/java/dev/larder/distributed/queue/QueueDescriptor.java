@@ -1,7 +1,7 @@
 package dev.larder.distributed.queue;
 
 /**
- * Specifies the data of a region that is a {@link HandleQueue}; little-endian, offsets from the start of the data.
+ * The data of a region for a {@link HandleQueue}; little-endian, offsets from the start of the data.
  *
  * <pre>
  *     0                 4                 8                 12                16
@@ -16,9 +16,9 @@ package dev.larder.distributed.queue;
  * 80 | producers gone  | -                                                   |
  *    | unfinished      |                                                     |
  *    +-----------------+-----------------+-----------------------------------+
- *128 | tail: so many tickets were put    |                                   |
+ *128 | tail: the number of puts          |                                   |
  *    +-----------------------------------+                                   |
- *192 | head: so many tickets were taken  |                                   |
+ *192 | head: the number of takes         |                                   |
  *    +-----------------+-----------------+-----------------------------------+
  *256 | items' bell     |                                                     |
  *    +-----------------+                                                     |
@@ -27,13 +27,13 @@ package dev.larder.distributed.queue;
  *384 | buffers' bell   |                                                     |
  *    +-----------------+-----------------------------------------------------+
  *512 | an int64 for each of {@link #SEATS} seats: its member's pid, for messages, and |
- *    | 2^32 while that produces                                              |
+ *    | 2^32 while it produces                                                |
  *    +-----------------------------------------------------------------------+
  *  … | ring: an int64 for each of a power of two of entries                  |
  *    +-----------------------------------------------------------------------+
  *  … | states: an int64 for each record, buffers first                       |
  *    +-----------------------------------------------------------------------+
- *  … | records: {@link #RECORD_LENGTH} bytes each, as {@link HandleRecord} says                 |
+ *  … | records: {@link #RECORD_LENGTH} bytes each, see {@link HandleRecord}                     |
  *    +-----------------------------------------------------------------------+
  *  … | buffers, each from a multiple of 4096 on                              |
  *
@@ -41,11 +41,11 @@ package dev.larder.distributed.queue;
  *  state   generation (40 bits) | seat of the holder (16 bits) | kind (8 bits)
  * </pre>
  *
- * There are so many records as buffers and capacity together: those beyond the buffers stand for arrays that lie elsewhere.
- * Who is a member of the queue has the lock of a seat, and holds records by its number.
+ * The number of records is that of buffers plus the capacity: the records after the buffers are references. A member of the queue has the
+ * lock of a seat, and holds records by its number.
  *
- * <p><b>Every step is one compare-and-set</b>, and whoever finds the first of two done does the second, so that a process that
- * dies or is stopped between them keeps nobody waiting:
+ * <p><b>Every step is one compare-and-set</b>. A member that finds only the first of two steps done does the second, so that a process that
+ * dies or is stopped between them delays no other:
  *
  * <pre>
  *   claim      state  FREE(g)         → CLAIMED(me, g + 1)
@@ -55,16 +55,16 @@ package dev.larder.distributed.queue;
  *   return     state  TAKEN(dead, g)  → RETURNING(me, g + 1)         then put
  * </pre>
  *
- * An entry whose record is neither CLAIMED nor RETURNING in its generation is of no worth any more: whoever meets it at the head removes
- * it. A record that a dead member has claimed is free, unless an entry of the ring has it: its holder died after putting it.
- * No state occurs twice, because each claim raises the generation. Ticket t lies in entry t % entries, in turn t / entries.
+ * An entry is invalid if its record is neither CLAIMED nor RETURNING in its generation; a member that finds it at the head removes it. A
+ * record that a dead member has claimed is free, unless an entry of the ring has it, because its holder died after putting it. No state
+ * occurs twice, because each claim raises the generation. Ticket t is in entry t % entries, in turn t / entries.
  */
 final class QueueDescriptor {
     static final String KIND = "handle-queue";
 
     static final int SEATS = 1024;
 
-    /** How many records there can be: their numbers take 16 bits. */
+    /** The most records: their numbers take 16 bits. */
     static final int RECORD_LIMIT = 0xffff;
 
     static final int STATE_ENDED = 1;
@@ -96,7 +96,7 @@ final class QueueDescriptor {
     static final int TAKEN = 2;
     static final int RETURNING = 3;
 
-    /** Beside the pid in the word of a seat: its member has claimed something, and has not finished. */
+    /** Added to the pid in the word of a seat while its member has claimed a record and not finished. */
     static final long PRODUCES = 1L << Integer.SIZE;
 
     private static final int SEAT_SHIFT = 8;
@@ -156,12 +156,12 @@ final class QueueDescriptor {
         return (int) (entry >>> Integer.SIZE);
     }
 
-    /** Returns the record of an entry; -1 where it is empty. */
+    /** Returns the record of an entry; -1 if it is empty. */
     static int record(long entry) {
         return ((int) entry & 0xffff) - 1;
     }
 
-    /** Tells whether a record waits to be taken from an entry. */
+    /** Returns whether the record of an entry can be taken. */
     static boolean awaits(long state, long entry) {
         boolean isPut = kind(state) == CLAIMED || kind(state) == RETURNING;
         return isPut && (generation(state) & 0xffff) == ((entry >>> Short.SIZE) & 0xffff);

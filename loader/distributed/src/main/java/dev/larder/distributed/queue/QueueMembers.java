@@ -1,7 +1,7 @@
 package dev.larder.distributed.queue;
 
+import dev.larder.distributed.internal.memory.SharedMemory;
 import dev.larder.distributed.region.Region;
-import dev.larder.distributed.region.SharedMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import java.util.BitSet;
@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.IntPredicate;
 
-/** Who is a member of a queue, and what becomes of the records of those who are not any more. Thread-safe. */
+/** The members of a queue, and the records of dead ones. Thread-safe. */
 final class QueueMembers {
     private static final long PID = ProcessHandle.current().pid();
     private static final long PID_MASK = QueueDescriptor.PRODUCES - 1;
@@ -20,14 +20,14 @@ final class QueueMembers {
     private final boolean redelivers;
     private final int seat;
 
-    /** Becomes a member, in the place of one that is dead perhaps. */
+    /** Joins the queue, perhaps at the seat of a dead member. */
     QueueMembers(Region region, HandleRing ring, boolean redelivers) {
         this.region = region;
         this.memory = region.memory();
         this.ring = ring;
         this.redelivers = redelivers;
         this.seat = takeSeat(region);
-        reclaimFrom(gone -> gone == seat); // nothing here is of this one yet
+        reclaimFrom(gone -> gone == seat); // this member has no record yet
         countGone(seat, word(seat));
         memory.putLongVolatile(wordOffset(seat), PID);
     }
@@ -48,7 +48,7 @@ final class QueueMembers {
         return seat;
     }
 
-    /** Frees or returns what dead members held; tells whether there was anything. */
+    /** Frees or returns the records of dead members; returns whether there were any. */
     boolean reclaimFromDead() {
         BitSet alive = new BitSet(QueueDescriptor.SEATS);
         alive.set(seat);
@@ -61,8 +61,8 @@ final class QueueMembers {
     }
 
     /**
-     * Frees or returns what members held that are gone. States are read before their holders are found gone, and the ring after: a
-     * state that is still the same when it is changed is none that another member has in the same seat by now.
+     * Frees or returns the records of members that are gone. States are read before the seats of their holders are checked, and the ring
+     * after that. So a state that is unchanged when it is replaced is not that of a new member in the same seat.
      */
     private boolean reclaimFrom(IntPredicate isGone) {
         long[] states = ring.states();
@@ -74,7 +74,7 @@ final class QueueMembers {
         if (held.isEmpty()) {
             return false;
         }
-        held.andNot(ring.put(states)); // what was put stays so
+        held.andNot(ring.put(states)); // records in the ring stay
         boolean isAny = false;
         for (int record = held.nextSetBit(0); record >= 0; record = held.nextSetBit(record + 1)) {
             isAny |= reclaim(record, states[record]);
@@ -108,7 +108,7 @@ final class QueueMembers {
         return isMine;
     }
 
-    /** Tells whether anything may still be put again: others work on it, or somebody is about to put it. */
+    /** Returns whether a record may be put again: consumers work on it, or a member is about to put it. */
     boolean isAnyOnTheWay() {
         for (int record = 0; record < ring.records(); record++) {
             long state = ring.state(record);
@@ -121,19 +121,19 @@ final class QueueMembers {
         return false;
     }
 
-    /** Notes that this member produces: should it be gone without having finished, others need not wait for it. */
+    /** Records that this member produces, so that others do not wait for it if it dies before it finishes. */
     void produce() {
         if (word(seat) == PID) {
             memory.compareAndSetLong(wordOffset(seat), PID, PID | QueueDescriptor.PRODUCES);
         }
     }
 
-    /** Notes that this member has finished, whether it has produced or not. */
+    /** Records that this member has finished, whether or not it has produced. */
     void finish() {
         memory.putLongVolatile(wordOffset(seat), PID);
     }
 
-    /** Tells whether everybody has finished or is gone, and none is left of those who have begun to produce. */
+    /** Returns whether all producers have finished or are gone. */
     boolean isWithoutProducers(int producers) {
         int living = 0;
         for (int other = 0; other < QueueDescriptor.SEATS; other++) {
@@ -152,7 +152,7 @@ final class QueueMembers {
         return living == 0 && gone > 0 && (long) gone + finished >= producers;
     }
 
-    /** Counts one that was found gone after its word was read, once. */
+    /** Counts a dead producer once. */
     private void countGone(int gone, long word) {
         if ((word & QueueDescriptor.PRODUCES) != 0
                 && memory.compareAndSetLong(wordOffset(gone), word, word & ~QueueDescriptor.PRODUCES)) {
@@ -160,7 +160,7 @@ final class QueueMembers {
         }
     }
 
-    /** Returns how many records each process holds that are not in the ring, by pid. */
+    /** Returns the number of records of each process that are not in the ring, by pid. */
     Map<Long, Integer> held(int kind) {
         Map<Long, Integer> held = new TreeMap<>();
         long[] states = ring.states();

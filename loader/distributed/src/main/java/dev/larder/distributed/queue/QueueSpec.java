@@ -1,15 +1,15 @@
 package dev.larder.distributed.queue;
 
+import dev.larder.distributed.internal.memory.SharedMemory;
 import dev.larder.distributed.region.Region;
-import dev.larder.distributed.region.SharedMemory;
 
 /**
- * What a queue is, the same for all of its members.
+ * The settings of a queue, the same for all members.
  *
- * @param capacity how many handles it holds at the most
- * @param buffers how many buffers it owns
- * @param producers how many of them finish before the end
- * @param redelivers whether what a dead consumer had taken is put again
+ * @param capacity the most handles in the queue
+ * @param buffers the number of its own buffers
+ * @param producers the number of producers that finish before the end
+ * @param redelivers whether the handles of dead consumers are put again
  */
 record QueueSpec(int capacity, int buffers, long bufferByteSize, int producers, boolean redelivers) {
     QueueSpec {
@@ -41,7 +41,7 @@ record QueueSpec(int capacity, int buffers, long bufferByteSize, int producers, 
         memory.putInt(QueueDescriptor.REDELIVERS_OFFSET, redelivers ? 1 : 0);
     }
 
-    /** Reads what a queue is, and makes sure that its region has room for it. */
+    /** Reads the settings, and checks that the region has the right size. */
     static QueueSpec read(Region region) {
         SharedMemory memory = region.memory();
         int capacity = memory.getInt(QueueDescriptor.CAPACITY_OFFSET);

@@ -1,14 +1,17 @@
 package dev.larder.distributed.queue;
 
-import dev.larder.distributed.region.EventCount;
-import dev.larder.distributed.region.Interrupts;
+import dev.larder.distributed.internal.memory.EventCount;
+import dev.larder.distributed.internal.memory.Interrupts;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.time.Deadline;
 import java.util.concurrent.TimeUnit;
 
-/** A wait for other members of a queue: asleep most of the time, looking now and then who has died, of which nobody tells. */
+/**
+ * A wait for other members of a queue. It sleeps most of the time, and looks for dead members now and then, because the kernel reports no
+ * deaths.
+ */
 final class QueueWait {
     private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(20);
 
@@ -25,7 +28,7 @@ final class QueueWait {
         this.deadline = deadline;
     }
 
-    /** Sleeps until what was heard rings again, or it is time to look; fails once time is up. */
+    /** Sleeps until a ring, or until it is time to look; fails after the deadline. */
     void sleep(int heard) {
         Interrupts.requireNone(step, queue.name());
         long now = System.nanoTime();

@@ -8,8 +8,8 @@ import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The arrays that handles have stood for lately, each open once. Where there are more than {@link #LIMIT}, those used longest ago are
- * closed, except for those that a handle of this process stands for. Thread-safe; owned by its queue.
+ * The arrays of recent handles, each open once. If there are more than {@link #LIMIT}, the least recently used ones are closed, except
+ * those of current handles. Thread-safe; owned by its queue.
  */
 final class ReceivedArrays implements AutoCloseable {
     static final int LIMIT = 16;
@@ -18,17 +18,17 @@ final class ReceivedArrays implements AutoCloseable {
     private final Map<Long, SharedArray> arrays = new LinkedHashMap<>(2 * LIMIT, 0.75f, true);
     private boolean open = true;
 
-    /** Asks {@code isHeld} whether a handle here stands for the array whose region has this id. */
+    /** {@code isHeld} returns whether a current handle refers to the array with this region id. */
     ReceivedArrays(LongPredicate isHeld) {
         this.isHeld = isHeld;
     }
 
-    /** Finds an array by its region's id; null where it is to be opened. */
+    /** Returns an open array by the id of its region, or null. */
     synchronized @Nullable SharedArray find(long id) {
         return arrays.get(id);
     }
 
-    /** Owns an array from now on, or closes it where another thread was faster; returns the one to be used. */
+    /** Adds an array, or closes it if another thread was faster; returns the array to use. */
     synchronized SharedArray keep(long id, SharedArray opened) {
         SharedArray first = arrays.putIfAbsent(id, opened);
         if (first != null || !open) {

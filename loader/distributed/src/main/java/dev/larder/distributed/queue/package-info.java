@@ -1,6 +1,6 @@
 /**
- * Queues of handles: processes pass each other what lies in shared memory without copying it. Start at
- * {@link dev.larder.distributed.queue.HandleQueue}.
+ * Queues of handles, by which processes transfer shared memory without copying it. Start at {@link
+ * dev.larder.distributed.queue.HandleQueue}.
  */
 @NullMarked
 package dev.larder.distributed.queue;

@@ -1,5 +1,6 @@
 package dev.larder.distributed.region;
 
+import dev.larder.distributed.internal.memory.Interrupts;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.control.ControlClient;
@@ -80,7 +81,7 @@ final class DaemonRegions implements RegionSource {
         }
     }
 
-    /** A daemon that has just started listens here a little later than it answers elsewhere. */
+    /** Connects. A daemon that has just started listens here a little later than elsewhere. */
     private int connect(InterProcess calls) {
         Deadline deadline = Deadline.after(LISTENS_SOON);
         while (true) {

@@ -1,5 +1,6 @@
 package dev.larder.distributed.region;
 
+import dev.larder.distributed.internal.memory.SharedMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
@@ -12,8 +13,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A region that this process has: its memory, and the parts that processes play in it. The daemon reclaims it when no process has it
- * any more. Owned by whoever opened it. Thread-safe.
+ * An open region: its memory, and the seats of processes. The daemon reclaims it when no process has it open. Owned by the caller that
+ * opened it. Thread-safe.
  */
 public final class Region implements AutoCloseable {
     private final RegionRow row;
@@ -23,7 +24,7 @@ public final class Region implements AutoCloseable {
     private final Set<Region> opened;
     private final AtomicBoolean open = new AtomicBoolean(true);
 
-    /** Is in a set of those that are open until it is closed. */
+    /** Adds itself to the set of open regions until it is closed. */
     Region(RegionRow row, SharedMemory memory, RegionLocks locks, Set<Region> opened) {
         this.opened = opened;
         this.row = row;
@@ -36,12 +37,12 @@ public final class Region implements AutoCloseable {
         return row.name();
     }
 
-    /** Returns a number that no other region has, also of those that had this name before. */
+    /** Returns a number that no other region has, nor had. */
     public long id() {
         return row.id();
     }
 
-    /** Returns how the daemon describes it. */
+    /** Returns the description of the daemon. */
     public RegionRow row() {
         return row;
     }
@@ -51,7 +52,7 @@ public final class Region implements AutoCloseable {
         return memory;
     }
 
-    /** Says that what lies in it is not what its kind promises, and perhaps how that was noticed; to be thrown. */
+    /** Returns the failure for content that does not match the kind. */
     public LarderException damaged(@Nullable Exception notice) {
         Failure failure = Failure.of(ErrorCode.BAD_INPUT, "the region is damaged")
                 .with("name", name())
@@ -63,13 +64,13 @@ public final class Region implements AutoCloseable {
         return failure.remedy("remove it: larder regions --remove " + name());
     }
 
-    /** Takes a part in the region, which is free again when it is given up or this process ends; false where somebody has it. */
+    /** Takes a seat, which is free again after it is given up or this process ends; false if another process has it. */
     public boolean tryTakeSeat(int seat) {
         requireOpen();
         return remembered(seat, locks.tryTake(position(seat)));
     }
 
-    /** Takes a part that several may have at once, while nobody has it alone; each of them gives it up. */
+    /** Takes a seat that several can share, unless one has it exclusively; each of them gives it up. */
     public boolean tryShareSeat(int seat) {
         requireOpen();
         return remembered(seat, locks.tryShare(position(seat)));
@@ -78,7 +79,7 @@ public final class Region implements AutoCloseable {
     private boolean remembered(int seat, boolean isTaken) {
         if (isTaken) {
             synchronized (seats) {
-                if (!open.get()) { // closed between the check at the door and here
+                if (!open.get()) { // closed since the first check
                     locks.giveUp(position(seat));
                     requireOpen();
                 }
@@ -88,7 +89,7 @@ public final class Region implements AutoCloseable {
         return isTaken;
     }
 
-    /** Gives a part up that this process has. */
+    /** Gives up a seat of this process. */
     public void leaveSeat(int seat) {
         synchronized (seats) {
             if (seats.remove((Integer) seat)) {
@@ -97,7 +98,7 @@ public final class Region implements AutoCloseable {
         }
     }
 
-    /** Tells whether a living process has a part. Costs a system call. */
+    /** Returns whether a living process has a seat. Costs a system call. */
     public boolean isSeatTaken(int seat) {
         requireOpen();
         return locks.isTaken(position(seat));
@@ -121,7 +122,7 @@ public final class Region implements AutoCloseable {
         return "Region{" + row.name() + " " + row.kind() + " bytes=" + row.bytes() + "}";
     }
 
-    /** Gives its parts up, and the memory. Idempotent. */
+    /** Gives up its seats and the memory. Idempotent. */
     @Override
     public void close() {
         if (open.compareAndSet(true, false)) {

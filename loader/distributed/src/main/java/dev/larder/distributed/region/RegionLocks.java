@@ -10,8 +10,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The locks that this process holds of regions, through one descriptor however many they are. The kernel does not tell apart who asks
- * through the same descriptor, so this counts by itself. Thread-safe.
+ * The locks of regions of this process, through one descriptor. The kernel does not distinguish threads with one descriptor, so this class
+ * counts. Thread-safe.
  */
 final class RegionLocks implements AutoCloseable {
     private static final int ALONE = -1;
@@ -21,7 +21,7 @@ final class RegionLocks implements AutoCloseable {
     private final Path file;
     private final int descriptor;
     private final Map<Long, Integer> attached = new HashMap<>();
-    private final Map<Long, Integer> held = new HashMap<>(); // how many share it; ALONE
+    private final Map<Long, Integer> held = new HashMap<>(); // the number of sharers, or ALONE
     private boolean open = true;
 
     RegionLocks(Path file) {
@@ -29,7 +29,7 @@ final class RegionLocks implements AutoCloseable {
         this.descriptor = posix.openForWriting(file);
     }
 
-    /** Says that this process has a region; false where it is being removed just now. */
+    /** Locks a region as open; false if it is being removed. */
     synchronized boolean tryAttach(long region) {
         requireOpen();
         requireInPlace();
@@ -51,7 +51,7 @@ final class RegionLocks implements AutoCloseable {
         }
     }
 
-    /** Takes a lock that one holder has at a time, in this process too. */
+    /** Takes an exclusive lock, which no other thread of this process has. */
     synchronized boolean tryTake(long position) {
         requireOpen();
         boolean isTaken = !held.containsKey(position) && calls.tryLockRange(descriptor, position, 1, true);
@@ -61,7 +61,7 @@ final class RegionLocks implements AutoCloseable {
         return isTaken;
     }
 
-    /** Takes a lock that others may share, also in this process. */
+    /** Takes a shared lock, also within this process. */
     synchronized boolean tryShare(long position) {
         requireOpen();
         int count = held.getOrDefault(position, 0);
@@ -72,7 +72,7 @@ final class RegionLocks implements AutoCloseable {
         return true;
     }
 
-    /** Gives up a lock that was taken, or one share of it. */
+    /** Releases a lock, or one share of it. */
     synchronized void giveUp(long position) {
         int count = held.getOrDefault(position, 0);
         if (count > 1) {
@@ -82,13 +82,13 @@ final class RegionLocks implements AutoCloseable {
         }
     }
 
-    /** Tells whether anybody holds a lock, this process included. */
+    /** Returns whether a process holds a lock, including this one. */
     synchronized boolean isTaken(long position) {
         requireOpen();
         return held.containsKey(position) || calls.isRangeLocked(descriptor, position, 1);
     }
 
-    /** Refuses to lock a file that nobody else finds: the daemon would see nobody who has the region, and take it away. */
+    /** Refuses to lock a file that other processes cannot find: the daemon would not see the lock, and remove the region. */
     private void requireInPlace() {
         if (!posix.status(descriptor).isLinked()) {
             throw Failure.of(ErrorCode.NO_DAEMON, "the store of these regions was removed")

@@ -6,21 +6,21 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** Where regions come from: the daemon of a store, or a folder in tests. Thread-safe. */
+/** The provider of regions: the daemon of a store, or a folder in tests. Thread-safe. */
 interface RegionSource {
-    /** Returns the file that locks of regions are taken of. */
+    /** Returns the file with the locks of regions. */
     Path locks();
 
-    /** Makes a region of zeros, unless one of this name is there; describes what is there then. */
+    /** Creates a region of zeros unless one has this name, and describes the existing one. */
     RegionRow create(RegionSpec spec, Duration timeLeft);
 
     Optional<RegionRow> find(String name, Duration timeLeft);
 
     List<RegionRow> list();
 
-    /** Takes the name away where a region of this id has it. */
+    /** Removes the name if a region of this id has it. */
     void remove(String name, long id);
 
-    /** Opens the memory of a region for reading and writing; -1 where there is none any more. The caller closes it. */
+    /** Opens the memory of a region for reading and writing; -1 if it is gone. The caller closes it. */
     int open(RegionRow row);
 }

@@ -4,14 +4,14 @@ import dev.larder.internal.layout.Names;
 import dev.larder.internal.layout.RegionDescriptor;
 
 /**
- * Says what a region is to be.
+ * The properties of a region.
  *
- * @param name one path component, as that of a dataset
- * @param kind what is in it, such as {@code shared-array}, at most 31 characters: whoever opens it as another kind is refused
+ * @param name one path component, like that of a dataset
+ * @param kind of its content, such as {@code shared-array}, at most 31 characters; it cannot be opened as another kind
  * @param byteSize of its data, above zero
  */
 public record RegionSpec(String name, String kind, long byteSize, SharingStrategy strategy) {
-    /** Refuses what no region can be. */
+    /** Checks the values. */
     public RegionSpec {
         Names.requireDataset(name);
         if (!kind.matches("[a-z0-9-]+") || kind.length() >= RegionDescriptor.KIND_LENGTH) {

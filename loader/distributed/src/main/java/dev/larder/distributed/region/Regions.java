@@ -1,6 +1,7 @@
 package dev.larder.distributed.region;
 
 import dev.larder.client.Larder;
+import dev.larder.distributed.internal.memory.SharedMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
@@ -23,14 +24,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The regions of a store as this process uses them. However many it opens, it holds one descriptor for their locks, and none for
- * their memory. Owned by whoever made it; regions that are open when it closes are closed by that. Thread-safe.
+ * The regions of a store in this process. It holds one descriptor for all their locks, and none for their memory. Owned by the caller that
+ * made it; closing it closes open regions. Thread-safe.
  */
 public final class Regions implements AutoCloseable {
     private static final Duration FIRST_PAUSE = Duration.ofNanos(20_000);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(5);
 
-    /** Between steps the JVM can stop the thread. */
+    /** The JVM can stop the thread between steps. */
     private static final long ZEROING_STEP = 1 << 20;
 
     private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
@@ -45,17 +46,17 @@ public final class Regions implements AutoCloseable {
         this.locks = new RegionLocks(source.locks());
     }
 
-    /** Uses the regions of a store that this process is connected to; fails with NO_DAEMON where no daemon has made room for any. */
+    /** Uses the regions of a connected store; fails with NO_DAEMON if no daemon has prepared it for regions. */
     public static Regions of(Larder larder) {
         return new Regions(new DaemonRegions(new StoreLayout(larder.store())));
     }
 
     /**
-     * Opens a region, and makes it first where there is none: of all processes that ask at once one lays it out, the others wait for
-     * that; where that one dies, another lays it out from zeros.
+     * Opens a region, and creates it if there is none. If several processes do so, one of them initializes it, and the others wait. If that
+     * one dies, another initializes it again from zeros.
      *
-     * @param layOut writes what a new region begins with, into zeros
-     * @throws dev.larder.error.LarderException REFUSED where one of another kind or size has the name; NO_SPACE; DEADLINE
+     * @param layOut writes the initial content into zeros
+     * @throws dev.larder.error.LarderException REFUSED if a region of another kind or size has the name; NO_SPACE; DEADLINE
      */
     public Region openOrCreate(RegionSpec spec, Consumer<SharedMemory> layOut, Duration timeout) {
         Wait wait = new Wait(spec.name(), timeout);
@@ -79,7 +80,7 @@ public final class Regions implements AutoCloseable {
         }
     }
 
-    /** Opens a region of this kind that somebody has made, or is making; waits for it up to {@code timeout}. */
+    /** Opens an existing region of this kind, or waits for one up to {@code timeout}. */
     public Region open(String name, String kind, Duration timeout) {
         Wait wait = new Wait(name, timeout);
         while (true) {
@@ -105,9 +106,9 @@ public final class Regions implements AutoCloseable {
         }
     }
 
-    /** Null where it was removed meanwhile. */
+    /** Opens a region; null if it was removed meanwhile. */
     private @Nullable Region tryOpen(RegionRow row, @Nullable Consumer<SharedMemory> layOut, Wait wait) {
-        while (!locks.tryAttach(row.id())) { // who removes it holds that lock for a moment
+        while (!locks.tryAttach(row.id())) { // a process that removes it holds the lock for a moment
             if (source.find(row.name(), wait.left())
                     .filter(found -> found.id() == row.id())
                     .isEmpty()) {
@@ -127,7 +128,7 @@ public final class Regions implements AutoCloseable {
         return region == null ? null : readied(kept(region), layOut, wait);
     }
 
-    /** Remembers a region, to close it with this, which may have happened just now. */
+    /** Registers a region, so that it closes with this, which may have been closed just now. */
     private Region kept(Region region) {
         opened.add(region);
         if (!open) {
@@ -145,7 +146,7 @@ public final class Regions implements AutoCloseable {
         try {
             long byteSize = RegionDescriptor.DATA_OFFSET + row.bytes();
             long found = Posix.system().status(descriptor).byteSize();
-            if (found < byteSize) { // touching what is not there would end this process
+            if (found < byteSize) { // an access beyond the end would kill this process
                 throw Failure.of(ErrorCode.BAD_INPUT, "the region was truncated")
                         .with("name", row.name())
                         .with("bytes", found)
@@ -183,7 +184,7 @@ public final class Regions implements AutoCloseable {
 
     private Region readied(Region region, @Nullable Consumer<SharedMemory> layOut, Wait wait) {
         long state = region.memory().address(0, 0) - RegionDescriptor.DATA_OFFSET + RegionDescriptor.STATE_OFFSET;
-        long making = region.id() + RegionDescriptor.MAKING_LOCK;
+        long making = region.id() + RegionDescriptor.INIT_LOCK;
         try {
             while (RawMemory.getIntVolatile(state) != RegionDescriptor.STATE_READY) {
                 if (layOut != null && locks.tryTake(making)) {
@@ -204,10 +205,10 @@ public final class Regions implements AutoCloseable {
     }
 
     /**
-     * Has a region laid out, once. The caller holds the lock for that, so whoever began it and is not ready has died.
+     * Initializes a region once. The caller holds the lock for that, so a process that began and did not finish is dead.
      *
-     * <p>The state is 0 (new: all zeros), MAKING (begun, so anything may stand there: zeroed first) or READY (written last: whoever
-     * sees it sees everything that was laid out).
+     * <p>The state is 0 (new: all zeros), MAKING (begun, with any content: filled with zeros first) or READY (written last, after all
+     * content).
      */
     private static void layOut(SharedMemory memory, long state, Consumer<SharedMemory> layOut) {
         int found = RawMemory.getIntVolatile(state);
@@ -225,7 +226,7 @@ public final class Regions implements AutoCloseable {
         RawMemory.putIntVolatile(state, RegionDescriptor.STATE_READY);
     }
 
-    /** Returns a text that differs for the stores of different machines, and for different stores of one. */
+    /** Returns a text that differs for different stores, also on different machines. */
     public String identity() {
         try {
             Path locksFile = source.locks();
@@ -244,12 +245,12 @@ public final class Regions implements AutoCloseable {
         return source.list();
     }
 
-    /** Takes the name of a region away: those who have it go on, nobody else can open it. */
+    /** Removes the name of a region: processes that have it open keep it, and no other can open it. */
     public void remove(String name) {
         source.remove(name, 0);
     }
 
-    /** Takes the name of this very region away, where it still has it: another that has the name by now keeps it. Idempotent. */
+    /** Removes the name of this region, unless another region has the name by now. Idempotent. */
     public void remove(Region region) {
         try {
             source.remove(region.name(), region.id());
@@ -260,19 +261,19 @@ public final class Regions implements AutoCloseable {
         }
     }
 
-    /** Closes what is open, and ends the locks of this process: others see its parts as free. Idempotent. */
+    /** Closes the open regions, and releases the locks of this process. Idempotent. */
     @Override
     public void close() {
         open = false;
         try {
             List.copyOf(opened)
-                    .forEach(Region::close); // memory before locks: nobody writes what another has taken over
+                    .forEach(Region::close); // memory before locks: no write after another process has a lock
         } finally {
             locks.close();
         }
     }
 
-    /** A wait for what other processes do, with an end. */
+    /** A wait for other processes, with a deadline. */
     private static final class Wait {
         private final String name;
         private final Deadline deadline;

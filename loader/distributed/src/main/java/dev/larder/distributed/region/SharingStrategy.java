@@ -1,13 +1,13 @@
 package dev.larder.distributed.region;
 
-/** How processes come by the memory of a region, as {@code torch.multiprocessing} calls it. */
+/** The kind of memory of a region, with the names of {@code torch.multiprocessing}. */
 public enum SharingStrategy {
-    /** A file of the store: people see it, and whoever removes files of others there takes it from those who come later. */
+    /** A file of the store, which is visible. If a user removes it, later processes cannot open it. */
     FILE,
 
     /**
-     * Sealed memory without a name, handed out by the daemon: nobody can truncate it or find it to remove it, and it goes with the
-     * last process that has it. After the end of the daemon nobody else can open it.
+     * Sealed memory without a name, from the daemon: no process can truncate or find it, and it is freed with the last process that has it.
+     * After the end of the daemon, it cannot be opened any more.
      */
     MEMFD
 }

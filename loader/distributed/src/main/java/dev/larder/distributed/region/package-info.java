@@ -1,6 +1,6 @@
 /**
- * Regions: named memory that processes of one machine read and write together, made and reclaimed by the daemon. Start at
- * {@link dev.larder.distributed.region.Regions}.
+ * Regions: named memory that processes of one machine share, created and reclaimed by the daemon. Start at {@link
+ * dev.larder.distributed.region.Regions}.
  */
 @NullMarked
 package dev.larder.distributed.region;

@@ -1,38 +1,35 @@
 package dev.larder.distributed.rendezvous;
 
-import dev.larder.error.ErrorCode;
-import dev.larder.error.LarderException;
-import dev.larder.internal.error.Failure;
+import dev.larder.distributed.internal.meeting.Endpoint;
+import dev.larder.distributed.internal.meeting.LaunchVariables;
+import dev.larder.distributed.internal.meeting.MeetingUrl;
+import dev.larder.distributed.internal.meeting.RankMeeting;
+import dev.larder.distributed.internal.meeting.RankSeat;
 import dev.larder.internal.time.Deadline;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 
 /**
- * Brings the ranks of one run together, and gives them a key that no other run and no other attempt has.
+ * Lets the ranks of one run meet, and gives them a key that no other run and no other attempt has.
  *
  * <ul>
- *   <li>{@code env://} takes all from the environment that {@code larder launch} and {@code torchrun} make, and asks nobody
- *       there; under other launchers it meets by TCP at MASTER_ADDR and MASTER_PORT. Ranks may be on several nodes: then
+ *   <li>{@code env://} reads the environment that {@code larder launch} and {@code torchrun} create, without a
+ *       connection; under other launchers it meets by TCP at MASTER_ADDR and MASTER_PORT. Ranks may be on several nodes: then
  *       LOCAL_WORLD_SIZE is below WORLD_SIZE, GROUP_RANK and GROUP_WORLD_SIZE number the nodes, and off loopback all of them need
- *       the run's secret in {@value RunSecret#VARIABLE}.
- *   <li>{@code tcp://HOST:PORT?rank=R&world_size=N}: rank 0 listens, the others come to it. HOST is this machine.
- *   <li>{@code file:///PATH?rank=R&world_size=N}: the first that comes creates the file, the last that leaves removes it. What
- *       a job that was killed left behind is recognised and taken over.
+ *       the run's secret in {@code LARDER_RDZV_SECRET}.
+ *   <li>{@code tcp://HOST:PORT?rank=R&world_size=N}: rank 0 listens, and the others call it. HOST is this machine.
+ *   <li>{@code file:///PATH?rank=R&world_size=N}: the first rank creates the file, and the last one removes it. The ranks take
+ *       over the file of a job that was killed.
  * </ul>
  *
- * <p>{@code &job=NAME} tells jobs apart that share an address by mistake; a launcher's run does so by itself. Every call ends
- * by its deadline, whose failure names the ranks that did not come, and ends early when its thread is interrupted.
+ * <p>{@code &job=NAME} distinguishes jobs that share an address by mistake; under a launcher its run does. Every call ends by its
+ * deadline with the names of the missing ranks, and immediately if its thread is interrupted.
  */
 public final class Rendezvous {
-    private static final String SEVERAL_MACHINES =
-            "start all ranks on this machine, at 127.0.0.1; those of several machines meet at env://, as larder launch"
-                    + " --nnodes or torchrun set it";
-
     private Rendezvous() {}
 
-    /** Meets the other ranks at an address that names rank and world size, or takes them from the environment. */
+    /** Meets the other ranks at an address that names rank and world size, or reads them from the environment. */
     public static RendezvousResult meet(String url, Duration timeout) {
         return meet(MeetingUrl.parse(url), System.getenv(), deadline(timeout));
     }
@@ -52,15 +49,14 @@ public final class Rendezvous {
     static RendezvousResult meet(MeetingUrl url, Map<String, String> environment, Deadline deadline) {
         if (url.scheme().equals(MeetingUrl.ENV)) {
             return meetByEnvironment(url, environment, deadline);
+        } else if (url.scheme().equals(MeetingUrl.TCP)) {
+            Endpoint place = url.endpoint();
+            RankSeat seat = url.seat(environment);
+            return onOneMachine(seat, RankMeeting.byTcp(place, seat, deadline));
         }
-        if (url.scheme().equals(MeetingUrl.TCP)) {
-            return meetByTcp(Endpoint.of(url), url.seat(environment), deadline);
-        }
-        if (!url.place().startsWith("/") || url.place().endsWith("/")) {
-            throw url.badPlace("not the absolute path of a file");
-        }
+        Path file = url.file();
         RankSeat seat = url.seat(environment);
-        return new FileMeeting(Path.of(url.place()), seat, deadline).meet();
+        return onOneMachine(seat, RankMeeting.byFile(file, seat, deadline));
     }
 
     private static RendezvousResult meetByEnvironment(
@@ -69,35 +65,17 @@ public final class Rendezvous {
             throw url.badPlace("env:// names no place");
         }
         LaunchVariables variables = LaunchVariables.read(url, environment);
-        String job = url.job(environment);
-        if (!LaunchVariables.job(environment).isEmpty()) {
-            return variables.met(Keys.text(Keys.digest(List.of(LaunchVariables.job(environment), job))));
-        }
-        Endpoint place = new Endpoint(variables.masterAddress(), variables.masterPort());
-        if (variables.nodes() == 1) {
-            place.requireHere(url.text());
-        }
-        RunSecret secret = RunSecret.ofEnvironment(environment);
-        RankSeat seat = new RankSeat(variables.rank(), variables.worldSize(), job, secret, "");
-        return variables.met(meetByTcp(place, seat, deadline).key());
+        return new RendezvousResult(
+                variables.rank(),
+                variables.worldSize(),
+                variables.localRank(),
+                variables.localWorldSize(),
+                variables.node(),
+                variables.nodes(),
+                RankMeeting.byEnvironment(variables, url, environment, deadline));
     }
 
-    private static RendezvousResult meetByTcp(Endpoint place, RankSeat seat, Deadline deadline) {
-        place.requireSecret(seat.secret());
-        if (seat.worldSize() == 1) {
-            return RendezvousResult.onOneMachine(seat, Keys.text(Keys.random()));
-        }
-        return seat.rank() == 0 ? TcpHost.meet(place, seat, deadline) : TcpClient.meet(place, seat, deadline);
-    }
-
-    /** Tells where the leaders of the nodes of this run meet, as the environment says. */
-    static LaunchVariables variables(Map<String, String> environment) {
-        return LaunchVariables.read(MeetingUrl.parse("env://"), environment);
-    }
-
-    static LarderException severalMachines(String what, Object value) {
-        return Failure.of(ErrorCode.REFUSED, "ranks on another machine")
-                .with(what, value)
-                .remedy(SEVERAL_MACHINES);
+    private static RendezvousResult onOneMachine(RankSeat seat, String key) {
+        return new RendezvousResult(seat.rank(), seat.worldSize(), seat.rank(), seat.worldSize(), key);
     }
 }

@@ -1,5 +1,5 @@
 /**
- * How the ranks of a run find each other and learn that all are there: start at
+ * Meetings of the ranks of a run: start at
  * {@link dev.larder.distributed.rendezvous.Rendezvous}.
  */
 @NullMarked

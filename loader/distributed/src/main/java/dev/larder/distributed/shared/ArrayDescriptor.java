@@ -1,7 +1,7 @@
 package dev.larder.distributed.shared;
 
+import dev.larder.distributed.internal.memory.SharedMemory;
 import dev.larder.distributed.region.Region;
-import dev.larder.distributed.region.SharedMemory;
 import dev.larder.distributed.region.SharingStrategy;
 import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Specifies the data of a region that is a {@link SharedArray}; little-endian, offsets from the start of the data.
+ * The data of a region for a {@link SharedArray}; little-endian, offsets from the start of the data.
  *
  * <pre>
  *     0                 4                 8                 12                16
@@ -33,19 +33,18 @@ import java.util.List;
  *
  *  phase   0  elements and spare may be read; the spare holds the last published state
  *          1  a publisher changes the elements: the spare holds the last published state
- *          2  a publisher copies the elements to the spare: the elements are the state that is published by this
+ *          2  a publisher copies the elements to the spare: the elements are the new state
  * </pre>
  *
- * <b>A publisher</b> has the publishers' lock. Where it finds phase 1, another died or failed there: it copies the spare to the
- * elements. Where it finds phase 2, it copies the elements to the spare. <b>A reader</b> of the whole state copies the spare in phases 0
- * and 1, and the elements in phase 2, and holds that what it copied is one state where the place was not written meanwhile: the spare
- * while the sequence stayed below 4 n + 2, the elements while it stayed 4 n + 2. That one never comes again, while 4 (n + 1) comes back
- * where a publisher fails that had changed the elements.
+ * <b>A publisher</b> has the publishers' lock. If it finds phase 1, another publisher has died or failed: it copies the spare to the
+ * elements. If it finds phase 2, it copies the elements to the spare. <b>A reader</b> copies the spare in phases 0 and 1, and the elements
+ * in phase 2. Its copy is one state if there was no write meanwhile: for the spare while the sequence stayed below 4 n + 2, and for the
+ * elements while it stayed 4 n + 2. This value never comes again. But 4 (n + 1) comes back if a publisher changes elements and fails.
  */
 final class ArrayDescriptor {
     static final String KIND = "shared-array";
 
-    /** As in numpy and in what the cache stores. */
+    /** The same as in numpy and in the cache. */
     static final int RANK_LIMIT = 13;
 
     static final int DTYPE_LENGTH_OFFSET = 0;
@@ -86,7 +85,7 @@ final class ArrayDescriptor {
         memory.buffer(DTYPE_OFFSET, dtype.length).put(dtype);
     }
 
-    /** Reads what an array is, and makes sure that its region has room for it. */
+    /** Reads the properties of an array, and checks that the region has the right size. */
     static SharedArraySpec read(Region region, SharingStrategy strategy) {
         SharedMemory memory = region.memory();
         int dtypeLength = memory.getInt(DTYPE_LENGTH_OFFSET);

@@ -1,18 +1,18 @@
 package dev.larder.distributed.shared;
 
+import dev.larder.distributed.internal.memory.SharedMemory;
 import dev.larder.distributed.region.Region;
-import dev.larder.distributed.region.SharedMemory;
 import dev.larder.internal.time.Deadline;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** Two copies of an array, as {@link ArrayDescriptor} says: publishers change one while readers copy the other. Thread-safe. */
+/** Two copies of an array, see {@link ArrayDescriptor}: publishers change one while readers copy the other. Thread-safe. */
 final class DoubleBuffer {
-    /** How often a reader tries to be quicker than publishers before it asks them to stay out for the time of a copy. */
+    /** The number of tries of a reader before it keeps publishers out for the time of a copy. */
     private static final int TRIES = 4;
 
-    /** So long it asks at first, then twice as long: who is stopped holds the lock, and lets readers try again by that. */
+    /** The first time for which it keeps them out; the next ones double. A stopped publisher holds the lock, so readers can try again. */
     private static final long FIRST_ASKING_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
     private final SharedMemory memory;
@@ -28,7 +28,7 @@ final class DoubleBuffer {
         this.spareOffset = ArrayDescriptor.spareOffset(byteSize);
     }
 
-    /** What copies a state from where it is found to be. */
+    /** Copies a state from an offset. */
     interface Copy {
         void from(long offset);
     }
@@ -52,7 +52,7 @@ final class DoubleBuffer {
         }
     }
 
-    /** Ends what a publisher began that did not come to its end. The lock is held for writing. */
+    /** Completes or reverts an unfinished publication. The lock is held for writing. */
     private void repair() {
         long sequence = sequence();
         int phase = phase(sequence);
@@ -65,7 +65,7 @@ final class DoubleBuffer {
         }
     }
 
-    /** Returns the number of the publication that was copied. */
+    /** Returns the number of the copied publication. */
     long snapshot(Copy copy, Duration timeout) {
         Deadline deadline = Deadline.after(timeout);
         for (long askingNs = FIRST_ASKING_NS; ; askingNs *= 2) {
@@ -86,7 +86,7 @@ final class DoubleBuffer {
         }
     }
 
-    /** Copies while no publisher works, though one may have died at it; -1 where they go on all the time. */
+    /** Copies while no publisher is active, even if one has died; -1 if publishers are active all the time. */
     private long copyAlone(Copy copy, Deadline deadline) {
         SharedLock.Hold hold = lock.readLockUntil(deadline);
         if (hold == null) {
@@ -99,7 +99,7 @@ final class DoubleBuffer {
         }
     }
 
-    /** Where it copies the elements, the sequence has to be the same after: it goes back where a later publisher fails. */
+    /** Copies once. After a copy of the elements, the sequence has to be the same, because it goes back if a later publisher fails. */
     private long tryCopy(Copy copy) {
         long sequence = sequence();
         boolean isCopying = phase(sequence) == ArrayDescriptor.COPYING;
@@ -132,7 +132,7 @@ final class DoubleBuffer {
 
     private void enter(long sequence) {
         memory.putLongVolatile(ArrayDescriptor.SEQUENCE_OFFSET, sequence);
-        VarHandle.fullFence(); // what follows is not written before
+        VarHandle.fullFence(); // later writes stay after this
     }
 
     private void copy(long from, long to) {

@@ -6,7 +6,7 @@ import dev.larder.internal.posix.RawMemory;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Kind;
 
-/** The primitive type by which Java reads and writes an element. */
+/** The primitive Java type of an element. */
 enum PrimitiveType {
     BYTE(byte[].class),
     SHORT(short[].class),
@@ -21,12 +21,12 @@ enum PrimitiveType {
         this.arrayOffset = RawMemory.arrayOffset(array);
     }
 
-    /** Returns where the first element is in Java's arrays of the type. */
+    /** Returns the offset of the first element in Java arrays of the type. */
     long arrayOffset() {
         return arrayOffset;
     }
 
-    /** Fails with BAD_INPUT where it is no number of a size that Java has, or one whose bytes run the other way. */
+    /** Returns the type for a dtype. Fails with BAD_INPUT if it is not a number of a Java size, or is big-endian. */
     static PrimitiveType of(Dtype dtype) {
         int size = dtype.itemSize();
         boolean isInteger = dtype.kind() == Kind.INT || dtype.kind() == Kind.UINT;

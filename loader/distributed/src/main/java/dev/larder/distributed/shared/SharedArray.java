@@ -21,23 +21,23 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An array that several processes write and read at the same time, apart from datasets, which nobody writes. Elements are counted from
- * 0 in C order ({@link #flat}); each is read and written by the name of its Java type, that of another is refused.
+ * An array that several processes write and read at the same time, unlike datasets, which are read-only. Elements are counted from 0 in C
+ * order ({@link #flat}). The methods for an element have the name of its Java type; those of other types fail.
  *
- * <p>There are three ways to write, which do not know of each other:
+ * <p>There are three independent ways to write:
  *
  * <ul>
- *   <li><b>element by element</b>. Plain accesses race as plain fields of an object do: of two additions at once one may be lost, but
- *       no element is torn. Volatile and atomic ones are ordered as those of {@code java.util.concurrent.atomic}.
- *   <li><b>under {@link #lock}</b>, one writer or many readers at a time, whose deaths others learn of.
- *   <li><b>as whole states</b>, {@link #publish} and {@link #snapshot}, where the array has a spare: readers always get one whole state,
- *       and never wait for a publisher that is slow, stopped or dead.
+ *   <li><b>element by element</b>. Plain accesses race like plain fields of an object: of two concurrent additions, one may be lost, but no
+ *       element is torn. Volatile and atomic accesses are ordered like those of {@code java.util.concurrent.atomic}.
+ *   <li><b>under {@link #lock}</b>, with one writer or many readers, and a report of a writer that died.
+ *   <li><b>as whole states</b>, {@link #publish} and {@link #snapshot}, if the array has a spare: readers always get one whole state, and
+ *       never wait for a publisher that is slow, stopped or dead.
  * </ul>
  *
- * <p>The array lives as long as any process has it open. Thread-safe. Owned by whoever opened it; an access after closing is an
- * {@link IllegalStateException}, one at the same time harms nobody.
+ * <p>The array exists while a process has it open. Thread-safe. Owned by the caller that opened it. An access after closing is an {@link
+ * IllegalStateException}; a concurrent one is harmless.
  */
-@SuppressWarnings("ReachabilityFenceUsage") // an access that fails before the fence touches nothing after
+@SuppressWarnings("ReachabilityFenceUsage") // an access that fails before the fence has no effect after it
 public final class SharedArray extends SharedElements implements AutoCloseable {
     private static final long FILL_STEP = 1 << 20;
     private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -55,23 +55,24 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
         this.doubleBuffer = spec.hasSpare() ? new DoubleBuffer(region, spec.byteSize()) : null;
     }
 
-    /** Opens an array as a file, and makes it of zeros where there is none; see {@link #openOrCreate(Regions, SharedArraySpec, Duration)}. */
+    /**
+     * Opens an array as a file, and creates it with zeros if there is none; see {@link #openOrCreate(Regions, SharedArraySpec, Duration)}.
+     */
     public static SharedArray openOrCreate(Regions regions, String name, Dtype dtype, long... shape) {
         return openOrCreate(regions, SharedArraySpec.of(name, dtype, shape), PATIENCE);
     }
 
     /**
-     * Opens an array, and makes it of zeros where there is none. All who ask for it at once get the same.
+     * Opens an array, and creates it with zeros if there is none. All concurrent callers get the same array.
      *
-     * @throws LarderException REFUSED where there is one of another dtype, shape or spare, or something else of that name; NO_SPACE;
-     *     DEADLINE
+     * @throws LarderException REFUSED if another array or region has the name; NO_SPACE; DEADLINE
      */
     public static SharedArray openOrCreate(Regions regions, SharedArraySpec spec, Duration timeout) {
         Region region;
         try {
             region = regions.openOrCreate(spec.region(), memory -> ArrayDescriptor.write(memory, spec), timeout);
         } catch (LarderException e) {
-            if (e.code() == ErrorCode.REFUSED) { // for its size or kind; where it is an array, this has better words
+            if (e.code() == ErrorCode.REFUSED) { // for its size or kind; there is a better message for an array
                 try (SharedArray found = open(regions, spec.name(), timeout)) {
                     requireSame(found.spec, spec);
                 }
@@ -88,12 +89,12 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
         }
     }
 
-    /** Opens an array that somebody has made, or is making; waits some seconds for it. */
+    /** Opens an existing array; waits some seconds for one. */
     public static SharedArray open(Regions regions, String name) {
         return open(regions, name, PATIENCE);
     }
 
-    /** Opens an array that somebody has made, or is making, within a time. */
+    /** Opens an existing array, or waits for one. */
     public static SharedArray open(Regions regions, String name, Duration timeout) {
         return over(regions.open(name, ArrayDescriptor.KIND, timeout));
     }
@@ -130,32 +131,32 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
         return spec.name();
     }
 
-    /** Returns what its elements are. */
+    /** Returns the dtype. */
     public Dtype dtype() {
         return spec.dtype();
     }
 
-    /** Returns its sizes along each dimension. */
+    /** Returns the size of each dimension. */
     public List<Long> shape() {
         return spec.shape();
     }
 
-    /** Returns how many bytes the elements take. */
+    /** Returns the bytes of the elements. */
     public long byteSize() {
         return spec.byteSize();
     }
 
-    /** Returns the region it lies in, which closes with it. */
+    /** Returns its region, which closes with it. */
     public Region region() {
         return region;
     }
 
-    /** Returns the lock that those who write under one agree upon; nothing else takes it. */
+    /** Returns the lock for writers that agree on it; no method of this class takes it. */
     public SharedLock lock() {
         return lock;
     }
 
-    /** Returns the place of an element among all. */
+    /** Returns the index of an element in C order. */
     public long flat(long... index) {
         List<Long> shape = spec.shape();
         if (index.length != shape.size()) {
@@ -236,7 +237,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
                 target,
                 PrimitiveType.of(spec.dtype()).arrayOffset() + (long) from * size,
                 length * size);
-        requireOpen(); // where it was closed meanwhile, zeros were copied
+        requireOpen(); // if it was closed meanwhile, zeros were copied
         Reference.reachabilityFence(this);
     }
 
@@ -248,11 +249,11 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
                 null,
                 address,
                 length * size);
-        requireOpen(); // where it was closed meanwhile, nobody else sees what was written
+        requireOpen(); // if it was closed meanwhile, the write is lost
         Reference.reachabilityFence(this);
     }
 
-    /** Copies elements of whatever type, at most 2 GiB, into a buffer. */
+    /** Copies elements of any type, at most 2 GiB, into a buffer. */
     public void read(long first, int length, MutableDirectBuffer target, int targetOffset) {
         UnsafeBuffer own = window(first, length);
         Bytes.requireWritable(target, targetOffset, own.capacity());
@@ -261,7 +262,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
         Reference.reachabilityFence(this);
     }
 
-    /** Copies bytes of a buffer to elements of whatever type, at most 2 GiB. */
+    /** Copies bytes of a buffer to elements of any type, at most 2 GiB. */
     public void write(long first, int length, DirectBuffer source, int sourceOffset) {
         UnsafeBuffer own = window(first, length);
         source.boundsCheck(sourceOffset, own.capacity());
@@ -275,7 +276,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
                 address(first, length), Math.multiplyExact(length, spec.dtype().itemSize()));
     }
 
-    /** Returns elements as a buffer over the very memory, little-endian, at most 2 GiB; after closing it reads zeros. */
+    /** Returns elements as a buffer over the shared memory, little-endian, at most 2 GiB; it reads zeros after closing. */
     public ByteBuffer buffer(long first, int length) {
         requireOpen();
         int size = spec.dtype().itemSize();
@@ -283,7 +284,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
         return region.memory().buffer(ArrayDescriptor.ELEMENTS_OFFSET + first * size, (long) length * size);
     }
 
-    /** Adds to elements from {@code first} on as plain fields are added to: other processes that do so lose some, and that is fast. */
+    /** Adds to elements from {@code first} on without atomicity: this is fast, and loses some of concurrent additions. */
     public void addPlain(long first, float[] deltas, int from, int length) {
         Objects.checkFromIndexSize(from, length, deltas.length);
         long address = address(first, length, PrimitiveType.FLOAT);
@@ -295,7 +296,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
         Reference.reachabilityFence(this);
     }
 
-    /** Adds to elements from {@code first} on as plain fields are added to: other processes that do so lose some, and that is fast. */
+    /** Adds to elements from {@code first} on without atomicity: this is fast, and loses some of concurrent additions. */
     public void addPlain(long first, double[] deltas, int from, int length) {
         Objects.checkFromIndexSize(from, length, deltas.length);
         long address = address(first, length, PrimitiveType.DOUBLE);
@@ -307,7 +308,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
         Reference.reachabilityFence(this);
     }
 
-    /** Makes all elements the same number, cast to their type. Refused for half precision, which Java cannot cast to. */
+    /** Sets all elements to a number, cast to their type. Refused for half precision, which Java cannot cast to. */
     public void fill(double value) {
         if (spec.dtype().kind() == Kind.FLOAT && spec.dtype().itemSize() == Short.BYTES) {
             throw new UnsupportedOperationException(
@@ -320,7 +321,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
         }
     }
 
-    /** Makes all elements the same number, cast to their type. Half precision takes its bits. */
+    /** Sets all elements to a number, cast to their type. Half precision takes its bits. */
     public void fill(long value) {
         switch (PrimitiveType.of(spec.dtype())) {
             case FLOAT -> fill(Float.floatToRawIntBits((float) value), Float.BYTES);
@@ -329,7 +330,7 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
         }
     }
 
-    /** Writes the lower bytes of a number everywhere, from memory of one's own: what lies in the array may change at any time. */
+    /** Writes the lower bytes of a number to all elements from private memory, because the array may change at any time. */
     private void fill(long bits, int size) {
         long address = address(0, elementCount());
         long byteSize = byteSize();
@@ -346,33 +347,32 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
     }
 
     /**
-     * Publishes a state as a whole: {@code writer} changes elements of this array, and is alone in that among those who publish. Where
-     * it fails, or this process dies before it has ended, the elements go back to the state that was published last; readers get that
-     * one all the time.
+     * Publishes a whole state: {@code writer} changes elements of this array, and is the only publisher during that time. If it fails, or
+     * this process dies before its end, the elements return to the last published state, which readers get all the time.
      *
-     * <p>Elements that somebody changes without publishing become part of what is published next, or are lost with a failed writer.
+     * <p>Changes without publishing become part of the next publication, or are lost with a failed writer.
      *
-     * @return how many states have been published by this one
-     * @throws LarderException DEADLINE where another publisher took longer
+     * @return the number of publications including this one
+     * @throws LarderException DEADLINE if another publisher took longer
      */
     public long publish(Consumer<SharedArray> writer, Duration timeout) {
         requireOpen();
         long number = doubleBuffer().publish(() -> writer.accept(this), timeout);
-        requireOpen(); // where it was closed meanwhile, nobody else sees what was published
+        requireOpen(); // if it was closed meanwhile, the state is lost
         return number;
     }
 
-    /** Copies the last published state; zeros where there is none. Returns how many had been published by then. */
+    /** Copies the last published state, or zeros if there is none. Returns the number of publications until then. */
     public long snapshot(float[] target, Duration timeout) {
         return snapshot(target, target.length, PrimitiveType.FLOAT, timeout);
     }
 
-    /** Copies the last published state; zeros where there is none. Returns how many had been published by then. */
+    /** Copies the last published state, or zeros if there is none. Returns the number of publications until then. */
     public long snapshot(double[] target, Duration timeout) {
         return snapshot(target, target.length, PrimitiveType.DOUBLE, timeout);
     }
 
-    /** Copies the last published state; zeros where there is none. Returns how many had been published by then. */
+    /** Copies the last published state, or zeros if there is none. Returns the number of publications until then. */
     public long snapshot(long[] target, Duration timeout) {
         return snapshot(target, target.length, PrimitiveType.LONG, timeout);
     }
@@ -386,7 +386,9 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
                 timeout);
     }
 
-    /** Copies the last published state, of whatever type, at most 2 GiB; zeros where there is none. Returns how many had been published by then. */
+    /**
+     * Copies the last published state of any type, at most 2 GiB, or zeros if there is none. Returns the number of publications until then.
+     */
     public long snapshot(MutableDirectBuffer target, int targetOffset, Duration timeout) {
         int byteSize = Math.toIntExact(byteSize());
         Bytes.requireWritable(target, targetOffset, byteSize);
@@ -402,12 +404,12 @@ public final class SharedArray extends SharedElements implements AutoCloseable {
     private long snapshot(DoubleBuffer.Copy copy, Duration timeout) {
         requireOpen();
         long number = doubleBuffer().snapshot(copy, timeout);
-        requireOpen(); // where it was closed meanwhile, zeros were copied
+        requireOpen(); // if it was closed meanwhile, zeros were copied
         Reference.reachabilityFence(this);
         return number;
     }
 
-    /** Returns how many states have been published. */
+    /** Returns the number of publications. */
     public long published() {
         requireOpen();
         return doubleBuffer().published();

@@ -10,18 +10,18 @@ import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
 /**
- * Says what a shared array is to be.
+ * The properties of a shared array.
  *
- * @param name one path component, as that of a dataset
+ * @param name one path component, like that of a dataset
  * @param dtype a number, little-endian
- * @param hasSpare whether there is room for the last published state beside the elements: twice the memory
+ * @param hasSpare whether there is room for the last published state: twice the memory
  * @see SharedArray
  */
 public record SharedArraySpec(String name, Dtype dtype, List<Long> shape, boolean hasSpare, SharingStrategy strategy) {
-    /** So large that two of it fit into a region. */
+    /** The most bytes: two copies fit into a region. */
     private static final long BYTE_LIMIT = 1L << 58;
 
-    /** Refuses what no array can be. */
+    /** Checks the values. */
     public SharedArraySpec {
         PrimitiveType.of(dtype);
         shape = List.copyOf(shape);
@@ -37,17 +37,17 @@ public record SharedArraySpec(String name, Dtype dtype, List<Long> shape, boolea
         return new SharedArraySpec(name, dtype, sizes, false, SharingStrategy.FILE);
     }
 
-    /** Adds room for states that are read whole: {@link SharedArray#publish}. */
+    /** Adds room for whole states: {@link SharedArray#publish}. */
     public SharedArraySpec withSpare() {
         return new SharedArraySpec(name, dtype, shape, true, strategy);
     }
 
-    /** Chooses where the memory comes from. */
+    /** Sets the kind of shared memory. */
     public SharedArraySpec strategy(SharingStrategy choice) {
         return new SharedArraySpec(name, dtype, shape, hasSpare, choice);
     }
 
-    /** Returns how many elements there are. */
+    /** Returns the number of elements. */
     public long elementCount() {
         return elementCount(shape, dtype);
     }
@@ -75,7 +75,7 @@ public record SharedArraySpec(String name, Dtype dtype, List<Long> shape, boolea
                 .exception();
     }
 
-    /** Returns how many bytes the elements take. */
+    /** Returns the bytes of the elements. */
     long byteSize() {
         return elementCount() * dtype.itemSize();
     }

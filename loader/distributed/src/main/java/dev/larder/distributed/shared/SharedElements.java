@@ -1,14 +1,14 @@
 package dev.larder.distributed.shared;
 
-import dev.larder.distributed.region.SharedMemory;
+import dev.larder.distributed.internal.memory.SharedMemory;
 import dev.larder.internal.posix.RawMemory;
 import dev.larder.npy.Dtype;
 import java.lang.ref.Reference;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** The elements of a shared array one by one. Knows memory and type, and nothing of locks and states. Thread-safe. */
-@SuppressWarnings("ReachabilityFenceUsage") // an access that fails before the fence touches nothing after
+/** Access to single elements of a shared array, without locks and states. Thread-safe. */
+@SuppressWarnings("ReachabilityFenceUsage") // an access that fails before the fence has no effect after it
 abstract class SharedElements {
     private final SharedMemory memory;
     private final String name;
@@ -16,7 +16,7 @@ abstract class SharedElements {
     private final long count;
     private final long base;
 
-    // How many elements each type may reach: all by that of the dtype, none by the others, none at all once closed.
+    // The number of accessible elements of each type: all for that of the dtype, none for others and after closing.
     private long bytes;
     private long shorts;
     private long ints;
@@ -33,7 +33,7 @@ abstract class SharedElements {
         offer(PrimitiveType.of(dtype));
     }
 
-    /** Lets elements be read and written as this type alone; null: not at all. */
+    /** Allows access to elements as this type only; null for none. */
     final void offer(@Nullable PrimitiveType type) {
         bytes = type == PrimitiveType.BYTE ? count : 0;
         shorts = type == PrimitiveType.SHORT ? count : 0;
@@ -43,12 +43,12 @@ abstract class SharedElements {
         doubles = type == PrimitiveType.DOUBLE ? count : 0;
     }
 
-    /** Returns how many elements there are. */
+    /** Returns the number of elements. */
     public final long elementCount() {
         return count;
     }
 
-    /** Returns the address of some elements, checked for bounds and type; valid while this can be reached. */
+    /** Returns the address of elements, checked for bounds and type; valid while this can be reached. */
     final long address(long first, long length, PrimitiveType type) {
         requireOpen();
         if (PrimitiveType.of(dtype) != type) {
@@ -57,7 +57,7 @@ abstract class SharedElements {
         return address(first, length);
     }
 
-    /** Returns the address of some elements of whatever type. */
+    /** Returns the address of elements of any type. */
     final long address(long first, long length) {
         requireOpen();
         if (first < 0 || length < 0 || first > count - length) {
@@ -72,152 +72,152 @@ abstract class SharedElements {
         }
     }
 
-    /** Reads an element as a plain field is read. */
+    /** Reads an element with plain semantics. */
     public final byte getByte(long i) {
         byte value = RawMemory.getByte(base + at(i, bytes));
         Reference.reachabilityFence(this);
         return value;
     }
 
-    /** Writes an element as a plain field is written. */
+    /** Writes an element with plain semantics. */
     public final void setByte(long i, byte value) {
         RawMemory.putByte(null, base + at(i, bytes), value);
         Reference.reachabilityFence(this);
     }
 
-    /** Reads an element as a plain field is read; of half precision, its bits. */
+    /** Reads an element with plain semantics; of half precision, its bits. */
     public final short getShort(long i) {
         short value = RawMemory.getShort(base + at(i, shorts) * Short.BYTES);
         Reference.reachabilityFence(this);
         return value;
     }
 
-    /** Writes an element as a plain field is written. */
+    /** Writes an element with plain semantics. */
     public final void setShort(long i, short value) {
         RawMemory.putShort(null, base + at(i, shorts) * Short.BYTES, value);
         Reference.reachabilityFence(this);
     }
 
-    /** Reads an element as a plain field is read. */
+    /** Reads an element with plain semantics. */
     public final int getInt(long i) {
         int value = RawMemory.getInt(base + at(i, ints) * Integer.BYTES);
         Reference.reachabilityFence(this);
         return value;
     }
 
-    /** Writes an element as a plain field is written. */
+    /** Writes an element with plain semantics. */
     public final void setInt(long i, int value) {
         RawMemory.putInt(base + at(i, ints) * Integer.BYTES, value);
         Reference.reachabilityFence(this);
     }
 
-    /** Reads an element as a plain field is read. */
+    /** Reads an element with plain semantics. */
     public final long getLong(long i) {
         long value = RawMemory.getLong(base + at(i, longs) * Long.BYTES);
         Reference.reachabilityFence(this);
         return value;
     }
 
-    /** Writes an element as a plain field is written. */
+    /** Writes an element with plain semantics. */
     public final void setLong(long i, long value) {
         RawMemory.putLong(null, base + at(i, longs) * Long.BYTES, value);
         Reference.reachabilityFence(this);
     }
 
-    /** Reads an element as a plain field is read. */
+    /** Reads an element with plain semantics. */
     public final float getFloat(long i) {
         float value = RawMemory.getFloat(base + at(i, floats) * Float.BYTES);
         Reference.reachabilityFence(this);
         return value;
     }
 
-    /** Writes an element as a plain field is written. */
+    /** Writes an element with plain semantics. */
     public final void setFloat(long i, float value) {
         RawMemory.putFloat(base + at(i, floats) * Float.BYTES, value);
         Reference.reachabilityFence(this);
     }
 
-    /** Reads an element as a plain field is read. */
+    /** Reads an element with plain semantics. */
     public final double getDouble(long i) {
         double value = RawMemory.getDouble(base + at(i, doubles) * Double.BYTES);
         Reference.reachabilityFence(this);
         return value;
     }
 
-    /** Writes an element as a plain field is written. */
+    /** Writes an element with plain semantics. */
     public final void setDouble(long i, double value) {
         RawMemory.putDouble(base + at(i, doubles) * Double.BYTES, value);
         Reference.reachabilityFence(this);
     }
 
-    /** Reads an element as a volatile field is read. */
+    /** Reads an element with volatile semantics. */
     public final int getIntVolatile(long i) {
         int value = RawMemory.getIntVolatile(base + at(i, ints) * Integer.BYTES);
         Reference.reachabilityFence(this);
         return value;
     }
 
-    /** Writes an element as a volatile field is written. */
+    /** Writes an element with volatile semantics. */
     public final void setIntVolatile(long i, int value) {
         RawMemory.putIntVolatile(base + at(i, ints) * Integer.BYTES, value);
         Reference.reachabilityFence(this);
     }
 
-    /** Writes an element where it is as expected, in one step; false where it is not. */
+    /** Writes an element atomically if it has the expected value; false if it has not. */
     public final boolean compareAndSetInt(long i, int expected, int value) {
         boolean isSet = RawMemory.compareAndSetInt(base + at(i, ints) * Integer.BYTES, expected, value);
         Reference.reachabilityFence(this);
         return isSet;
     }
 
-    /** Adds to an element in one step, and returns what it was. */
+    /** Adds to an element atomically, and returns the value before. */
     public final int addInt(long i, int delta) {
         int before = RawMemory.getAndAddInt(base + at(i, ints) * Integer.BYTES, delta);
         Reference.reachabilityFence(this);
         return before;
     }
 
-    /** Reads an element as a volatile field is read. */
+    /** Reads an element with volatile semantics. */
     public final long getLongVolatile(long i) {
         long value = RawMemory.getLongVolatile(base + at(i, longs) * Long.BYTES);
         Reference.reachabilityFence(this);
         return value;
     }
 
-    /** Writes an element as a volatile field is written. */
+    /** Writes an element with volatile semantics. */
     public final void setLongVolatile(long i, long value) {
         RawMemory.putLongVolatile(base + at(i, longs) * Long.BYTES, value);
         Reference.reachabilityFence(this);
     }
 
-    /** Writes an element where it is as expected, in one step; false where it is not. */
+    /** Writes an element atomically if it has the expected value; false if it has not. */
     public final boolean compareAndSetLong(long i, long expected, long value) {
         boolean isSet = RawMemory.compareAndSetLong(base + at(i, longs) * Long.BYTES, expected, value);
         Reference.reachabilityFence(this);
         return isSet;
     }
 
-    /** Adds to an element in one step, and returns what it was. */
+    /** Adds to an element atomically, and returns the value before. */
     public final long addLong(long i, long delta) {
         long before = RawMemory.getAndAddLong(base + at(i, longs) * Long.BYTES, delta);
         Reference.reachabilityFence(this);
         return before;
     }
 
-    /** Reads an element as a volatile field is read. */
+    /** Reads an element with volatile semantics. */
     public final float getFloatVolatile(long i) {
         float value = Float.intBitsToFloat(RawMemory.getIntVolatile(base + at(i, floats) * Float.BYTES));
         Reference.reachabilityFence(this);
         return value;
     }
 
-    /** Writes an element as a volatile field is written. */
+    /** Writes an element with volatile semantics. */
     public final void setFloatVolatile(long i, float value) {
         RawMemory.putIntVolatile(base + at(i, floats) * Float.BYTES, Float.floatToRawIntBits(value));
         Reference.reachabilityFence(this);
     }
 
-    /** Writes an element where it is as expected, bit for bit, in one step; false where it is not. */
+    /** Writes an element atomically if it has the expected bits; false if it has not. */
     public final boolean compareAndSetFloat(long i, float expected, float value) {
         boolean isSet = RawMemory.compareAndSetInt(
                 base + at(i, floats) * Float.BYTES, Float.floatToRawIntBits(expected), Float.floatToRawIntBits(value));
@@ -225,7 +225,7 @@ abstract class SharedElements {
         return isSet;
     }
 
-    /** Adds to an element in one step, and returns what it was. */
+    /** Adds to an element atomically, and returns the value before. */
     public final float addFloat(long i, float delta) {
         long address = base + at(i, floats) * Float.BYTES;
         while (true) {
@@ -238,20 +238,20 @@ abstract class SharedElements {
         }
     }
 
-    /** Reads an element as a volatile field is read. */
+    /** Reads an element with volatile semantics. */
     public final double getDoubleVolatile(long i) {
         double value = Double.longBitsToDouble(RawMemory.getLongVolatile(base + at(i, doubles) * Double.BYTES));
         Reference.reachabilityFence(this);
         return value;
     }
 
-    /** Writes an element as a volatile field is written. */
+    /** Writes an element with volatile semantics. */
     public final void setDoubleVolatile(long i, double value) {
         RawMemory.putLongVolatile(base + at(i, doubles) * Double.BYTES, Double.doubleToRawLongBits(value));
         Reference.reachabilityFence(this);
     }
 
-    /** Writes an element where it is as expected, bit for bit, in one step; false where it is not. */
+    /** Writes an element atomically if it has the expected bits; false if it has not. */
     public final boolean compareAndSetDouble(long i, double expected, double value) {
         boolean isSet = RawMemory.compareAndSetLong(
                 base + at(i, doubles) * Double.BYTES,
@@ -261,7 +261,7 @@ abstract class SharedElements {
         return isSet;
     }
 
-    /** Adds to an element in one step, and returns what it was. */
+    /** Adds to an element atomically, and returns the value before. */
     public final double addDouble(long i, double delta) {
         long address = base + at(i, doubles) * Double.BYTES;
         while (true) {

@@ -1,9 +1,9 @@
 package dev.larder.distributed.shared;
 
-import dev.larder.distributed.region.EventCount;
-import dev.larder.distributed.region.Interrupts;
+import dev.larder.distributed.internal.memory.EventCount;
+import dev.larder.distributed.internal.memory.Interrupts;
+import dev.larder.distributed.internal.memory.SharedMemory;
 import dev.larder.distributed.region.Region;
-import dev.larder.distributed.region.SharedMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
@@ -17,8 +17,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock of one writer or many readers, among the threads of all processes that have a region. Whoever dies holding it gives it up by
- * that; after a writer the next ones are told ({@link Hold#wasAbandoned}), and repair what was half written.
+ * A lock of one writer or many readers, among the threads of all processes that have a region. The death of a holder releases it. After a
+ * writer, {@link Hold#wasAbandoned} reports the death to the next holders, which repair the data.
  *
  * <pre>{@code
  * try (SharedLock.Hold hold = array.lock().writeLock(Duration.ofSeconds(5))) {
@@ -27,17 +27,16 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>The kernel keeps the lock ({@link LockDescriptor}), so that no instant of a process's death leaves it taken. Who finds it taken
- * waits behind a gate that one passes at a time, readers and writers alike, so that neither starve; who finds it free and nobody
- * waiting takes it with one system call. A process that is stopped, not dead, keeps the lock if it holds it: the others run into
- * their deadlines, which name its pid. If it only waits, the others pass it after a tenth of a second. The lock cannot be taken
- * twice by the same thread, not even for reading. Thread-safe.
+ * <p>The kernel keeps the lock ({@link LockDescriptor}), so a death at any instant releases it. A thread that finds it taken waits behind a
+ * gate, which readers and writers pass one at a time, so that neither starve. Without waiting threads, a free lock costs one system call.
+ * A process that is stopped keeps the lock if it holds it, and the deadlines of the others name its pid. If it only waits, the others pass
+ * it after a tenth of a second. A thread cannot take the lock twice, not even for reading. Thread-safe.
  */
 public final class SharedLock {
-    /** How long one sleeps before looking whether the holder has died, of which nobody tells. */
+    /** The time between looks for a dead holder, because the kernel reports no deaths. */
     private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** How long who is next may show no sign of life before others take a free lock past it: several looks. */
+    /** The time without a look of the thread at the gate until others take a free lock past it. */
     private static final long STALLED_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private static final long PID = ProcessHandle.current().pid();
@@ -62,29 +61,26 @@ public final class SharedLock {
         this.seen = new Beat(beat(), System.nanoTime());
     }
 
-    /** The count of looks of those at the gate, and when it was seen to change. */
+    /** The count of looks of the thread at the gate, and the time of its last change. */
     private record Beat(long count, long atNs) {}
 
-    /** Takes the lock together with other readers. Fails with DEADLINE, naming who holds it, and with INTERRUPTED. */
+    /** Takes the lock for reading. Fails with DEADLINE, which names the holder, and with INTERRUPTED. */
     public Hold readLock(Duration timeout) {
         return await(false, timeout);
     }
 
-    /** Takes the lock alone. Fails with DEADLINE, naming who holds it, and with INTERRUPTED. */
+    /** Takes the lock for writing. Fails with DEADLINE, which names the holders, and with INTERRUPTED. */
     public Hold writeLock(Duration timeout) {
         return await(true, timeout);
     }
 
-    /**
-     * Takes the lock together with other readers where no writer has it and nobody waits for it; null otherwise. One who waits but
-     * is stopped does not count.
-     */
+    /** Takes the lock for reading if no writer has it and no thread waits for it; else null. A stopped thread that waits does not count. */
     public @Nullable Hold tryReadLock() {
         requireNotHeld();
         return isAnybodyWaiting() && !isNextStalled() ? null : tryTake(false);
     }
 
-    /** Takes the lock alone where nobody has it; null otherwise. */
+    /** Takes the lock for writing if it is free; else null. */
     public @Nullable Hold tryWriteLock() {
         requireNotHeld();
         return tryTake(true);
@@ -98,7 +94,7 @@ public final class SharedLock {
         return hold;
     }
 
-    /** Takes the lock together with other readers; null where that was not possible in time. */
+    /** Takes the lock for reading; null after the deadline. */
     @Nullable
     Hold readLockUntil(Deadline deadline) {
         return awaitUntil(false, deadline);
@@ -135,14 +131,14 @@ public final class SharedLock {
         }
     }
 
-    /** A pid of one that died waiting stays there: then only the seat tells. */
+    /** Returns whether a thread is at the gate. The pid of a dead one stays, so only the seat counts. */
     private boolean isAnybodyWaiting() {
         return memory.getLongVolatile(offset + LockDescriptor.WAITER_OFFSET) != 0 && region.isSeatTaken(seat + 1);
     }
 
     /**
-     * Tells whether who has the gate has not looked at the lock for a while: it is stopped, say, and must not keep others from a
-     * lock that is free. Asked for the first time, it says no.
+     * Returns whether the thread at the gate has not looked at the lock for a while: it is stopped, and must not keep others from a free
+     * lock. False at the first call.
      */
     private boolean isNextStalled() {
         long count = beat();
@@ -170,7 +166,7 @@ public final class SharedLock {
         }
     }
 
-    /** Returns false at once where time is up. */
+    /** Waits at the gate; false if the deadline is over. */
     private boolean sleep(EventCount events, int heard, Deadline deadline) {
         Interrupts.requireNone("lock", region.name());
         long leftNs = deadline.remainingNanos();
@@ -186,8 +182,8 @@ public final class SharedLock {
         }
         Hold hold = new Hold(Thread.currentThread(), writes, writes ? -1 : noteReader());
         if (writes) {
-            // A pid found here is that of a writer that died. It is moved before it is overwritten, so that nothing is
-            // forgotten where this writer is killed between these lines; its own pid stands before it touches the data.
+            // A pid here is that of a dead writer. It is moved before it is overwritten, so that it is not lost if this
+            // writer is killed between these lines. Its own pid is there before it changes the data.
             long dead = memory.getLongVolatile(offset + LockDescriptor.WRITER_OFFSET);
             if (dead != 0) {
                 memory.putLongVolatile(offset + LockDescriptor.ABANDONED_BY_OFFSET, dead);
@@ -198,7 +194,7 @@ public final class SharedLock {
         return hold;
     }
 
-    /** Returns the place where this reader's pid stands. Where all are taken, by the dead perhaps, one is forgotten. */
+    /** Returns the place of the pid of this reader. If all places are taken, perhaps by dead readers, one is overwritten. */
     private int noteReader() {
         int first = (int) (PID % LockDescriptor.READERS);
         for (int i = 0; i < LockDescriptor.READERS; i++) {
@@ -258,7 +254,7 @@ public final class SharedLock {
         return "SharedLock{" + region.name() + "}";
     }
 
-    /** The lock as one thread has it. Any thread may close it, once; closing it again does nothing. */
+    /** The lock in the hands of one thread. Any thread may close it; closing is idempotent. */
     public final class Hold implements AutoCloseable {
         private final Thread thread;
         private final boolean writes;
@@ -271,20 +267,20 @@ public final class SharedLock {
         }
 
         /**
-         * Tells whether a writer died holding the lock and nobody has called {@link #markRepaired} since: what the lock guards may
-         * be half written. Readers are told too.
+         * Returns whether a writer died holding the lock and {@link #markRepaired} was not called since then: the data may be inconsistent.
+         * Readers get the same answer.
          */
         public boolean wasAbandoned() {
             return abandonedBy() != 0;
         }
 
-        /** Returns the pid of the writer that died; 0 where none did. */
+        /** Returns the pid of the dead writer; 0 if none died. */
         public long abandonedBy() {
             long before = memory.getLongVolatile(offset + LockDescriptor.ABANDONED_BY_OFFSET);
             return before != 0 || writes ? before : memory.getLongVolatile(offset + LockDescriptor.WRITER_OFFSET);
         }
 
-        /** Says that what the lock guards is whole again. Only the writer can. */
+        /** Declares the data consistent again. Only for a writer. */
         public void markRepaired() {
             if (!writes || holds.get(thread) != this) {
                 throw new IllegalStateException("only the holder of the write lock can repair what it guards");
@@ -297,7 +293,7 @@ public final class SharedLock {
             if (!holds.remove(thread, this)) {
                 return;
             }
-            // The pid goes before the seat: in the other order, the pid of the next writer could be cleared.
+            // The pid is cleared before the seat is released, or the pid of the next writer could be cleared.
             if (writes) {
                 memory.putLongVolatile(offset + LockDescriptor.WRITER_OFFSET, 0);
             } else if (place >= 0) {

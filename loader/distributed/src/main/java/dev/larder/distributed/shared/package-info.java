@@ -1,6 +1,5 @@
 /**
- * Arrays that processes write together, apart from datasets, which nobody writes. Start at
- * {@link dev.larder.distributed.shared.SharedArray}.
+ * Arrays that several processes write, unlike datasets, which are read-only. Start at {@link dev.larder.distributed.shared.SharedArray}.
  */
 @NullMarked
 package dev.larder.distributed.shared;

@@ -1,33 +1,30 @@
 package dev.larder.distributed.transport;
 
 /**
- * The connections of one process to one of every other node. Used by one thread at a time, but {@link #close} may come from another, and
- * ends a wait.
+ * The connections of one process to one process of every other node. For one thread at a time, except {@link #close}, which ends a wait.
  */
 public interface NodeTransport extends AutoCloseable {
     /**
-     * Begins to send each node some bytes and to take some of each. All nodes begin the same transfers in the same order, and each
-     * takes as many bytes of another as that sends it; several transfers may be under way. Memory that takes part belongs to the
-     * transfer until {@link Transfer#await} has returned true, or this is closed.
+     * Begins to send bytes to each node and to receive bytes from each. All nodes begin the same transfers in the same order, and the sizes
+     * of both sides match; several transfers may be in progress. The memory belongs to the transfer until {@link Transfer#await} has
+     * returned true, or this is closed.
      */
     Transfer begin(Parts sent, Parts received);
 
-    /** Returns how many bytes of transfers went to other nodes since they were connected. */
+    /** Returns the bytes of transfers to other nodes since the connection. */
     long sentByteCount();
 
-    /**
-     * Ends the connections and what goes on. Idempotent. When it returns, nothing writes into memory of a transfer any more.
-     */
+    /** Ends the connections and all transfers. Idempotent. After it returns, no transfer writes into memory. */
     @Override
     void close();
 
-    /** Bytes outside the heap, a part for each node: none at first. That of the node itself is nobody's. Of one thread. */
+    /** Bytes outside the heap, a part for each node; all are empty at first. The part of this node itself is unused. Not thread-safe. */
     final class Parts {
         private final long address;
         private final long[] offsets;
         private final long[] byteSizes;
 
-        /** Describes parts for so many nodes that count their offsets from an address. */
+        /** Describes parts for the nodes, with offsets from an address. */
         public Parts(long address, int nodes) {
             this.address = address;
             this.offsets = new long[nodes];
@@ -40,43 +37,43 @@ public interface NodeTransport extends AutoCloseable {
             byteSizes[node] = byteSize;
         }
 
-        /** Returns where the part of a node begins. */
+        /** Returns the address of the part of a node. */
         public long address(int node) {
             return address + offsets[node];
         }
 
-        /** Returns how many bytes the part of a node has; 0 where there is none. */
+        /** Returns the bytes of the part of a node; 0 if it is empty. */
         public long byteSize(int node) {
             return byteSizes[node];
         }
     }
 
-    /** One transfer that goes on. */
+    /** A transfer in progress. */
     interface Transfer {
         /**
-         * Waits until all bytes were sent and taken; false where time was up before.
+         * Waits until all bytes are sent and received; false after the timeout.
          *
-         * @throws TransferException where another node cannot be reached any more
+         * @throws TransferException if a node cannot be reached any more
          */
         boolean await(long timeoutNs);
 
-        /** Returns the first node whose bytes have not all come, or gone; -1 where there is none. */
+        /** Returns the first node with unfinished bytes; -1 if there is none. */
         int missingNode();
     }
 
-    /** A transfer that cannot go on. */
+    /** A transfer that cannot continue. */
     final class TransferException extends RuntimeException {
         private static final long serialVersionUID = 1;
 
         private final int node;
 
-        /** Describes one of a node; -1 where it is not known which. */
+        /** Describes the failure of a node; -1 if it is unknown. */
         public TransferException(int node, String reason, Throwable cause) {
             super(reason, cause);
             this.node = node;
         }
 
-        /** Returns which node cannot be reached; -1 where that is not known. */
+        /** Returns the node that cannot be reached; -1 if it is unknown. */
         public int node() {
             return node;
         }

@@ -1,4 +1,4 @@
-/** What moves bytes between nodes for a process group: {@link dev.larder.distributed.transport.GroupTransport}, found by ServiceLoader. */
+/** Transports between the nodes of a process group: {@link dev.larder.distributed.transport.GroupTransport}, found by ServiceLoader. */
 @NullMarked
 package dev.larder.distributed.transport;
 

@@ -3,11 +3,11 @@ package dev.larder.distributed.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import dev.larder.distributed.internal.memory.SharedMemory;
 import dev.larder.distributed.region.OwnFolder;
 import dev.larder.distributed.region.Region;
 import dev.larder.distributed.region.RegionSpec;
 import dev.larder.distributed.region.Regions;
-import dev.larder.distributed.region.SharedMemory;
 import dev.larder.distributed.region.SharingStrategy;
 import java.time.Duration;
 import java.util.ArrayDeque;

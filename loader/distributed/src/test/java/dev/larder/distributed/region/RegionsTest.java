@@ -3,6 +3,8 @@ package dev.larder.distributed.region;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.larder.distributed.internal.memory.EventCount;
+import dev.larder.distributed.internal.memory.SharedMemory;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.RegionDescriptor;
 import java.io.IOException;

@@ -3,6 +3,9 @@ package dev.larder.distributed.rendezvous;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.larder.distributed.internal.meeting.Endpoint;
+import dev.larder.distributed.internal.meeting.MeetingUrl;
+import dev.larder.distributed.internal.meeting.NodeMeeting;
 import dev.larder.error.LarderException;
 import dev.larder.internal.time.Deadline;
 import java.time.Duration;
@@ -159,9 +162,9 @@ class EnvironmentMeetingTest {
     @Test
     void leadersMeetBesideTheStoreOfAnAgent() {
         Map<String, String> environment = ofNode(3, 0, 1, 1);
-        assertThat(NodeMeeting.Place.of(environment)).isEqualTo(new NodeMeeting.Place("127.0.0.1", 29500));
+        assertThat(NodeMeeting.place(environment)).isEqualTo(new Endpoint("127.0.0.1", 29500));
         environment.put("TORCHELASTIC_USE_AGENT_STORE", "True");
-        assertThat(NodeMeeting.Place.of(environment).port()).isEqualTo(29501);
+        assertThat(NodeMeeting.place(environment).port()).isEqualTo(29501);
     }
 
     @Test
@@ -209,7 +212,7 @@ class EnvironmentMeetingTest {
     void rankAndWorldSizeMayStandBesideTheAddressButNotDiffer() {
         assertThatThrownBy(() -> Rendezvous.meet("tcp://127.0.0.1:29500?rank=1", 0, 2, SHORT))
                 .hasMessageContaining("names another rank");
-        assertThat(Rendezvous.meet("tcp://127.0.0.1:29500", 0, 1, Attempts.PATIENCE)
+        assertThat(Rendezvous.meet("tcp://127.0.0.1:29500", 0, 1, Duration.ofMinutes(1))
                         .worldSize())
                 .isEqualTo(1);
     }

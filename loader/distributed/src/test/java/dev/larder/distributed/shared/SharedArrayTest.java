@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import dev.larder.distributed.internal.memory.SharedMemory;
 import dev.larder.distributed.region.OwnFolder;
 import dev.larder.distributed.region.Regions;
-import dev.larder.distributed.region.SharedMemory;
 import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
 import java.nio.ByteBuffer;

@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A parameter and the values that it takes in turn, as they are written. */
+/** A parameter and its values, as text. */
 public record Axis(String name, List<String> values) {
     static final int MOST_VALUES = 100_000;
 
@@ -23,13 +23,13 @@ public record Axis(String name, List<String> values) {
     private static final Pattern RANGE =
             Pattern.compile("(" + NUMBER + ")\\.\\.(" + NUMBER + ")(?::(" + NUMBER + "))?");
 
-    /** Copies what it is given. */
+    /** Copies the collections. */
     public Axis {
         values = List.copyOf(values);
     }
 
     /**
-     * Reads {@code lr=1e-3,1e-4}, {@code seed=0..3} (both ends belong to it) or {@code drop=0..1:0.25} (in steps), and mixtures.
+     * Parses {@code lr=1e-3,1e-4}, {@code seed=0..3} (both ends included) or {@code drop=0..1:0.25} (with a step), and mixtures.
      */
     public static Axis parse(String text) {
         Matcher matcher = AXIS.matcher(text);
@@ -54,7 +54,7 @@ public record Axis(String name, List<String> values) {
         return new Axis(matcher.group(1), values);
     }
 
-    /** Returns the variable in which a job finds the value: in it letters are capitals, and all but letters and digits is _. */
+    /** Returns the variable with the value for a job: letters are capitals, and other characters than letters and digits are _. */
     public String variable() {
         return "LARDER_PARAM_" + name.toUpperCase(Locale.ROOT).replace('-', '_');
     }

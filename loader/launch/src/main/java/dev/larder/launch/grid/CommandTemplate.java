@@ -8,11 +8,11 @@ import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Words with the names of parameters in braces. Two braces on each side stand for one, with nothing put in its place. */
+/** Words with the names of parameters in braces. Two braces on each side are one, and no parameter. */
 record CommandTemplate(List<String> words) {
     private static final Pattern PLACE = Pattern.compile("\\{(\\{)?(" + Axis.NAME + ")}(})?");
 
-    /** Refuses a name in braces that is no parameter's. */
+    /** Refuses a name in braces that is not a parameter. */
     void require(List<Axis> axes) {
         for (String word : words) {
             Matcher place = PLACE.matcher(word);
@@ -30,7 +30,7 @@ record CommandTemplate(List<String> words) {
         }
     }
 
-    /** Puts values in their places. */
+    /** Returns the words with values in place of names. */
     List<String> with(Map<String, String> parameters) {
         return words.stream().map(word -> fill(word, parameters)).toList();
     }

@@ -10,11 +10,11 @@ import java.util.stream.Collectors;
 /**
  * One point of a grid.
  *
- * @param number counts from 1, the last parameter turning fastest
- * @param words the command with the values in their places
+ * @param number from 1; the last parameter changes fastest
+ * @param words the command with its values
  */
 public record GridJob(int number, Map<String, String> parameters, List<String> words) {
-    /** Copies what it is given. */
+    /** Copies the collections. */
     public GridJob {
         parameters = Collections.unmodifiableMap(new LinkedHashMap<>(parameters));
         words = List.copyOf(words);
@@ -27,7 +27,7 @@ public record GridJob(int number, Map<String, String> parameters, List<String> w
                 .collect(Collectors.joining(" "));
     }
 
-    /** Returns the number as files are named for it, so that they sort. */
+    /** Returns the number in the names of files, with zeros so that they sort. */
     public String fileName() {
         return String.format(Locale.ROOT, "%04d", number);
     }

@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a grid is: a command, and parameters whose values it runs with, each with each.
+ * A grid: a command, and its parameters. The grid has a job for each combination of their values.
  *
- * @param command its words, with {@code {name}} where a value goes
+ * @param command its words, with {@code {name}} in place of a value
  */
 public record GridPlan(List<Axis> axes, List<String> command) {
     /** Checks that the command names no other parameters, and that no two share a name or a variable. */
@@ -41,7 +41,7 @@ public record GridPlan(List<Axis> axes, List<String> command) {
         new CommandTemplate(command).require(axes);
     }
 
-    /** Returns the jobs, each value of each parameter with each of all others; one where there are no parameters. */
+    /** Returns a job for each combination of values; one job if there are no parameters. */
     public List<GridJob> jobs() {
         CommandTemplate template = new CommandTemplate(command);
         List<Map<String, String>> points = List.of(Map.of());

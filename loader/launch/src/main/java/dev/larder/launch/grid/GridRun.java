@@ -24,9 +24,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** Runs jobs of a grid over places, until all have ended or somebody stops it. Whoever makes it calls {@link #kill} at last. */
+/** Runs jobs of a grid in the slots of a pool, until all have ended or it is stopped. The caller finally calls {@link #kill}. */
 public final class GridRun {
-    /** How long jobs have to tidy up when they are asked to end. */
+    /** The time for jobs to clean up before they are killed. */
     public static final Duration GRACE = Duration.ofSeconds(10);
 
     private final Settings settings;
@@ -36,7 +36,7 @@ public final class GridRun {
     private final List<CompletableFuture<Void>> told = new CopyOnWriteArrayList<>();
     private volatile @Nullable RuntimeException trouble;
 
-    /** Makes ready, without starting anything. */
+    /** Prepares a run, and starts nothing. */
     public GridRun(List<PoolSlot> slots, Settings settings, GridListener listener) {
         this.settings = settings;
         this.listener = listener;
@@ -44,12 +44,12 @@ public final class GridRun {
     }
 
     /**
-     * How jobs run.
+     * The settings of jobs.
      *
-     * @param folder where they run
-     * @param environment what differs for all of them from this process's environment
-     * @param timeout how long each may run; null for as long as it likes
-     * @param stopsOnFailure whether no job starts any more once one has failed
+     * @param folder their working folder
+     * @param environment changes of this process's environment for all jobs
+     * @param timeout of each job; null for none
+     * @param stopsOnFailure whether no further job starts after one has failed
      */
     public record Settings(
             Path folder,
@@ -58,14 +58,14 @@ public final class GridRun {
             boolean stopsOnFailure) {}
 
     /**
-     * Where a job leaves what is to be kept of it.
+     * The files of a job.
      *
-     * @param log what it writes is appended here
+     * @param log its output is appended here
      * @param result the file that {@code LARDER_RESULT} names
      */
     public record Files(Path log, Path result) {}
 
-    /** Adds a job, which starts as soon as there is a place for it. */
+    /** Adds a job, which starts as soon as a slot is free. */
     public void submit(GridJob job, Files files) {
         PooledJob pooled = pool.submit(new Job(job.text(), settings.timeout(), slot -> program(job, files, slot)));
         told.add(pooled.onEnd().thenAccept(ending -> ended(job, ending)));
@@ -87,7 +87,7 @@ public final class GridRun {
 
     private void ended(GridJob job, ProcessResult ending) {
         if (!begun.contains(job.number())) {
-            return; // it never had a place
+            return; // it never had a slot
         }
         try {
             listener.ended(job, ending);
@@ -100,36 +100,36 @@ public final class GridRun {
         }
     }
 
-    /** Sends the jobs that run a signal, named without SIG. */
+    /** Sends a signal, named without SIG, to the running jobs. */
     public void signal(String name) {
         pool.signal(name);
     }
 
-    /** Starts no further jobs; those that run go on. */
+    /** Starts no further jobs; running ones continue. */
     public void startNoMore() {
         pool.close();
         pool.unfinished().forEach(PooledJob::withdraw);
     }
 
-    /** Starts no further jobs, and asks those that run to end: they are killed after {@link #GRACE}. Returns at once. */
+    /** Starts no further jobs, and terminates the running ones, which are killed after {@link #GRACE}. Returns immediately. */
     public void stop() {
         startNoMore();
         pool.cancel(GRACE);
     }
 
-    /** Starts no further jobs, and kills those that run. Waits until they are gone, with a deadline. */
+    /** Starts no further jobs, and kills the running ones. Waits until they are gone, with a deadline. */
     public void kill() {
         pool.closeNow();
     }
 
     /**
-     * Waits until every job has ended; false where some have not when the time is up. Throws what the listener threw on being
-     * told of an end.
+     * Waits until every job has ended; false if some have not in time. Rethrows an exception of the listener about the end of a job.
      */
     public boolean await(Duration timeout) {
         Deadline deadline = Deadline.after(timeout);
         try {
-            for (CompletableFuture<Void> one : told) { // one by one: what waits for all at once stays with each of them
+            for (CompletableFuture<Void> one :
+                    told) { // one by one: a common future would stay registered with each of them
                 one.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
             }
         } catch (TimeoutException e) {

@@ -1,6 +1,6 @@
 /**
- * Grids of independent jobs: {@link dev.larder.launch.grid.GridPlan} says what they are, {@link
- * dev.larder.launch.grid.GridRun} runs them over devices.
+ * Grids of independent jobs: {@link dev.larder.launch.grid.GridPlan} describes them, and {@link
+ * dev.larder.launch.grid.GridRun} runs them on devices.
  */
 @NullMarked
 package dev.larder.launch.grid;

@@ -9,9 +9,9 @@ import java.net.Socket;
 import java.net.UnknownHostException;
 
 /**
- * The port that rank 0 may listen at: of the loopback address, or of all addresses where ranks of other machines come, too. One that
- * was chosen freely is held for as long as the ranks live, by a socket that is bound but does not listen: nobody else is given it by
- * chance, while rank 0 may listen there, as long as it sets SO_REUSEADDR as servers do.
+ * The port for rank 0, of the loopback address, or of all addresses if there are ranks on other machines. A free port is held while the
+ * ranks live, by a socket that is bound but does not listen: the kernel gives it to no other process, while rank 0 can listen there if it
+ * sets SO_REUSEADDR, as servers do.
  */
 public final class MasterPort implements AutoCloseable {
     private static final byte[] LOOPBACK = {127, 0, 0, 1};
@@ -24,12 +24,12 @@ public final class MasterPort implements AutoCloseable {
         this.holder = holder;
     }
 
-    /** Takes the port that was asked for, 0 for a free one. */
+    /** Takes a port, or a free one for 0. */
     public static MasterPort take(int wanted) {
         return take(wanted, loopback());
     }
 
-    /** Takes the port that was asked for, 0 for a free one, of all addresses of this machine. */
+    /** Takes a port, or a free one for 0, of all addresses of this machine. */
     public static MasterPort takeForOthers(int wanted) {
         return take(wanted, new InetSocketAddress(0).getAddress());
     }
@@ -49,7 +49,7 @@ public final class MasterPort implements AutoCloseable {
             holder.bind(new InetSocketAddress(address, wanted));
             MasterPort port = new MasterPort(holder.getLocalPort(), holder);
             if (wanted != 0) {
-                port.close(); // whoever names a port may have a program that wants it for itself alone
+                port.close(); // a program that does not set SO_REUSEADDR may need a port that the user names
             }
             return port;
         } catch (IOException e) {

@@ -6,8 +6,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Divides the kernel's kills for want of memory among the processes that were killed: each kill explains one death, and only one
- * that is noticed soon after it. So what happened elsewhere hours ago explains no kill of today. Thread-safe.
+ * Matches the kernel's kills for lack of memory with processes that were killed: each kill explains one death, which is noticed soon
+ * after it. A kill of hours ago explains none. Thread-safe.
  */
 public final class MemoryKillClaims {
     private static final long FRESH_NANOS = Duration.ofSeconds(2).toNanos();
@@ -26,7 +26,7 @@ public final class MemoryKillClaims {
         this.seen = counts.get();
     }
 
-    /** Counts anew: at each start and each end, so that kills are noticed soon. */
+    /** Counts again. Called at each start and each end, so that kills are noticed soon. */
     public synchronized void look() {
         MemoryKills now = counts.get();
         long nanos = nanoClock.getAsLong();
@@ -42,7 +42,7 @@ public final class MemoryKillClaims {
         seen = now;
     }
 
-    /** Says whose memory ran out, where that explains a kill of just now; null where it does not. */
+    /** Returns the scope that ran out of memory, if that explains a recent kill; else null. */
     public synchronized @Nullable String claim() {
         look();
         if (left == 0) {

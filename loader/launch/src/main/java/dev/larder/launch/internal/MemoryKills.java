@@ -9,11 +9,11 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How many processes the kernel has killed for want of memory: in this process's control group, and on the machine. Taken before
- * and after a process lived, it tells such a death from other kills.
+ * The number of processes that the kernel has killed for lack of memory, in this process's control group and on the machine. Counts before
+ * and after the life of a process distinguish such a death from other kills.
  *
- * @param inGroup −1 where it cannot be told
- * @param onMachine −1 where it cannot be told
+ * @param inGroup −1 if it is unknown
+ * @param onMachine −1 if it is unknown
  */
 public record MemoryKills(long inGroup, long onMachine) {
     private static final Path ROOT = Path.of("/");
@@ -25,13 +25,15 @@ public record MemoryKills(long inGroup, long onMachine) {
         return under(ROOT);
     }
 
-    /** Counts by the files of a machine that begin at a folder. */
+    /** Counts by the files of a machine below a folder. */
     static MemoryKills under(Path root) {
         return new MemoryKills(groupCount(root), counter(root.resolve("proc/vmstat")));
     }
 
-    /** Says whose memory ran out, where these counts are higher than earlier ones; null where they are not. The group's count, where
-     * there is one, also has those of its members that fell when the whole machine was full. */
+    /**
+     * Returns the scope that ran out of memory if these counts are higher than earlier ones; else null. The group's count also has its
+     * members that were killed when the whole machine was full.
+     */
     @Nullable
     String since(MemoryKills before) {
         if (before.inGroup != UNKNOWN && inGroup != UNKNOWN) {
@@ -42,7 +44,7 @@ public record MemoryKills(long inGroup, long onMachine) {
                 : null;
     }
 
-    /** Returns how many more there are than earlier, in the place that {@link #since} goes by. */
+    /** Returns the number of kills since then, in the scope of {@link #since}. */
     long countSince(MemoryKills before) {
         return before.inGroup != UNKNOWN && inGroup != UNKNOWN
                 ? inGroup - before.inGroup

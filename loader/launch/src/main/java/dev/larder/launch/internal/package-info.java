@@ -1,4 +1,4 @@
-/** What launches look up in the kernel, and the port that ranks meet at; not for programs that launch. */
+/** Counters of the kernel, and the port of rank 0; not for programs that launch. */
 @NullMarked
 package dev.larder.launch.internal;
 

@@ -2,6 +2,8 @@ package dev.larder.launch.process;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.process.Guardian;
+import dev.larder.internal.process.ProcessFamily;
 import dev.larder.launch.internal.MemoryKillClaims;
 import dev.larder.launch.internal.MemoryKills;
 import dev.larder.launch.process.ExitCause.Ended;
@@ -24,16 +26,16 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A fresh program that lives no longer than this process, nor does anything that it starts.
+ * A fresh program that ends with this process, together with its descendants.
  *
- * <p>It is always a new program, never a fork of this JVM: a forked child has one thread, and so no compiler, no collector and no
- * reference handler, while locks that other threads held stay locked for ever.
+ * <p>It is always a new program, never a fork of this JVM: a forked child has one thread, so it has no compiler, no collector and no
+ * reference handler, and locks of other threads stay locked indefinitely.
  *
- * <p>Whatever ends it, what came of it (its children, also those that became daemons) is ended too, before {@link #onEnd} tells of
- * it. Where this JVM dies, by kill -9 too, the kernel kills the program, and a guardian, a small shell beside it, all the rest.
- * What escapes: processes of another user, and one that leaves the session as well as the environment that it was started with.
+ * <p>When it ends, its descendants are ended before {@link #onEnd} completes, including daemons. If this JVM dies, even by kill -9, the
+ * kernel kills the program, and a {@link Guardian} kills its descendants. Two kinds of processes escape: those of another user, and those
+ * that leave both the session and the environment of the program.
  *
- * <p>Thread-safe. Whoever starts it closes it.
+ * <p>Thread-safe. The caller closes it.
  */
 public final class ChildProcess implements AutoCloseable {
     private static final AtomicInteger NUMBERS = new AtomicInteger();
@@ -64,11 +66,11 @@ public final class ChildProcess implements AutoCloseable {
     }
 
     /**
-     * Starts a program. One that cannot be started is no exception: it has ended by then, with {@link NotStarted} as its cause.
+     * Starts a program. If that fails, the child has ended already, with {@link NotStarted} as its cause.
      */
     public static ChildProcess start(ProcessSpec program) {
         ChildProcess child = new ChildProcess(program);
-        // The kernel ends a child when the thread that started it ends: so that thread stays with it.
+        // The kernel ends a child when the thread that started it ends, so that thread stays.
         Thread thread = new Thread(child::live, child.name);
         thread.setDaemon(true);
         thread.start();
@@ -88,25 +90,25 @@ public final class ChildProcess implements AutoCloseable {
     }
 
     /**
-     * Kills what is left of programs that some process, now dead, started with a variable of this value in their environment: a
-     * guardian may still be at it. Waits until nothing is left, about a second at most; false where something cannot be killed.
+     * Kills the remains of programs that a dead process started with a variable of this value in their environment. Its guardian may be
+     * doing the same. Waits until nothing is left, about a second at most; false if a process cannot be killed.
      */
     public static boolean killStartedWith(String variable, String value) {
         return ProcessFamily.startedWith(variable, value).kill();
     }
 
-    /** Returns its process id, which is also its session's and process group's; −1 where it could not be started. */
+    /** Returns the id of its process, session and process group; −1 if it could not be started. */
     public long pid() {
         Process running = process;
         return running == null ? -1 : running.pid();
     }
 
-    /** Tells whether it, or anything that came of it, still runs. */
+    /** Returns whether it or one of its descendants runs. */
     public boolean isAlive() {
         return !ending.isDone();
     }
 
-    /** Returns what will tell of its end, once nothing of it is left and its last line has been read. Never fails. */
+    /** Returns the future result, which completes when no descendant is left and the last line has been read. Never fails. */
     public CompletableFuture<ProcessResult> onEnd() {
         return ending.copy();
     }
@@ -114,7 +116,7 @@ public final class ChildProcess implements AutoCloseable {
     /**
      * Waits for its end.
      *
-     * @throws dev.larder.error.LarderException DEADLINE where it still runs then, INTERRUPTED where this thread was interrupted
+     * @throws dev.larder.error.LarderException DEADLINE if it still runs then, INTERRUPTED if this thread was interrupted
      */
     public ProcessResult await(Duration timeout) {
         try {
@@ -136,8 +138,8 @@ public final class ChildProcess implements AutoCloseable {
     }
 
     /**
-     * Asks it and all that came of it to end (SIGTERM), and kills what is left after the grace. Returns at once; {@link #onEnd}
-     * tells of the end. Called again it can only hasten the end; the first reason stands. Does nothing where it has ended.
+     * Terminates it and its descendants (SIGTERM), and kills those that are left after the grace. Returns immediately; see {@link #onEnd}.
+     * Another call can only hasten the end, and the first reason stays. Does nothing after the end.
      */
     public void end(EndReason reason, Duration grace) {
         boolean first;
@@ -172,7 +174,7 @@ public final class ChildProcess implements AutoCloseable {
         }
     }
 
-    /** Kills it with all that came of it, and waits until nothing is left; gives up after 10 s, as the kernel may hold on to it. */
+    /** Kills it with its descendants, and waits until none is left; gives up after 10 s, because the kernel may hold a process. */
     @Override
     public void close() {
         end(EndReason.CANCELLED, Duration.ZERO);
@@ -181,18 +183,18 @@ public final class ChildProcess implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (TimeoutException heldByTheKernel) {
-            // it dies when the kernel lets go of it
+            // it dies when the kernel releases it
         } catch (ExecutionException e) {
             throw new AssertionError(e);
         }
     }
 
-    /** Returns what tells of the program's own death, at once, while what it left may still run. */
+    /** Returns a future that completes at the death of the program itself, while its descendants may run. */
     CompletableFuture<@Nullable Void> onDeath() {
         return death;
     }
 
-    /** Returns the pid of the shell that ends the family should this process die. */
+    /** Returns the pid of the shell that kills the family after the death of this process. */
     long guardianPid() {
         Guardian watching = guardian;
         return watching == null ? -1 : watching.pid();
@@ -270,7 +272,7 @@ public final class ChildProcess implements AutoCloseable {
         death.complete(null);
         EndReason reason;
         synchronized (lock) {
-            reason = endReason; // a wish that comes later, while only leftovers run, did not end it
+            reason = endReason; // a later request, while only descendants run, did not end it
         }
         boolean isKilled = code == ExitCause.SIGNAL_BASE + ExitCause.Signals.KILL;
         String memory = isKilled ? MEMORY_KILLS.claim() : null;
@@ -293,12 +295,12 @@ public final class ChildProcess implements AutoCloseable {
             try {
                 return running.waitFor();
             } catch (InterruptedException e) {
-                // nobody has this thread but us
+                // no other code has this thread
             }
         }
     }
 
-    /** Ends what the program left running: at once where it was not asked to end, else when that grace is over. */
+    /** Ends descendants of the dead program: immediately if it ended by itself, else after the grace of the request. */
     private void endLeftovers() {
         if (family.members().isEmpty()) {
             return;
@@ -325,7 +327,7 @@ public final class ChildProcess implements AutoCloseable {
         try {
             TimeUnit.MILLISECONDS.sleep(LOOK_AGAIN_MS);
         } catch (InterruptedException e) {
-            // nobody has this thread but us
+            // no other code has this thread
         }
     }
 
@@ -334,7 +336,7 @@ public final class ChildProcess implements AutoCloseable {
             try {
                 pump.join(LAST_OUTPUT_MS);
             } catch (InterruptedException e) {
-                // nobody has this thread but us
+                // no other code has this thread
             }
         }
     }

@@ -6,19 +6,19 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Divides the cores of the machine among ranks, which would each start as many threads as there are cores otherwise.
+ * Divides the cores of the machine among ranks, which would otherwise each start as many threads as there are cores.
  *
- * <p>Whatever somebody has set already stays. A JVM cannot be told of less than one core, and is told nothing then.
+ * <p>Variables that the user has set stay. A JVM has no setting for less than one core, and gets none in this case.
  *
- * @param cores what this process may use
- * @param ranks among how many
+ * @param cores that this process may use
+ * @param ranks that share them
  */
 record CoreShare(int cores, int ranks) {
     private static final String OMP = "OMP_NUM_THREADS";
     private static final String JVM = "JDK_JAVA_OPTIONS";
     private static final String JVM_FLAG = "-XX:ActiveProcessorCount=";
 
-    /** The first is read by PoCL up to 3, and by later ones too; the second by those alone. */
+    /** All releases of PoCL read the first; those after 3 also read the second. */
     private static final String POCL = "POCL_MAX_PTHREAD_COUNT";
 
     private static final String POCL_LATER = "POCL_CPU_MAX_CU_COUNT";
@@ -27,7 +27,7 @@ record CoreShare(int cores, int ranks) {
         return new CoreShare(Runtime.getRuntime().availableProcessors(), ranks);
     }
 
-    /** Returns what to add to an environment; nothing for a rank alone. */
+    /** Returns the additions to an environment; none for a single rank. */
     Map<String, String> variables(Map<String, @Nullable String> environment) {
         Map<String, String> added = new LinkedHashMap<>();
         if (ranks == 1) {
@@ -54,7 +54,7 @@ record CoreShare(int cores, int ranks) {
         return value != null && !value.isBlank();
     }
 
-    /** Says what each rank is given; empty where nothing is added. */
+    /** Returns the additions of each rank for people; may be empty. */
     String text(Map<String, @Nullable String> environment) {
         String added = variables(environment).entrySet().stream()
                 .map(variable -> variable.getKey() + "=" + variable.getValue())

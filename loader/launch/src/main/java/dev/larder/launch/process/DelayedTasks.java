@@ -5,7 +5,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** Runs tasks when some time has passed, each in a thread of its own, however busy the JVM's common pool is. */
+/** Runs tasks after a delay, each in a thread of its own, because the JVM's common pool may be busy. */
 final class DelayedTasks {
     private static final long IDLE_MS = 500;
     private static final ScheduledThreadPoolExecutor CLOCK = clock();
@@ -20,7 +20,7 @@ final class DelayedTasks {
         return clock;
     }
 
-    /** Runs a task after a while, unless it is cancelled before. */
+    /** Runs a task after a delay, unless it is cancelled before. */
     static Future<?> run(Duration delay, Runnable task) {
         return CLOCK.schedule(() -> begin(task), TimeUnit.NANOSECONDS.convert(delay), TimeUnit.NANOSECONDS);
     }

@@ -1,10 +1,10 @@
 package dev.larder.launch.process;
 
-/** Why a process was ended from outside, by whoever started it. */
+/** The reason why a launcher ended a process. */
 public enum EndReason {
-    /** It ran longer than it may. */
+    /** It exceeded its timeout. */
     DEADLINE("its time was up"),
-    /** It is no longer wanted. */
+    /** It was cancelled. */
     CANCELLED("cancelled");
 
     private final String text;

@@ -3,27 +3,27 @@ package dev.larder.launch.process;
 import java.util.Map;
 
 /**
- * Says why a process ended.
+ * The cause of the end of a process.
  *
- * <p>The kernel's word reaches a JVM as shells write it, 128 + signal: a program that itself ends with such a code, as a shell
- * does whose own child was killed, reads as killed by that signal.
+ * <p>The JDK reports a death by a signal as shells do, 128 + signal. A program that ends with such a code, like a shell after the death of
+ * its child, looks as if the signal had killed it.
  */
 public sealed interface ExitCause {
-    /** What shells say of a signal is its number on top of this. */
+    /** The exit code of shells for a signal is this plus its number. */
     int SIGNAL_BASE = 128;
 
-    /** Tells whether it did what it should, and said so with exit code 0. */
+    /** Returns whether it ended with exit code 0. */
     default boolean isSuccess() {
         return this instanceof Exited exited && exited.code() == 0;
     }
 
-    /** Returns the exit code as a shell would give it: 128 + signal, 127 for no such program, 126 for one that cannot run. */
+    /** Returns the exit code of a shell: 128 + signal, 127 for no such program, 126 for one that cannot run. */
     int exitCode();
 
     /** Returns the cause for people, in a few words. */
     String text();
 
-    /** Reads the code with which the JDK tells of an end. */
+    /** Returns the cause for an exit code of the JDK. */
     static ExitCause ofCode(int code) {
         return Signals.NAMES.containsKey(code - SIGNAL_BASE) ? new Signalled(code - SIGNAL_BASE) : new Exited(code);
     }
@@ -41,7 +41,7 @@ public sealed interface ExitCause {
         }
     }
 
-    /** A signal ended it that did not come from whoever started it. */
+    /** A signal ended it that its launcher did not send. */
     record Signalled(int signal) implements ExitCause {
         /** Returns {@code SIGSEGV}. */
         public String name() {
@@ -62,7 +62,7 @@ public sealed interface ExitCause {
     /**
      * The kernel killed it to get memory back.
      *
-     * @param scope whose memory ran out
+     * @param scope that ran out of memory
      */
     record OutOfMemory(String scope) implements ExitCause {
         @Override
@@ -77,15 +77,15 @@ public sealed interface ExitCause {
     }
 
     /**
-     * There never was a process.
+     * The process was not started.
      *
-     * @param exitCode what a shell would have ended with: 127 where there is no such program, else 126
+     * @param exitCode of a shell: 127 if there is no such program, else 126
      */
     record NotStarted(int exitCode, String reason) implements ExitCause {
-        /** Shells' word for a program that is not there. */
+        /** The exit code of shells for a missing program. */
         public static final int NO_SUCH_PROGRAM = 127;
 
-        /** Shells' word for a program that cannot be run. */
+        /** The exit code of shells for a program that cannot run. */
         public static final int CANNOT_RUN = 126;
 
         @Override
@@ -94,7 +94,7 @@ public sealed interface ExitCause {
         }
     }
 
-    /** It was ended from outside, and this is what it then ended with. */
+    /** Its launcher ended it; it ended with this code. */
     record Ended(EndReason reason, int exitCode) implements ExitCause {
         @Override
         public String text() {

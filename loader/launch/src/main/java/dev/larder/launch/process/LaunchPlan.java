@@ -10,16 +10,16 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What to launch: one program, as many times as there are ranks.
+ * A launch: one program, started once for each rank.
  *
  * @param words the program and its arguments
- * @param worldSize how many ranks on this machine
- * @param maxRestarts how often all ranks are started again after one has failed
+ * @param worldSize the number of ranks on this machine
+ * @param maxRestarts the number of restarts of all ranks after one has failed
  * @param masterPort MASTER_PORT of the ranks; 0 for a free one, another for each attempt
- * @param environment what else differs from this process's environment; null removes a variable
- * @param isInputForRankZero whether rank 0 reads what this process would; all others read nothing
- * @param grace how long ranks may take to end when they are asked to, before they are killed
- * @param node which of several machines this one is, for one attempt; null where there is but one machine
+ * @param environment other changes of this process's environment; null removes a variable
+ * @param isInputForRankZero whether rank 0 has this process's standard input; that of all others is empty
+ * @param grace the time between the request to end and the kill
+ * @param node the place of this machine among several, for one attempt; null if there is only one machine
  * @param earlierRestarts the number of times that an engine has started the whole launch again
  */
 public record LaunchPlan(
@@ -39,7 +39,7 @@ public record LaunchPlan(
     private static final Duration USUAL_GRACE = Duration.ofSeconds(10);
     private static final int LARGEST_PORT = 65535;
 
-    /** Copies what it is given; fails where it makes no sense. */
+    /** Copies the collections; fails if the values are inconsistent. */
     public LaunchPlan {
         words = List.copyOf(words);
         environment = Collections.unmodifiableMap(new HashMap<>(environment));
@@ -71,19 +71,19 @@ public record LaunchPlan(
         return new LaunchPlan(words, worldSize, 0, 0, Map.of(), false, USUAL_GRACE, null, 0);
     }
 
-    /** Changes how often all ranks are started again. */
+    /** Changes the number of restarts. */
     public LaunchPlan withMaxRestarts(int restarts) {
         return new LaunchPlan(
                 words, worldSize, restarts, masterPort, environment, isInputForRankZero, grace, node, earlierRestarts);
     }
 
-    /** Changes what else differs from this process's environment. */
+    /** Changes the other changes of the environment. */
     public LaunchPlan withEnvironment(Map<String, @Nullable String> changes) {
         return new LaunchPlan(
                 words, worldSize, maxRestarts, masterPort, changes, isInputForRankZero, grace, node, earlierRestarts);
     }
 
-    /** Changes how long ranks may take to end. */
+    /** Changes the grace. */
     public LaunchPlan withGrace(Duration newGrace) {
         return new LaunchPlan(
                 words,
@@ -103,13 +103,13 @@ public record LaunchPlan(
                 words, worldSize, maxRestarts, port, environment, isInputForRankZero, grace, node, earlierRestarts);
     }
 
-    /** Lets rank 0 read what this process would. */
+    /** Gives rank 0 this process's standard input. */
     public LaunchPlan withInputForRankZero() {
         return new LaunchPlan(
                 words, worldSize, maxRestarts, masterPort, environment, true, grace, node, earlierRestarts);
     }
 
-    /** Makes this machine one of several; all ranks then run once, as whoever counts attempts is elsewhere. */
+    /** Makes this machine one of several; all ranks then run once, because the leader of the nodes counts attempts. */
     public LaunchPlan withNode(NodePlace place) {
         return new LaunchPlan(
                 words,

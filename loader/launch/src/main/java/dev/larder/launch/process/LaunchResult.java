@@ -4,19 +4,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What became of a launch.
+ * The result of a launch.
  *
- * @param attempts what became of each attempt, in their order
- * @param isStopped whether somebody asked it to stop
+ * @param attempts the results of all attempts, in their order
+ * @param isStopped whether it was stopped
  */
 public record LaunchResult(List<AttemptResult> attempts, boolean isStopped) {
 
-    /** Copies what it is given. */
+    /** Copies the collections. */
     public LaunchResult {
         attempts = List.copyOf(attempts);
     }
 
-    /** Tells whether all ranks of the last attempt did what they should, and nobody asked them to stop. */
+    /** Returns whether all ranks of the last attempt succeeded, and the launch was not stopped. */
     public boolean isSuccess() {
         return !isStopped && !attempts.isEmpty() && last().isSuccess();
     }
@@ -26,7 +26,7 @@ public record LaunchResult(List<AttemptResult> attempts, boolean isStopped) {
         return attempts.get(attempts.size() - 1);
     }
 
-    /** Returns the rank that failed first in the last attempt; null where none failed by itself. */
+    /** Returns the rank that failed first in the last attempt; null if none failed by itself. */
     public @Nullable RankResult firstFailure() {
         return attempts.isEmpty() ? null : last().firstFailure();
     }

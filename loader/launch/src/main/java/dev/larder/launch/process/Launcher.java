@@ -17,12 +17,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the ranks of a {@link LaunchPlan} as {@code torchrun} does: every rank is a fresh process with RANK, WORLD_SIZE and the
- * rest in its environment. When one fails, the others are ended, and all are started again where the plan says so.
+ * rest in its environment. If one fails, the others are ended, and all start again if the plan allows that.
  *
- * <p>A JVM cannot be forked: of its threads the child would have only one, and so no collector and no compiler, but all the locks
- * that the others held. So ranks share nothing but what they open.
+ * <p>A JVM cannot be forked: the child would have one thread, no collector and no compiler, and all locks of other threads. So ranks
+ * share only the data that they open.
  *
- * <p>Ranks, and whatever they start, end with this process, however that ends. Whoever starts a launch closes it. Thread-safe.
+ * <p>Ranks and their descendants end with this process, even if it is killed. The caller closes a launch. Thread-safe.
  */
 public final class Launcher implements RunningRanks, AutoCloseable {
     private static final Duration CLOSING = Duration.ofSeconds(30);
@@ -41,8 +41,7 @@ public final class Launcher implements RunningRanks, AutoCloseable {
     }
 
     /**
-     * Starts the ranks and returns at once. Fails where the port that the plan names is in use. A plan for one of several machines
-     * runs once, however it ends.
+     * Starts the ranks, and does not wait. Fails if the port of the plan is in use. A plan for one of several machines runs only once.
      */
     public static Launcher start(LaunchPlan plan, LaunchListener listener) {
         if (plan.node() == null) {
@@ -53,7 +52,7 @@ public final class Launcher implements RunningRanks, AutoCloseable {
         return launcher;
     }
 
-    /** Says which variables divide the cores among the ranks of a plan; empty where none is added. */
+    /** Returns the variables that divide the cores among the ranks of a plan, for people; may be empty. */
     public static String coreShare(LaunchPlan plan) {
         return CoreShare.among(plan.worldSize()).text(RankEnvironment.withOwn(plan.environment()));
     }
@@ -61,7 +60,7 @@ public final class Launcher implements RunningRanks, AutoCloseable {
     /**
      * Waits for the end of the last attempt.
      *
-     * @throws dev.larder.error.LarderException DEADLINE where ranks still run then, INTERRUPTED where this thread was interrupted
+     * @throws dev.larder.error.LarderException DEADLINE if ranks still run then, INTERRUPTED if this thread was interrupted
      */
     public LaunchResult join(Duration timeout) {
         try {
@@ -85,7 +84,7 @@ public final class Launcher implements RunningRanks, AutoCloseable {
         }
     }
 
-    /** Tells of the end. */
+    /** Returns the future result. */
     public CompletableFuture<LaunchResult> onEnd() {
         return result.copy();
     }
@@ -147,7 +146,7 @@ public final class Launcher implements RunningRanks, AutoCloseable {
         return new LaunchResult(attempts, stop.isAsked());
     }
 
-    /** Takes the port of an attempt; null where it has been lost since the last one, whose failure then stands. */
+    /** Takes the port of an attempt; null if it is no longer free, so that the last attempt is the result. */
     private @Nullable MasterPort port(List<AttemptResult> attempts) {
         try {
             return MasterPort.take(plan.masterPort());
@@ -166,7 +165,7 @@ public final class Launcher implements RunningRanks, AutoCloseable {
         return HexFormat.of().formatHex(id);
     }
 
-    /** Kills all ranks that still run, and waits until they are gone; gives up after 30 s. */
+    /** Kills all running ranks, and waits until they are gone; gives up after 30 s. */
     @Override
     public void close() {
         kill();

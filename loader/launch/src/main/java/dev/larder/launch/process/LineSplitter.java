@@ -7,13 +7,13 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Cuts bytes into lines, and gives those of one read together: a reader that shows them then writes once. A line beyond the limit comes in
- * pieces: nothing is lost, and no line fills the memory.
+ * Splits bytes into lines, and emits those of one read together, so that a reader can show them by one write. A line beyond the limit is
+ * emitted in pieces: no byte is lost, and no line fills the memory.
  */
 final class LineSplitter {
     static final int LIMIT = 64 << 10;
 
-    /** As much as a page of a pipe: a reader that is slow, but not stuck, takes so much within the patience of a pump. */
+    /** The size of a page of a pipe: a slow reader that is not stuck handles this within the patience of a pump. */
     private static final int BATCH_LENGTH = 4 << 10;
 
     private static final int CONTINUATION_MASK = 0xc0;
@@ -33,7 +33,7 @@ final class LineSplitter {
         this.reader = reader;
     }
 
-    /** Takes the next bytes, and gives the lines that they end. */
+    /** Adds bytes, and emits the lines that end in them. */
     void accept(byte[] bytes, int count) {
         int begin = 0;
         for (int at = 0; at < count; at++) {
@@ -54,7 +54,7 @@ final class LineSplitter {
         give();
     }
 
-    /** Gives what follows the last line's end, if anything does. */
+    /** Emits the rest after the end of the last line, if there is any. */
     void end() {
         if (length > 0) {
             end(false);
@@ -96,7 +96,7 @@ final class LineSplitter {
         }
     }
 
-    /** Ends a piece before the last character, which may not be whole, and begins the next piece with it. */
+    /** Ends a piece before the last character, which may be incomplete and begins the next piece. */
     private void cut() {
         int end = length - 1;
         while (end > length - LONGEST_CHARACTER && isContinuation(line[end])) {

@@ -3,15 +3,15 @@ package dev.larder.launch.process;
 /**
  * The place of one machine's ranks among those of several machines, for one attempt.
  *
- * @param node GROUP_RANK: which machine this is, from 0
- * @param nodes GROUP_WORLD_SIZE: how many machines there are
+ * @param node GROUP_RANK: the number of this machine, from 0
+ * @param nodes GROUP_WORLD_SIZE: the number of machines
  * @param firstRank RANK of the first rank here
- * @param worldSize WORLD_SIZE: how many ranks there are on all machines
- * @param masterAddress MASTER_ADDR: where this machine reaches rank 0
- * @param masterPort MASTER_PORT: where rank 0 may listen
- * @param round counts attempts from 0, whatever ended the one before
- * @param restarts TORCHELASTIC_RESTART_COUNT: how often ranks have failed
- * @param runId the same on all machines, and no other run's
+ * @param worldSize WORLD_SIZE: the number of ranks on all machines
+ * @param masterAddress MASTER_ADDR: the address of rank 0 for this machine
+ * @param masterPort MASTER_PORT: the port for rank 0
+ * @param round counts all attempts from 0
+ * @param restarts TORCHELASTIC_RESTART_COUNT: the number of failed attempts
+ * @param runId the same on all machines, and different for every other run
  */
 public record NodePlace(
         int node,

@@ -14,8 +14,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Carries what a process writes to its log and its reader, in a thread of its own. Where those fail it goes on reading, so that
- * a full disk does not stop the process.
+ * Copies the output of a process to its log and its reader, in a thread of its own. It also reads after these fail, so that a full disk
+ * does not stop the process.
  */
 final class OutputPump implements Runnable, AutoCloseable {
     private static final int BUFFER_LENGTH = 16 << 10;
@@ -68,7 +68,7 @@ final class OutputPump implements Runnable, AutoCloseable {
         }
     }
 
-    /** Reads and keeps what comes next; −1 at the end, and where somebody else has read the rest. */
+    /** Reads and keeps the next bytes; −1 at the end, and after another thread has read the rest. */
     private int next(@Nullable InputStream in, byte[] buffer) throws IOException {
         reading.lock();
         try {
@@ -82,7 +82,7 @@ final class OutputPump implements Runnable, AutoCloseable {
         }
     }
 
-    /** Keeps in the log what nobody has read yet, while the reader is stuck; waits for nothing. */
+    /** Writes the available output to the log while the reader is stuck; does not wait. */
     private void drain() {
         InputStream in = source;
         if (in == null || !reading.tryLock()) {
@@ -134,8 +134,8 @@ final class OutputPump implements Runnable, AutoCloseable {
     }
 
     /**
-     * Waits for the last line, for as long as the reader takes one within the timeout. Where it takes none any more, the log gets
-     * the rest, and {@link #trouble} tells of it; where somebody else still holds the stream open, nobody waits for more.
+     * Waits for the last line, as long as the reader takes a line within each timeout. If it takes none, the log gets the rest, and {@link
+     * #trouble} reports it. If another process holds the stream open, this returns after the timeout.
      */
     void join(long timeoutMs) throws InterruptedException {
         Thread running = thread;
@@ -152,7 +152,7 @@ final class OutputPump implements Runnable, AutoCloseable {
         }
     }
 
-    /** Returns what went wrong; null where nothing did. */
+    /** Returns the first failure; null if there was none. */
     @Nullable
     String trouble() {
         return trouble;

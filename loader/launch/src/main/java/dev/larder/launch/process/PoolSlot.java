@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param environment what the slot changes in the environment of its processes; null removes a variable
  */
 public record PoolSlot(String name, Map<String, @Nullable String> environment) {
-    /** Copies what it is given. */
+    /** Copies the collections. */
     public PoolSlot {
         environment = Collections.unmodifiableMap(new HashMap<>(environment));
     }

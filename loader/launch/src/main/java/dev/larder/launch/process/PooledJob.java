@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** A job that was given to a pool, and what becomes of it. Thread-safe. */
+/** A job of a pool, and its result. Thread-safe. */
 public final class PooledJob {
     private final Job job;
     private final Duration grace;
@@ -36,37 +36,37 @@ public final class PooledJob {
         return job.name();
     }
 
-    /** Returns where it runs or ran; null where it has no place yet, or never had one. */
+    /** Returns its slot, also after its end; null if it has never had one. */
     public synchronized @Nullable PoolSlot slot() {
         return slot;
     }
 
-    /** Returns the pid of its process; −1 where there is none yet, or none came to be. */
+    /** Returns the pid of its process; −1 if there is none. */
     public synchronized long pid() {
         return child == null ? -1 : child.pid();
     }
 
-    /** Tells whether it has ended, in whatever way. */
+    /** Returns whether it has ended. */
     public boolean isDone() {
         return ending.isDone();
     }
 
-    /** Returns what will tell of its end. Never fails: a process that died, or never came to be, is a result as well. */
+    /** Returns the future result. Never fails: a process that died or could not be started is a result. */
     public CompletableFuture<ProcessResult> onEnd() {
         return ending.copy();
     }
 
-    /** Waits for its end without leaving anything behind where the time is up first. */
+    /** Waits for its end, and registers nothing that would stay after a timeout. */
     void awaitEnd(long timeoutNs) throws InterruptedException, ExecutionException, TimeoutException {
         ending.get(Math.max(0, timeoutNs), TimeUnit.NANOSECONDS);
     }
 
-    /** Ends it: at once where it waits for a place, else with SIGTERM, and SIGKILL after the grace. Returns at once. */
+    /** Ends it: immediately if it waits for a slot, else with SIGTERM, and SIGKILL after the grace. Does not wait. */
     public void cancel(Duration newGrace) {
         end(EndReason.CANCELLED, newGrace);
     }
 
-    /** Sends its process group a signal, named without SIG, if it runs; one that is being started gets it when it runs. */
+    /** Sends its process group a signal, named without SIG, if it runs, or as soon as it has started. */
     void signal(String name) {
         ChildProcess running;
         synchronized (this) {
@@ -80,7 +80,7 @@ public final class PooledJob {
         }
     }
 
-    /** Takes it back, unless it has a place already. Returns at once. */
+    /** Cancels it unless it has a slot. Does not wait. */
     public void withdraw() {
         synchronized (this) {
             if (slot != null) {
@@ -107,7 +107,7 @@ public final class PooledJob {
         }
     }
 
-    /** Takes a place; false where the job has been cancelled and needs none. */
+    /** Takes a slot; false if the job has been cancelled. */
     synchronized boolean take(PoolSlot free) {
         if (endReason != null) {
             return false;
@@ -116,12 +116,12 @@ public final class PooledJob {
         return true;
     }
 
-    /** Runs it in the place that it took; the future tells when the place is free again. */
+    /** Runs it in its slot; the future completes when the slot is free again. */
     CompletableFuture<Void> run(PoolSlot taken) {
         ChildProcess started;
         try {
             started = ChildProcess.start(in(taken, job.program().apply(taken)));
-        } catch (RuntimeException | Error e) { // too many threads, for one: that is this job's end, not the pool's
+        } catch (RuntimeException | Error e) { // such as too many threads: that ends this job, not the pool
             String reason = e.getMessage() == null ? Failure.words(e) : e.getMessage();
             NotStarted cause = new NotStarted(NotStarted.CANNOT_RUN, reason);
             ending.complete(new ProcessResult(cause, Duration.ZERO, null));

@@ -15,11 +15,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Runs jobs in processes of their own, one at a time in each place, in the order in which they were given.
+ * Runs jobs in processes of their own, one at a time in each slot, in the order of their submission.
  *
- * <p>A job that fails, or whose process is killed, hurts nobody: its end is its result. Nothing of a process is left when the next
- * one gets its place. Whoever made the pool ends it: {@link #close} and {@link #join}, or {@link #closeNow}; its processes do not
- * outlive this JVM in any case. Thread-safe.
+ * <p>A job that fails or is killed affects no other: its end is its result. The descendants of a process have ended before the next one gets
+ * its slot. The caller ends the pool: {@link #close} and {@link #join}, or {@link #closeNow}. Its processes never outlive this JVM.
+ * Thread-safe.
  */
 public final class ProcessPool {
     private static final Duration GRACE = Duration.ofSeconds(10);
@@ -32,12 +32,12 @@ public final class ProcessPool {
     private final Duration grace;
     private boolean closed;
 
-    /** Makes a pool with these places; a job whose time is up has 10 s to tidy up before it is killed. */
+    /** Creates a pool with these slots; a job that exceeds its timeout is killed after 10 s. */
     public ProcessPool(List<PoolSlot> slots) {
         this(slots, GRACE);
     }
 
-    /** Makes a pool with these places, and a time for jobs to tidy up in when their own is up. */
+    /** Creates a pool with these slots, and a grace for jobs that exceed their timeout. */
     public ProcessPool(List<PoolSlot> slots, Duration grace) {
         if (slots.isEmpty()) {
             throw new IllegalArgumentException("a pool needs at least one place");
@@ -46,7 +46,7 @@ public final class ProcessPool {
         this.grace = grace;
     }
 
-    /** One thread, for as long as there is something to start: a start must not wait for those of the JVM that others keep busy. */
+    /** Returns a pool of one thread, which ends when there is nothing to start: a start must not wait for busy threads of the JVM. */
     private static ExecutorService starts() {
         ThreadPoolExecutor executor =
                 new ThreadPoolExecutor(1, 1, 100, TimeUnit.MILLISECONDS, new LinkedBlockingQueue<>(), task -> {
@@ -58,7 +58,7 @@ public final class ProcessPool {
         return executor;
     }
 
-    /** Takes a job, which runs as soon as there is a place for it. Fails with {@link IllegalStateException} once closed. */
+    /** Adds a job, which runs as soon as a slot is free. Fails with {@link IllegalStateException} after closing. */
     public PooledJob submit(Job job) {
         PooledJob pooled = new PooledJob(job, grace);
         synchronized (this) {
@@ -105,25 +105,25 @@ public final class ProcessPool {
         starts.execute(this::startWaiting);
     }
 
-    /** Takes no new jobs from now on; those that it has taken run. Returns at once. */
+    /** Accepts no new jobs from now on; the earlier ones run. Does not wait. */
     public synchronized void close() {
         closed = true;
     }
 
     /**
-     * Waits until every job that was given has ended.
+     * Waits until every job has ended.
      *
-     * @return those that had not when the time was up; empty where all have
+     * @return those that have not ended in time
      */
     public List<PooledJob> join(Duration timeout) {
         List<PooledJob> awaited = unfinished();
         Deadline deadline = Deadline.after(timeout);
         try {
-            for (PooledJob job : awaited) { // one by one: what waits for all at once stays with each of them
+            for (PooledJob job : awaited) { // one by one: a common future would stay registered with each of them
                 job.awaitEnd(deadline.remainingNanos());
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // what still runs is told all the same
+            Thread.currentThread().interrupt(); // the running jobs are returned in any case
         } catch (TimeoutException e) {
             // then some are left
         } catch (ExecutionException e) {
@@ -137,10 +137,10 @@ public final class ProcessPool {
         return List.copyOf(unfinished);
     }
 
-    /** Ends all jobs that have not ended: see {@link PooledJob#cancel}. The pool takes further ones. */
+    /** Ends all jobs that have not ended; see {@link PooledJob#cancel}. The pool accepts further ones. */
     public void cancel(Duration jobGrace) {
         List<PooledJob> ending = unfinished();
-        ending.forEach(PooledJob::withdraw); // first: else they take the places that the others leave
+        ending.forEach(PooledJob::withdraw); // first, or they would take the slots of the others
         ending.forEach(job -> job.cancel(jobGrace));
     }
 
@@ -150,9 +150,9 @@ public final class ProcessPool {
     }
 
     /**
-     * Takes no new jobs, kills what runs, and waits until nothing is left, at most 15 s.
+     * Accepts no new jobs, kills the running ones, and waits at most 15 s until no process is left.
      *
-     * @return jobs whose processes the kernel did not let go of by then
+     * @return jobs with processes that the kernel still holds
      */
     public List<PooledJob> closeNow() {
         close();

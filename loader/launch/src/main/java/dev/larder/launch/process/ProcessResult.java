@@ -4,10 +4,10 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What became of a process.
+ * The result of a process.
  *
- * @param ran from its start until nothing was left of it
- * @param outputTrouble why not all of its output reached its log or its reader; null where it did
+ * @param ran the time from its start to the end of its last descendant
+ * @param outputTrouble the reason why its log or its reader lacks output; null if none is missing
  */
 public record ProcessResult(
         ExitCause cause, Duration ran, @Nullable String outputTrouble) {}

@@ -10,10 +10,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A program to start.
  *
- * @param words its name, looked up in the {@code PATH} it will see, and its arguments
- * @param environment what differs from this process's environment; null removes a variable
- * @param folder where it runs; null for where this process does
- * @param isInputInherited whether it reads what this process would; otherwise its standard input is empty
+ * @param words its name, which is looked up in its own {@code PATH}, and its arguments
+ * @param environment changes of this process's environment; null removes a variable
+ * @param folder its working folder; null for that of this process
+ * @param isInputInherited whether it has this process's standard input, which is otherwise empty
  */
 public record ProcessSpec(
         List<String> words,
@@ -23,7 +23,7 @@ public record ProcessSpec(
         boolean isInputInherited) {
     private static final String PYTHON_UNBUFFERED = "PYTHONUNBUFFERED";
 
-    /** Copies what it is given. */
+    /** Copies the collections. */
     public ProcessSpec {
         words = List.copyOf(words);
         if (words.isEmpty()) {
@@ -37,12 +37,12 @@ public record ProcessSpec(
         return new ProcessSpec(words, Map.of(), null, output, false);
     }
 
-    /** Changes what differs from this process's environment. */
+    /** Changes the changes of the environment. */
     public ProcessSpec withEnvironment(Map<String, @Nullable String> changes) {
         return new ProcessSpec(words, changes, folder, output, isInputInherited);
     }
 
-    /** Has Python say at once what it prints, as on a terminal, unless somebody has decided on that. */
+    /** Lets Python print without a buffer, as on a terminal, unless the environment decides otherwise. */
     public ProcessSpec withPromptPython() {
         if (System.getenv(PYTHON_UNBUFFERED) != null || environment.containsKey(PYTHON_UNBUFFERED)) {
             return this;
@@ -52,7 +52,7 @@ public record ProcessSpec(
         return withEnvironment(changes);
     }
 
-    /** Changes where it runs. */
+    /** Changes the working folder. */
     public ProcessSpec in(Path newFolder) {
         return new ProcessSpec(words, environment, newFolder, output, isInputInherited);
     }

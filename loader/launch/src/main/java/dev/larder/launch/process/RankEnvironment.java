@@ -6,10 +6,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What ranks find in their environment: what {@code torchrun} says, and what names the run and the attempt for
+ * The environment of ranks: the variables of {@code torchrun}, and those that name the run and the attempt for
  * {@code dev.larder.distributed.rendezvous.Rendezvous}.
  *
- * @param plan what is launched
+ * @param plan of the launch
  * @param place the place of this machine's ranks among all
  */
 record RankEnvironment(LaunchPlan plan, NodePlace place) {
@@ -17,7 +17,7 @@ record RankEnvironment(LaunchPlan plan, NodePlace place) {
 
     static final String MASTER_ADDRESS = "127.0.0.1";
 
-    /** Tells the ranks of an attempt on one machine. */
+    /** Returns the environment of an attempt on one machine. */
     static RankEnvironment onOneMachine(LaunchPlan plan, String runId, int attempt, int masterPort) {
         return new RankEnvironment(
                 plan, new NodePlace(0, 1, 0, plan.worldSize(), MASTER_ADDRESS, masterPort, attempt, attempt, runId));

@@ -12,10 +12,10 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ranks of one attempt. One thread starts them, hears of their ends, and ends the others when one fails.
+ * The ranks of one attempt. One thread starts them, waits for their ends, and ends the others if one fails.
  *
- * <p>Which one failed first is told by when the processes died, not by when nothing was left of them: what a rank leaves behind
- * is cleaned up for a moment, in which ranks may fail that only missed it.
+ * <p>The first failure is that of the process that died first, not of the first one without descendants: while the descendants of a rank
+ * are ended, other ranks may fail because they miss it.
  */
 final class RankProcesses {
     private static final Duration LAST_RESORT = Duration.ofSeconds(15);
@@ -34,7 +34,7 @@ final class RankProcesses {
     private long politeUntilNanos;
     private boolean isPolite;
 
-    /** One rank, and what is known of it. */
+    /** One rank, and its state. */
     private static final class Rank {
         private final int number;
         private final Deque<OutputLine> lastLines = new ArrayDeque<>();
@@ -80,7 +80,7 @@ final class RankProcesses {
         this.stop = stop;
     }
 
-    /** Runs all ranks to their ends. */
+    /** Runs all ranks until they have ended. */
     AttemptResult run() {
         stop.wakeBy(() -> events.add(WAKE));
         try {
@@ -143,12 +143,12 @@ final class RankProcesses {
         }
     }
 
-    /** Waits for the next event; no longer than a look at the clock is due. */
+    /** Waits for the next event, or until the next deadline. */
     private @Nullable Integer next() {
         try {
             return events.poll(100, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
-            stop.ask(StopRequest.Kind.KILL); // nobody has this thread but us; whoever interrupts it wants it to end
+            stop.ask(StopRequest.Kind.KILL); // only a caller that wants the end interrupts this thread
             return null;
         }
     }
@@ -173,7 +173,7 @@ final class RankProcesses {
         }
     }
 
-    /** A rank that had died before it was asked to end has ended by itself. */
+    /** A rank that died before the request to end has ended by itself. */
     private static ProcessResult own(Rank rank, ProcessResult ending) {
         boolean diedBefore = rank.isAsked && rank.isDead && rank.diedNanos - rank.askedNanos < 0;
         return ending.cause() instanceof Ended ended && diedBefore
@@ -181,7 +181,7 @@ final class RankProcesses {
                 : ending;
     }
 
-    /** Asks all that still run, and kills them when the grace is over: of an interrupt, by way of SIGTERM after half of it. */
+    /** Requests the end of all running ranks, and kills them after the grace. An interrupt is followed by SIGTERM after half of it. */
     private void askAll(StopRequest.Kind kind, Duration grace) {
         isPolite = kind == StopRequest.Kind.INTERRUPT;
         if (isPolite) {
@@ -227,7 +227,7 @@ final class RankProcesses {
         }
     }
 
-    /** Tells whether the kernel keeps a rank long after it was killed. */
+    /** Returns whether the kernel holds a rank long after its kill. */
     private boolean isHopeless() {
         return ranks.stream()
                 .filter(rank -> rank.end == null && rank.isKillDue)
@@ -255,7 +255,7 @@ final class RankProcesses {
         return new AttemptResult(environment.attempt(), ends, first, firstNanos, ran);
     }
 
-    /** Tells whether failures count; on several machines also where the others' launchers asked for the end a moment too early to know. */
+    /** Returns whether failures count. On several machines they do also if another launcher has requested the end a moment before. */
     private boolean isTold(Rank rank) {
         boolean diedBefore = rank.isDead && rank.isAsked && rank.diedNanos - rank.askedNanos < 0;
         return failed != null || (environment.plan().node() != null && diedBefore);

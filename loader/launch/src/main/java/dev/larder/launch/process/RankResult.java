@@ -3,14 +3,14 @@ package dev.larder.launch.process;
 import java.util.List;
 
 /**
- * What became of one rank in one attempt.
+ * The result of one rank in one attempt.
  *
- * @param pid its process; −1 where there never was one
- * @param lastLines the last lines that it wrote, of both streams
+ * @param pid of its process; −1 if it was not started
+ * @param lastLines its last lines of both streams
  */
 public record RankResult(int rank, long pid, ProcessResult ending, List<String> lastLines) {
 
-    /** Returns why it ended. */
+    /** Returns the cause of its end. */
     public ExitCause cause() {
         return ending.cause();
     }

@@ -1,21 +1,21 @@
 package dev.larder.launch.process;
 
-/** Ranks that run here, or here and on other machines, and can be asked to end. Thread-safe. */
+/** Running ranks on this machine, or on several. Thread-safe. */
 public interface RunningRanks {
-    /** Asks all ranks to end as Ctrl-C does (SIGINT), after half the grace by SIGTERM, and kills what is left after it. */
+    /** Ends all ranks like Ctrl-C: SIGINT, SIGTERM after half the grace, and SIGKILL after the grace. */
     void interrupt();
 
-    /** Asks all ranks to end by SIGTERM, and kills what is left after the grace. */
+    /** Ends all ranks by SIGTERM, and by SIGKILL after the grace. */
     void terminate();
 
-    /** Asks all ranks to end by SIGTERM for whom nobody has stopped the run (SIGHUP): it may start again elsewhere or later. */
+    /** Ends all ranks by SIGTERM for a scheduler that has sent SIGHUP: the run may start again elsewhere or later. */
     default void hangUp() {
         terminate();
     }
 
-    /** Sends a signal, named without SIG, to the ranks that run on this machine; ranks elsewhere have a launcher of their own. */
+    /** Sends a signal, named without SIG, to the ranks of this machine; other machines have their own launchers. */
     default void signal(String name) {}
 
-    /** Kills all ranks at once. */
+    /** Kills all ranks immediately. */
     void kill();
 }

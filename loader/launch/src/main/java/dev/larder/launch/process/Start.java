@@ -1,6 +1,8 @@
 package dev.larder.launch.process;
 
 import dev.larder.internal.error.Failure;
+import dev.larder.internal.process.ProcessFamily;
+import dev.larder.internal.process.SystemTools;
 import dev.larder.launch.process.ExitCause.NotStarted;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -12,11 +14,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns a {@link ProcessSpec} into words that the JDK can start: small tools of every Linux take turns in one process, each doing one
- * thing that a JVM cannot do for its children, and then becoming the next. What is left is the program, with the pid of the first.
+ * Turns a {@link ProcessSpec} into words that the JDK can start: a chain of small tools of every Linux. Each tool does one thing that a JVM
+ * cannot do for its children, and then replaces itself by the next. The last one is the program, with the same pid.
  */
 final class Start {
-    private static final String USUAL_PATH = "/usr/bin:/bin";
     private static final String LAST_TOOL = "setpriv";
     private static final String VERSIONS =
             "needs coreutils 8.31 and util-linux 2.33, or later; busybox lacks some of it";
@@ -25,20 +26,11 @@ final class Start {
 
     private Start() {}
 
-    /** Returns the path of a tool that is part of every Linux, whatever {@code PATH} the program will see. */
-    static String tool(String name) throws IOException {
-        String path = System.getenv("PATH");
-        return places(name, path == null ? USUAL_PATH : path + ":" + USUAL_PATH, Path.of("")).stream()
-                .filter(Files::isExecutable)
-                .findFirst()
-                .orElseThrow(() -> new IOException("no " + name + " on this machine; install util-linux and coreutils"))
-                .toString();
-    }
-
-    /** Prepares a start. */
+    /** Returns the builder of a process. */
     static ProcessBuilder of(ProcessSpec program, ProcessFamily family) throws IOException {
-        // A fresh program's signals, a session of its own, and an end when the thread that started it ends.
-        List<String> words = new ArrayList<>(List.of(tool("env"), "--default-signal", tool("setsid"), tool(LAST_TOOL)));
+        // The default signals, a session of its own, and an end when the thread that started it ends.
+        List<String> words = new ArrayList<>(List.of(
+                SystemTools.find("env"), "--default-signal", SystemTools.find("setsid"), SystemTools.find(LAST_TOOL)));
         words.addAll(List.of("--pdeathsig", "KILL", "--"));
         words.addAll(program.words());
         ProcessBuilder builder = new ProcessBuilder(words);
@@ -56,7 +48,7 @@ final class Start {
         return builder;
     }
 
-    /** Returns why a program cannot be started, where that can be told beforehand; null where nothing speaks against it. */
+    /** Returns the reason why a program cannot start, if it is known before the start; else null. */
     static @Nullable NotStarted obstacle(ProcessSpec program) {
         Path folder = program.folder();
         if (folder != null && !Files.isDirectory(folder)) {
@@ -76,8 +68,8 @@ final class Start {
     }
 
     /**
-     * Reads what the last tool says where it could not become the program, such as one whose interpreter is missing, and what any
-     * of them says where it is too old for what it is asked.
+     * Parses the message of the last tool if it could not become the program, for example because its interpreter is missing, and of a tool
+     * that is too old for its options. Null for another line.
      */
     static @Nullable NotStarted refused(int exitCode, String line) {
         boolean isTools = line.startsWith(LAST_TOOL + ": ")
@@ -91,7 +83,7 @@ final class Start {
         return isTooOld ? new NotStarted(NotStarted.CANNOT_RUN, line + "; " + VERSIONS) : null;
     }
 
-    /** Explains why the JDK could not start the tools. */
+    /** Returns the cause if the JDK could not start the tools. */
     static NotStarted refused(IOException reason) {
         return new NotStarted(NotStarted.CANNOT_RUN, Failure.words(reason));
     }
@@ -114,7 +106,7 @@ final class Start {
 
     private static List<Path> places(String name, @Nullable String path, Path here) {
         List<Path> places = new ArrayList<>();
-        for (String folder : (path == null ? USUAL_PATH : path).split(":", -1)) {
+        for (String folder : (path == null ? SystemTools.USUAL_PATH : path).split(":", -1)) {
             places.add(here.resolve(folder).resolve(name));
         }
         return places;

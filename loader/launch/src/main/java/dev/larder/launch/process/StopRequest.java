@@ -3,9 +3,9 @@ package dev.larder.launch.process;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Requests to a launch while it runs: to end, which can only become more urgent, and to pass signals on. */
+/** Requests to a running launch: to end, which can only become more urgent, and to forward signals. */
 final class StopRequest {
-    /** How ranks are asked to end, from not at all to at once. */
+    /** The kinds of requests to end, in the order of urgency. */
     enum Kind {
         NONE,
         INTERRUPT,
@@ -29,13 +29,13 @@ final class StopRequest {
         waker.run();
     }
 
-    /** Names the ranks to wake. Signals that came before are not for them. */
+    /** Sets the ranks to wake. They get no earlier signals. */
     synchronized void wakeBy(Runnable newWaker) {
         signals.clear();
         waker = newWaker;
     }
 
-    /** Returns the signals to pass on, and forgets them. */
+    /** Returns and removes the signals to forward. */
     synchronized List<String> takeSignals() {
         List<String> taken = List.copyOf(signals);
         signals.clear();

@@ -1,6 +1,6 @@
 package dev.larder.spark.launch;
 
-import dev.larder.distributed.rendezvous.RunSecret;
+import dev.larder.distributed.internal.meeting.RunSecret;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.launch.internal.MasterPort;

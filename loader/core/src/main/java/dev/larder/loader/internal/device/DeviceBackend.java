@@ -45,7 +45,7 @@ public interface DeviceBackend extends HostAllocator, AutoCloseable {
      */
     WorkQueue consumer();
 
-    /** Tells whether queues can wait for a fence. */
+    /** Returns whether queues can wait for a fence. */
     boolean accepts(Fence fence);
 
     /** Ends the device's part in this process: bounded, also if work is under way. Idempotent. */
