@@ -1,10 +1,10 @@
-"""Looks at a store from outside, without asking its daemon, and tells what breaks its rules.
+"""Checks a store from outside, without its daemon, and reports violations of its rules.
 
     check_store.py STORE [--used-bytes N] [--busy] [--expect NAME]… [--pinned NAME]…     a store that is served, or kept
     check_store.py STORE --gone                                                         one that was stopped
 
-Knows ops/docs/FORMAT.md and the standard library only; with numpy the checksums are a hundred times faster. Prints one
-problem a line and ends with 1 where there are any.
+Uses ops/docs/FORMAT.md and the standard library only; with numpy the checksums are a hundred times faster. Prints one problem a line,
+and ends with 1 if there are any.
 """
 
 import argparse
@@ -98,7 +98,7 @@ def crc32c(data):
 
 
 class Store:
-    """What was found in a store: its versions, the blocks under their segments, and the problems."""
+    """The contents of a store: its versions, the blocks under their segments, and the problems."""
 
     def __init__(self, path):
         self.path = path
@@ -131,7 +131,7 @@ class Store:
                 self._version(dataset, int(entry), path)
             elif entry == "registered":
                 self.registered.add(dataset)
-            elif entry != "current" and not re.fullmatch(r"[1-9]\d*\.damaged", entry):  # what a start set aside
+            elif entry != "current" and not re.fullmatch(r"[1-9]\d*\.damaged", entry):  # a start set it aside
                 self.problem("not of a dataset", path=path)
         if not entries:
             self.problem("empty dataset", path=folder)
@@ -228,19 +228,19 @@ class Store:
 
 
 def problems(path, used_bytes=None, busy=False, expected=(), pinned=()):
-    """Returns what is wrong with a store: nothing, where everything is as it should be.
+    """Returns the problems of a store.
 
-    `used_bytes` is what the daemon says that the versions occupy, `busy` whether an ingest may be under way, `expected`
+    `used_bytes` is the daemon's total for the versions, `busy` is true if an ingest may be under way, `expected` lists
     the datasets that have to be resident, `pinned` those of them that are pinned.
     """
     store = Store(path).look()
     for entry in [] if busy else sorted(os.listdir(os.path.join(path, "incoming"))):
         store.problem("left in incoming", entry=entry)
     if used_bytes is not None and used_bytes != store.used_bytes:
-        store.problem("bytes in the store and in the daemon's books differ", found=store.used_bytes, told=used_bytes)
+        store.problem("bytes in the store and in the daemon's total differ", found=store.used_bytes, told=used_bytes)
     for dataset in expected:
         if dataset not in store.current:
-            store.problem("what must stay is gone", dataset=dataset)
+            store.problem("a dataset that must stay is gone", dataset=dataset)
     for dataset in pinned:
         if not store.pinned(dataset):
             store.problem("not pinned any more", dataset=dataset)

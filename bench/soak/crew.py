@@ -1,13 +1,18 @@
-"""The processes of a run: daemons, and clients that do as they are told; and the files that they load."""
+"""The processes of the long tests: daemons and clients that obey, the files that they load, and waits for conditions."""
 
+import argparse
 import array
+import contextlib
 import gzip
 import os
 import queue
 import re
+import shutil
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -17,20 +22,20 @@ import check_store  # noqa: E402
 PATIENCE_S = 60
 QUIET_FLAGS = ["-Xlog:disable", "-XX:+UseSerialGC", "-Xshare:auto", "-XX:TieredStopAtLevel=1"]
 
-# What the daemon's libraries want, as ops/java-flags has it.
+# The flags of ops/java-flags that the daemon's libraries need.
 DAEMON_FLAGS = os.environ.get("LARDER_SOAK_DAEMON_FLAGS", "").split()
 
-# How a request may end when somebody is killed, stopped, or in the way.
+# Codes of requests that may fail when a process is killed, stopped, or in the way.
 HARMLESS = {"NO_DAEMON", "DEADLINE", "NO_SPACE", "REFUSED", "INTERRUPTED", "NOT_FOUND"}
 
 
 def store_name(test):
-    """Returns a name for the store of a test; ops/test finds by its mark in it what a run has left."""
+    """Returns a name for the store of a test, with the mark by which ops/test finds the leftovers of a run."""
     return "/dev/shm/" + "-".join(filter(None, ["larder", test, os.environ.get("LARDER_TEST_RUN"), str(os.getpid())]))
 
 
 def let_sigterm_clean_up():
-    """Ends this program by way of every `finally` when it gets SIGTERM; only the first one counts."""
+    """Ends this program through every `finally` at SIGTERM; only the first one counts."""
 
     def end(number, _):
         signal.signal(number, signal.SIG_IGN)
@@ -43,8 +48,28 @@ class Trouble(Exception):
     """A rule was broken."""
 
 
+def await_true(condition, what, shown=lambda: "", seconds=PATIENCE_S, ended=lambda: False):
+    """Waits for a condition and returns its value; fails after some seconds, or if the process that has to bring it about has ended."""
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        if time.monotonic() > end or ended():
+            raise Trouble(f"waited in vain for {what}\n{shown()}")
+        time.sleep(0.05)
+    return found
+
+
+def free_ports(count):
+    listeners = [socket.socket() for _ in range(count)]
+    for listener in listeners:
+        listener.bind(("127.0.0.1", 0))
+    ports = [listener.getsockname()[1] for listener in listeners]
+    for listener in listeners:
+        listener.close()
+    return ports
+
+
 class Java:
-    """How to start the programs: a class path that has the command, and the clients of the tests."""
+    """The words that start programs of a class path with the command and the clients of the tests."""
 
     def __init__(self, class_path, java="java"):
         self.class_path = class_path
@@ -57,7 +82,7 @@ class Java:
 
 
 class Step:
-    """One thing that a client was told to do."""
+    """A command to a client."""
 
     def __init__(self, client, words):
         self.client = client
@@ -75,13 +100,13 @@ class Step:
             self._changed.notify_all()
 
     def await_word(self, word, timeout=PATIENCE_S):
-        """Waits until it says this word; false where it ends without."""
+        """Waits until it prints this word; returns false if it ends without it."""
         with self._changed:
             self._changed.wait_for(lambda: self.ended or any(line[0] == word for line in self.lines), timeout)
             return any(line[0] == word for line in self.lines)
 
     def result(self, timeout=PATIENCE_S):
-        """Waits for the end and returns its words; a client that died has ended all of its steps with `gone`."""
+        """Waits for the end and returns its words. A client that died has ended all of its steps with `gone`."""
         with self._changed:
             if not self._changed.wait_for(lambda: self.ended, timeout):
                 raise Trouble(f"no end within {timeout} s: {self}")
@@ -90,14 +115,14 @@ class Step:
         return self.ended
 
     def done(self, timeout=PATIENCE_S):
-        """Waits for an end that has to be good, and returns what it says."""
+        """Waits for an end that has to be good, and returns its words."""
         words = self.result(timeout)
         if words[0] != "done":
             raise Trouble(f"not done: {self}")
         return " ".join(words[2:])
 
     def settle(self, timeout=PATIENCE_S):
-        """Waits for an end that may be any that a fault explains."""
+        """Waits for an end that a fault may explain."""
         words = self.result(timeout)
         if words[0] == "failed" and words[2] not in HARMLESS:
             raise Trouble(f"failed for no good reason: {self}")
@@ -107,19 +132,13 @@ class Step:
         return f"{self.client.name}[{self.client.pid}] {' '.join(self.words)} -> {' '.join(self.lines[-1]) if self.lines else 'nothing'}"
 
 
-class Client:
-    """A client JVM (ScriptedClient), and what it has said."""
+class Process:
+    """A JVM with its output: `hear` gets each line, and `hear_end` the end."""
 
-    def __init__(self, java, store, name):
-        self.name = name
-        self.process = subprocess.Popen(
-            java.words("dev.larder.testing.ScriptedClient", store, flags=["-Xmx128m"]),
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1)
+    def __init__(self, words, **options):
+        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
         self.pid = self.process.pid
-        self.steps = {}
         self.errors = []
-        self._count = 0
-        self.steps["0"] = Step(self, ["start"])
         self._threads = [threading.Thread(target=self._listen, daemon=True),
                          threading.Thread(target=lambda: self.errors.extend(self.process.stderr), daemon=True)]
         for thread in self._threads:
@@ -127,10 +146,46 @@ class Client:
 
     def _listen(self):
         for line in self.process.stdout:
-            words = line.rstrip("\n").split(" ")
-            step = self.steps.get(words[0])
-            if step:
-                step.hear(words[1:])
+            self.hear(line)
+        self.hear_end()
+
+    def is_alive(self):
+        return self.process.poll() is None
+
+    def send(self, name):
+        if self.is_alive():
+            self.process.send_signal(getattr(signal, "SIG" + name))
+
+    def join(self):
+        for thread in self._threads:
+            thread.join(PATIENCE_S)
+
+    def end(self):
+        self.send("CONT")
+        self.send("KILL")
+        self.process.wait(PATIENCE_S)
+        self.join()
+        for stream in filter(None, (self.process.stdin, self.process.stdout, self.process.stderr)):
+            with contextlib.suppress(BrokenPipeError):
+                stream.close()
+
+
+class Client(Process):
+    """A client JVM (ScriptedClient)."""
+
+    def __init__(self, java, store, name):
+        self.name = name
+        self.steps = {"0": Step(self, ["start"])}
+        self._count = 0
+        super().__init__(java.words("dev.larder.testing.ScriptedClient", store, flags=["-Xmx128m"]), stdin=subprocess.PIPE, bufsize=1)
+
+    def hear(self, line):
+        words = line.rstrip("\n").split(" ")
+        step = self.steps.get(words[0])
+        if step:
+            step.hear(words[1:])
+
+    def hear_end(self):
         for step in list(self.steps.values()):
             if not step.ended:
                 step.hear(["gone"])
@@ -155,94 +210,109 @@ class Client:
             step.hear(["gone"])
         return step
 
-    def is_alive(self):
-        return self.process.poll() is None
 
-    def send(self, name):
-        if self.is_alive():
-            self.process.send_signal(getattr(signal, "SIG" + name))
-
-    def end(self):
-        if self.is_alive():
-            self.process.kill()
-        self.process.wait(PATIENCE_S)
-        for thread in self._threads:
-            thread.join(PATIENCE_S)
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            try:
-                stream.close()
-            except BrokenPipeError:
-                pass
-
-
-class Daemon:
+class Daemon(Process):
     """`larder serve` in a process of its own."""
 
     def __init__(self, java, store, capacity, keep=False):
         self.keep = keep
-        self.began = time.monotonic()
-        self.process = subprocess.Popen(
-            java.words("dev.larder.command.LarderCommand", "serve", "--store", store, "--capacity", str(capacity),
-                       *(["--keep"] if keep else []), flags=["-Xmx256m", *DAEMON_FLAGS]),
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.pid = self.process.pid
         self.out = []
-        self.err = []
-        self._said = queue.Queue()
-        self._threads = [threading.Thread(target=self._listen, daemon=True),
-                         threading.Thread(target=lambda: self.err.extend(self.process.stderr), daemon=True)]
-        for thread in self._threads:
-            thread.start()
+        self._lines = queue.Queue()
+        super().__init__(
+            java.words("dev.larder.command.LarderCommand", "serve", "--store", store, "--capacity", str(capacity), *(["--keep"] if keep else []),
+                       flags=["-Xmx256m", *DAEMON_FLAGS]), stdin=subprocess.DEVNULL)
 
-    def _listen(self):
-        for line in self.process.stdout:
-            self.out.append(line)
-            self._said.put(line)
-        self._said.put("")
+    def hear(self, line):
+        self.out.append(line)
+        self._lines.put(line)
+
+    def hear_end(self):
+        self._lines.put("")
 
     def ready(self):
-        line = self._said.get(timeout=PATIENCE_S)
+        line = self._lines.get(timeout=PATIENCE_S)
         if not line.startswith("Done caching."):
-            raise Trouble(f"daemon did not start: out={self.out} err={self.err}")
+            raise Trouble(f"daemon did not start: out={self.out} err={self.errors}")
         return self
-
-    def is_alive(self):
-        return self.process.poll() is None
-
-    def send(self, name):
-        if self.is_alive():
-            self.process.send_signal(getattr(signal, "SIG" + name))
 
     def wait(self, timeout=PATIENCE_S):
         try:
             code = self.process.wait(timeout)
         except subprocess.TimeoutExpired:
-            raise Trouble(f"daemon does not end: pid={self.pid} within={timeout} s out={self.out} err={self.err}") from None
-        for thread in self._threads:
-            thread.join(PATIENCE_S)
+            raise Trouble(f"daemon does not end: pid={self.pid} within={timeout} s out={self.out} err={self.errors}") from None
+        self.join()
         return code
 
+
+class Crew:
+    """A daemon and its clients, by name."""
+
+    def __init__(self, java, store, capacity):
+        self.java, self.store, self.capacity = java, store, capacity
+        self.daemon, self.clients = None, {}
+
+    def launch_daemon(self, keep):
+        self.daemon = Daemon(self.java, self.store, self.capacity, keep)
+        return self.daemon
+
+    def client(self, name):
+        """Returns the client of this name; starts a new one if it is dead."""
+        if name in self.clients and not self.clients[name].is_alive():
+            self.clients.pop(name).end()
+        if name not in self.clients:
+            self.clients[name] = Client(self.java, self.store, name)
+        return self.clients[name].ready()
+
+    def check(self, **expectations):
+        """Fails if the store is not as it should be, or if the daemon has noted errors."""
+        boss = self.client("boss")
+        found = settle_store(boss, self.store, **expectations)
+        if found:
+            raise Trouble("\n  ".join(["the store is not as it should be:", *found]))
+        errors = boss.tell("errors").done()
+        if errors:
+            raise Trouble(f"the daemon's error log: {errors}")
+
+    def leftovers(self):
+        """Returns a problem if the store still exists."""
+        return [f"the store is still there: {os.listdir(self.store)}"] if os.path.lexists(self.store) else []
+
     def end(self):
-        if self.is_alive():
-            self.process.send_signal(signal.SIGCONT)
-            self.process.kill()
-        self.process.wait(PATIENCE_S)
-        for thread in self._threads:
-            thread.join(PATIENCE_S)
-        self.process.stdout.close()
-        self.process.stderr.close()
+        for process in [*self.clients.values(), *filter(None, [self.daemon])]:
+            process.end()
+        shutil.rmtree(self.store, ignore_errors=True)
 
 
-def npy(key, count):
-    """Returns a .npy file of `count` numbers from `key` upwards."""
-    header = f"{{'descr': '<u4', 'fortran_order': False, 'shape': ({count},), }}"
-    header += " " * ((64 - (10 + len(header) + 1)) % 64) + "\n"
-    data = array.array("I", range(key, key + count))
-    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + data.tobytes()
+def parser(test, text):
+    """Returns the options that the tests with a crew share."""
+    options = argparse.ArgumentParser(description=text.splitlines()[0])
+    options.add_argument("--class-path", default=os.environ.get("LARDER_SOAK_CLASS_PATH"))
+    options.add_argument("--java", default="java")
+    options.add_argument("--store", default=store_name(test))
+    options.add_argument("--seed", type=int, default=time.time_ns() % 1_000_000)
+    return options
+
+
+def play(test, options, scene):
+    """Runs a scene with a folder for its files; it returns its troubles. Returns the exit code."""
+    let_sigterm_clean_up()
+    print(f"seed={options.seed}", flush=True)
+    with tempfile.TemporaryDirectory(prefix=f"larder-{test}-") as folder:
+        trouble = scene(Java(options.class_path, options.java), options, folder)
+    for line in trouble:
+        print(f"TROUBLE {line}")
+    print("OK" if not trouble else f"FAILED; again with --seed {options.seed}")
+    return 1 if trouble else 0
+
+
+def npy(data, shape, dtype="|u1"):
+    """Returns a .npy file of these bytes."""
+    header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00v\x00" + header.encode() + data
 
 
 class Sources:
-    """Folders to load from. Arrays of one folder count from the same number, each folder from another."""
+    """Folders to load from. The arrays of a folder count from the same number, which is another one in each folder."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -254,11 +324,11 @@ class Sources:
         path = os.path.join(self.folder, name)
         os.makedirs(path)
         for stem, length in (("a", count), ("b", count // 4)):
-            data = npy(key, length)
+            data = npy(array.array("I", range(key, key + length)).tobytes(), (length,), "<u4")
             file = os.path.join(path, stem + (".npy.gz" if zipped else ".npy"))
             with open(file, "wb") as out:
                 out.write(gzip.compress(data, 1) if zipped else data)
-            os.utime(file, (1_700_000_000, 1_700_000_000))  # old enough to be known by its time
+            os.utime(file, (1_700_000_000, 1_700_000_000))  # old enough to be recognised by its time
         return path
 
 
@@ -272,7 +342,7 @@ def shared_memory():
 
 
 def settle_store(client, store, seconds=10, **expectations):
-    """Checks a store that is idle, or about to be: what is still on its way may take some seconds. Returns the problems."""
+    """Checks a store that is idle, or will be in some seconds. Returns the problems."""
     end = time.monotonic() + seconds
     while True:
         used = int(fields(client.tell("status").done(20))["used"])

@@ -19,7 +19,7 @@ ROW_BYTES = 100
 
 
 def make(folder, count, content, suffix):
-    """Makes names in folders of some thousand, as ImageNet has them; returns how long that took."""
+    """Makes links in folders of some thousand, as ImageNet has them; returns the seconds."""
     begin = time.monotonic()
     os.makedirs(folder)
     first = None
@@ -37,14 +37,8 @@ def make(folder, count, content, suffix):
     return time.monotonic() - begin
 
 
-def npy(rows):
-    head = b"{'descr': '|u1', 'fortran_order': False, 'shape': (%d,), }" % rows
-    head += b" " * (117 - len(head)) + b"\n"
-    return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + bytes(rows)
-
-
 class Peak:
-    """Watches the memory of a process that only it has, while another runs."""
+    """Watches the private memory of a process while another runs."""
 
     def __init__(self, pid):
         self.pid = pid
@@ -84,7 +78,7 @@ class Larder:
         return subprocess.run([LARDER, *words], env=self.environment, check=True, stdout=subprocess.PIPE, text=True).stdout
 
     def load(self, name, folder, *options):
-        """Loads, and returns how long that took and the peak of anonymous memory in MiB."""
+        """Loads, and returns the seconds and the peak of anonymous memory in MiB."""
         peak = Peak(self.pid)
         begin = time.monotonic()
         os.environ["LARDER_STORE"] = self.store
@@ -97,7 +91,7 @@ class Larder:
         self.ask("stop")
 
     def stop_after_failure(self):
-        """Stops the daemon; where that fails, too, says so, and hides nothing of what failed first."""
+        """Stops the daemon; reports a second failure without hiding the first."""
         try:
             self.ask("stop", "--force")
         except (OSError, subprocess.CalledProcessError) as e:
@@ -129,7 +123,7 @@ def run(options, folder, store):
             report("as bytes again, unchanged", options.files, 0, seconds, mib)
             shutil.rmtree(folder + "/bytes")
         if options.arrays:
-            made = make(folder + "/arrays", options.arrays, npy(ROW_BYTES), ".npy")
+            made = make(folder + "/arrays", options.arrays, crew.npy(bytes(ROW_BYTES), (ROW_BYTES,)), ".npy")
             seconds, mib = larder.load("arrays", folder + "/arrays")
             check(json.loads(larder.ask("status", "--json"))["arrays"] >= options.arrays, True, "number of arrays")
             report("as arrays", options.arrays, made, seconds, mib)

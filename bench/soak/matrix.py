@@ -1,73 +1,52 @@
 """The fault matrix: real processes, each killed, stopped or ended in each situation; after each round the store is checked.
 
 {daemon, builder, reader, waiter, holder, wrapper} x {KILL, STOP, TERM} x {idle, loading, publishing, evicting, reloading,
-restarting}, in an order that the seed decides; every cell once before any comes twice. All the while a reader that nobody
-harms checks every byte that it reads, and a client asks the daemon how it is.
+restarting}, in an order that the seed decides; every cell once before any repeats. Meanwhile a reader outside the faults checks every byte
+that it reads, and a client requests the status of the daemon.
 """
 
-import argparse
 import itertools
 import os
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 
 import crew
-from crew import Client, Daemon, Java, Sources, Trouble, fields
+from crew import Crew, Sources, Trouble, fields
 
 VICTIMS = ["daemon", "builder", "reader", "waiter", "holder", "wrapper"]
 SIGNALS = ["KILL", "STOP", "TERM"]
 SITUATIONS = ["idle", "loading", "publishing", "evicting", "reloading", "restarting"]
 
 MIB = 1 << 20
-COUNT = MIB // 2  # 2 MiB, and 0.5 MiB beside it
-BIG = 3 * MIB  # 12 MiB, and 3 MiB beside it
+COUNT = MIB // 2  # 2 MiB, and 0.5 MiB for the second array
+BIG = 3 * MIB  # 12 MiB, and 3 MiB for the second array
 CAPACITY = 34 * MIB
-OWN_DEADLINE_S = 10  # how long a client bears a silent daemon, and the deadline of its waits
+OWN_DEADLINE_S = 10  # of requests to a silent daemon, and of waits
 GRACE_S = 5
 STOP_BOUND_S = 2.5  # 2 s, and 0.2 s for each GiB, of which there are few here
 WATCHED = ["pinned", "made"]
 
 
-class World:
-    """A store in use: a daemon, the clients, and what must be there."""
+class World(Crew):
+    """A store in use: a daemon, the clients, and the data that must be there."""
 
     def __init__(self, java, options, folder):
-        self.java = java
+        super().__init__(java, options.store, CAPACITY)
         self.options = options
         self.random = random.Random(options.seed)
-        self.store = options.store
-        self.sources = Sources(folder)
-        self.generations = {name: [self.sources.make(f"{name}-{i}", COUNT) for i in range(3)]
-                            for name in ("src0", "src1", "pinned")}
-        self.generations["big"] = [self.sources.make(f"big-{i}", BIG, zipped=True) for i in range(2)]
-        self.turns = {name: itertools.cycle(paths) for name, paths in self.generations.items()}
+        sources = Sources(folder)
+        generations = {name: [sources.make(f"{name}-{i}", COUNT) for i in range(3)] for name in ("src0", "src1", "pinned")}
+        generations["big"] = [sources.make(f"big-{i}", BIG, zipped=True) for i in range(2)]
+        self.turns = {name: itertools.cycle(paths) for name, paths in generations.items()}
         self.key = 7
-        self.daemon = None
-        self.crew = {}
-        self.made = 0
-        self.restarts_ms = []
-        self.stops_ms = []
-        self.ping_ms = []
-        self.read_ms = []
+        self.restarts_ms, self.stops_ms, self.ping_ms, self.read_ms = [], [], [], []
         self.reads = 0
 
-    # ---------------------------------------------------------------------------------------------------- processes
-
     def launch_daemon(self):
-        self.daemon = Daemon(self.java, self.store, CAPACITY, keep=self.random.random() < 0.5)
-        return self.daemon
-
-    def client(self, name):
-        """Returns the client of this name, started anew where it is dead."""
-        if name in self.crew and not self.crew[name].is_alive():
-            self.crew.pop(name).end()
-        if name not in self.crew:
-            self.crew[name] = Client(self.java, self.store, name)
-        return self.crew[name].ready()
+        return super().launch_daemon(keep=self.random.random() < 0.5)
 
     def next_key(self):
         self.key = (self.key + 50_000_017) % (1 << 30)
@@ -80,7 +59,7 @@ class World:
         return client.tell("load", name, next(self.turns[name]), *(["pin"] if name == "pinned" else []))
 
     def ensure_data(self):
-        """Brings everything into the store that a round begins with."""
+        """Loads the data with which a round begins."""
         boss = self.client("boss")
         versions = self.versions()
         for name in ("src0", "src1", "big"):
@@ -92,22 +71,14 @@ class World:
             self.start_build(boss).done()
 
     def versions(self):
-        """Returns which datasets can be opened, or loaded again."""
+        """Returns the datasets that can be opened, or loaded again."""
         data = os.path.join(self.store, "data")
         return {name for name in os.listdir(data)
                 if {"current", "registered"} & set(os.listdir(os.path.join(data, name)))}
 
-    def end(self):
-        for client in self.crew.values():
-            client.send("CONT")
-            client.end()
-        if self.daemon:
-            self.daemon.end()
-        shutil.rmtree(self.store, ignore_errors=True)
-
 
 class Watch:
-    """Reads all the time, and asks the daemon all the time, from processes that nobody harms."""
+    """Reads, and requests the daemon's status, all the time, from processes outside the faults."""
 
     def __init__(self, world):
         self.world = world
@@ -120,11 +91,11 @@ class Watch:
         self.reading.await_word("read")
 
     def look(self, may_refuse):
-        """Checks what was read since the last look."""
+        """Checks the reads since the last look."""
         lines = self.reading.lines
         for words in lines[self.seen:]:
             kind, millis = words[0], int(words[1]) if len(words) > 1 else 0
-            if kind in ("WRONG", "gone", "failed"):  # it reads on until it is told to halt
+            if kind in ("WRONG", "gone", "failed"):  # it reads until the command halt
                 raise Trouble(f"the watcher: {self.reading}")
             if kind == "refused" and not may_refuse:
                 raise Trouble(f"the watcher was refused: {' '.join(words)}")
@@ -136,14 +107,14 @@ class Watch:
         self.seen = len(lines)
 
     def ping(self, daemon_is_well):
-        step = self.world.crew["watcher"].tell("status")
+        step = self.world.clients["watcher"].tell("status")
         words = step.result(OWN_DEADLINE_S + GRACE_S)
         if daemon_is_well:
             step.done()
             self.world.ping_ms.append(int(words[1]))
 
     def end(self):
-        self.world.crew["watcher"].tell("halt").done()
+        self.world.clients["watcher"].tell("halt").done()
         self.reading.done()
 
 
@@ -176,7 +147,7 @@ class Round:
         for step in self.steps:
             step.settle()
         if self.held and self.held.client.is_alive():
-            self.held.client.tell("check").done()  # also where the store is gone
+            self.held.client.tell("check").done()  # also if the store is gone
             if os.path.isdir(world.store) and not self.store_may_go:
                 self.require_held()
         self.let_go()
@@ -185,7 +156,7 @@ class Round:
     # ------------------------------------------------------------------------------------------------------- victims
 
     def prepare_victim(self):
-        """Brings the victim to what it is there for, and returns who is to get the signal."""
+        """Starts the work of the victim, and returns the process that gets the signal."""
         world = self.world
         if self.victim == "daemon":
             holder = world.client("holder")
@@ -257,7 +228,7 @@ class Round:
         time.sleep(self.random.random() * longest_s)
 
     def await_incoming(self, steps, file):
-        """Waits until this file lies in a folder of incoming, which is but a moment; or until the steps are over."""
+        """Waits until a folder of incoming contains this file, which is true for a moment only, or until the steps are over."""
         incoming = os.path.join(self.world.store, "incoming")
         end = time.monotonic() + OWN_DEADLINE_S
         while time.monotonic() < end and not all(step.ended for step in steps):
@@ -270,7 +241,7 @@ class Round:
     # -------------------------------------------------------------------------------------------------------- faults
 
     def strike(self, target, watch):
-        """Sends the signal, and sees to it that nobody else suffers."""
+        """Sends the signal, and checks that no other process suffers."""
         world = self.world
         is_daemon = self.victim == "daemon"
         struck = time.monotonic()
@@ -307,7 +278,7 @@ class Round:
         if self.situation == "restarting" and code in (143, -15):
             return  # the JVM had not reached our code yet, or not even its own handlers
         if code != 0:
-            raise Trouble(f"a daemon that was ended in order: code={code} out={daemon.out} err={daemon.err}")
+            raise Trouble(f"a daemon that was ended in order: code={code} out={daemon.out} err={daemon.errors}")
         if seconds > STOP_BOUND_S and os.getloadavg()[0] < os.cpu_count():
             raise Trouble(f"the daemon took {seconds:.1f} s to stop")
         if daemon.keep:
@@ -317,7 +288,7 @@ class Round:
         if self.held and self.held.client.is_alive() and self.situation != "restarting":
             pid = str(self.held.client.pid)
             if "heldUntilExit=" not in "".join(daemon.out) or pid not in daemon.out[-1].split("pids=")[-1]:
-                raise Trouble(f"it is not told who still reads: pid={pid} out={daemon.out}")
+                raise Trouble(f"the daemon does not name its reader: pid={pid} out={daemon.out}")
 
     def recover(self):
         world = self.world
@@ -338,7 +309,7 @@ class Round:
             raise Trouble(f"a leased version is gone: src0/{version}")
 
     def let_go(self):
-        """Ends what would go on for ever: the reading, and what is held."""
+        """Ends the reading and the hold, which have no end."""
         if self.reading and self.reading.client.is_alive():
             self.reading.client.tell("halt").done()
             self.reading.settle()
@@ -351,18 +322,12 @@ class Round:
 
     def check(self, before):
         world = self.world
-        boss = world.client("boss")
         if not self.store_may_go:
             lost = before - world.versions()
             if lost:
                 raise Trouble(f"datasets were lost: {sorted(lost)}")
         world.ensure_data()
-        found = crew.settle_store(boss, world.store, expected=["pinned", "made"], pinned=["pinned"])
-        if found:
-            raise Trouble("\n  ".join(["the store is not as it should be:", *found]))
-        errors = boss.tell("errors").done()
-        if errors:
-            raise Trouble(f"the daemon's error log: {errors}")
+        world.check(expected=["pinned", "made"], pinned=["pinned"])
 
 
 def wrapper_exists(java):
@@ -383,8 +348,7 @@ def percentile(values, part):
     return sorted(values)[min(len(values) - 1, int(len(values) * part))] if values else 0
 
 
-def play(options, folder):
-    java = Java(options.class_path, options.java)
+def play(java, options, folder):
     victims = VICTIMS if wrapper_exists(java) else VICTIMS[:-1]
     world = World(java, options, folder)
     shared_before = crew.shared_memory()
@@ -421,15 +385,15 @@ def play(options, folder):
     left = crew.shared_memory() - shared_before
     trouble += [f"left in /dev/shm: {entry}" for entry in left if os.path.basename(options.store) in entry]
     report(world, options, victims, done, time.monotonic() - began, trouble)
-    return 1 if trouble else 0
+    return trouble
 
 
 def finish(world):
-    """Stops the daemon as a user does; nothing may be left."""
+    """Stops the daemon as a user does, and returns leftovers."""
     world.daemon.keep = False
     world.client("boss").tell("stop", "all").done()
     world.daemon.wait(STOP_BOUND_S + OWN_DEADLINE_S)
-    return [f"the store is still there: {os.listdir(world.store)}"] if os.path.lexists(world.store) else []
+    return world.leftovers()
 
 
 def report(world, options, victims, done, seconds, trouble):
@@ -441,28 +405,17 @@ def report(world, options, victims, done, seconds, trouble):
           f" max={percentile(world.ping_ms, 1)}")
     print(f"restartMs n={len(world.restarts_ms)} max={percentile(world.restarts_ms, 1):.0f}"
           f" stopMs n={len(world.stops_ms)} max={percentile(world.stops_ms, 1):.0f}")
-    for line in trouble:
-        print(f"TROUBLE {line}")
-    print("OK" if not trouble else f"FAILED; again with --seed {options.seed}")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--class-path", default=os.environ.get("LARDER_SOAK_CLASS_PATH"))
-    parser.add_argument("--java", default="java")
-    parser.add_argument("--store", default=crew.store_name("matrix"))
-    parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_000)
+    parser = crew.parser("matrix", __doc__)
     parser.add_argument("--rounds", type=int, default=210)
     parser.add_argument("--seconds", type=float, default=0, help="begin no round after this long")
     parser.add_argument("--stop-seconds", type=float, default=30)
     parser.add_argument("--cell", help="VICTIM,SIGNAL,SITUATION: only this one")
     parser.add_argument("--go-on", action="store_true", help="do not end with the first trouble")
     parser.add_argument("--verbose", action="store_true")
-    options = parser.parse_args()
-    crew.let_sigterm_clean_up()
-    print(f"seed={options.seed}", flush=True)
-    with tempfile.TemporaryDirectory(prefix="larder-matrix-") as folder:
-        return play(options, folder)
+    return crew.play("matrix", parser.parse_args(), play)
 
 
 if __name__ == "__main__":

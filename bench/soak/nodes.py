@@ -14,6 +14,8 @@ import tempfile
 import threading
 import time
 
+import crew
+
 SECRET = "0123456789abcdef0123456789abcdef"
 RANK = "echo rank $RANK of $WORLD_SIZE attempt $TORCHELASTIC_RESTART_COUNT pid $$; exec sleep 600"
 PATIENCE_S = 90
@@ -26,14 +28,14 @@ ROOTS = ("link", "shaped")
 
 
 class Place:
-    """Where nodes are: network namespaces with a wire between them where this is root, else the loopback interface."""
+    """The place of the nodes: network namespaces with a wire between them for root, else the loopback interface."""
 
     def __init__(self, count):
         self.count = count
         self.names = [f"larder-{os.getpid()}-{node}" for node in range(count)]
         self.is_apart = os.geteuid() == 0 and shutil.which("ip") is not None
         self.bridge = f"larder-{os.getpid()}-hub"
-        self.port = free_port()
+        self.port = crew.free_ports(1)[0]
 
     def __enter__(self):
         try:
@@ -81,14 +83,8 @@ def run(*words):
     subprocess.run(words, check=True)
 
 
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
 class Node:
-    """One launcher, and what it said."""
+    """One launcher with its output."""
 
     def __init__(self, larder, place, node, folder, nnodes, restarts, *, secret=SECRET, endpoint=None, extra=("--no-forward",), script=RANK, store=None,
                  times=("--node-timeout=3s", "--join-timeout=2s")):
@@ -126,11 +122,7 @@ class Node:
 
 
 def await_true(condition, what, node):
-    end = time.monotonic() + PATIENCE_S
-    while not condition():
-        if time.monotonic() > end or node.process.poll() not in (None,):
-            raise AssertionError(f"waited in vain for {what}:\n{node.text()}")
-        time.sleep(0.05)
+    crew.await_true(condition, what, node.text, PATIENCE_S, lambda: node.process.poll() is not None)
 
 
 def is_running(pid):
@@ -142,21 +134,16 @@ def is_running(pid):
 
 
 def await_gone(pids):
-    end = time.monotonic() + 30
-    left = list(pids)
-    while left and time.monotonic() < end:
-        time.sleep(0.05)
-        left = [pid for pid in left if is_running(pid)]
-    assert not left, f"processes are left: {left}"
+    crew.await_true(lambda: not any(map(is_running, pids)), "the end of processes", lambda: str([pid for pid in pids if is_running(pid)]), 30)
 
 
 def expect(node, *patterns):
     for pattern in patterns:
-        assert re.search(pattern, node.text()), f"nothing says {pattern!r}:\n{node.text()}"
+        assert re.search(pattern, node.text()), f"no line matches {pattern!r}:\n{node.text()}"
 
 
 def play(larder, place, folder, fault, rng):
-    """Runs two or three nodes, does one thing to them, and looks at what follows."""
+    """Runs two or three nodes, causes one fault, and checks the result."""
     count = place.count
     is_elastic = fault in ("launcher", "node", "stop", "link") and rng.random() < 0.6
     nodes = [Node(larder, place, node, folder, f"1:{count}" if is_elastic else str(count), 1) for node in range(count)]
@@ -186,7 +173,7 @@ def play(larder, place, folder, fault, rng):
                 expect(node, r"the leader of the run is lost: node=0 endpoint=\S+ cause=")
         elif is_elastic:
             for node in rest:
-                node.await_ranks(2, world - 2)  # went on with what is left
+                node.await_ranks(2, world - 2)  # continued with the other nodes
             expect(nodes[0], rf"a node is lost: node=node {victim} \(.* cause=")
             nodes[0].process.send_signal(signal.SIGINT)
             for node in rest:
@@ -227,17 +214,16 @@ def interrupt(nodes, world, starts=2):
 
 
 def source(folder, name, fill):
-    """Writes an array of one byte, again and again."""
+    """Writes an array of equal bytes."""
     path = os.path.join(folder, name)
     os.makedirs(path)
-    header = f"{{'descr': '|u1', 'fortran_order': False, 'shape': ({SOURCE_BYTES >> 10}, 1024), }}".ljust(117) + "\n"
     with open(os.path.join(path, "a.npy"), "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00v\x00" + header.encode() + bytes([fill]) * SOURCE_BYTES)
+        file.write(crew.npy(bytes([fill]) * SOURCE_BYTES, (SOURCE_BYTES >> 10, 1024)))
     return path
 
 
 def play_stranger(larder, place, folder, fault, rng):
-    """A node with another secret, or one more launcher for a place that is taken, is refused by name, and the run goes on."""
+    """A node with another secret, or a second launcher for a node rank, is refused by name, and the run continues."""
     count, world = place.count, 2 * place.count
     nodes = [Node(larder, place, node, folder, str(count), 0) for node in range(count if fault == "twice" else count - 1)]
     try:
@@ -292,7 +278,7 @@ def play_data(larder, place, folder, fault, rng):
                 assert all(is_running(pid) for node in nodes for pid in node.pids()), "ranks ended with a daemon"
                 interrupt(nodes, world)
                 clear(nodes)
-                nodes = start()  # finds what the daemon left, and loads it again
+                nodes = start()  # takes over the store of the daemon, and loads again
                 interrupt(nodes, world)
             else:
                 code, reason = (6, r".*") if fault == "changed" else (5, "not enough space")
@@ -319,14 +305,14 @@ def daemon_pid(store):
 
 
 def play_wire(larder, place, folder, fault, rng):
-    """A slow wire to one node, or one by which everything comes late, is no loss of it."""
+    """A node behind a slow or late wire does not count as lost."""
     count, world = place.count, 2 * place.count
     victim = rng.randrange(1, count)
     proxy = None
     endpoints = [None] * count
     if fault == "delay":
         host, port = place.endpoint().split(":")
-        near = free_port()
+        near = crew.free_ports(1)[0]
         proxy = subprocess.Popen([*place.starter(victim), sys.executable, __file__, "--delay", str(near), host, port])
         endpoints[victim] = f"127.0.0.1:{near}"
     else:
@@ -352,7 +338,7 @@ def play_wire(larder, place, folder, fault, rng):
 
 
 def play_again(larder, place, folder, fault, rng):
-    """A node whose launcher is stopped is started again, and takes its place before the old one counts as lost."""
+    """A new launcher takes the place of a stopped one before that one counts as lost."""
     count, world = place.count, 2 * place.count
     victim = rng.randrange(1, count)
     patient = ("--node-timeout=20s", "--join-timeout=60s")
@@ -381,7 +367,7 @@ SCENES = {"secret": play_stranger, "twice": play_stranger, "changed": play_data,
 
 
 def delay(near, host, port):
-    """Carries bytes between a port here and another, 0.2 s late, in the order in which they came."""
+    """Carries bytes between a port here and another, 0.2 s late, in their order."""
     listener = socket.create_server(("127.0.0.1", near))
     while True:
         one, _ = listener.accept()

@@ -1,6 +1,7 @@
 """Checks the dashboard and the alerts against a real Prometheus that scrapes a daemon under load; see bench/soak/prometheus."""
 
 import argparse
+import contextlib
 import json
 import math
 import os
@@ -15,39 +16,26 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
+import crew
+from crew import Trouble
+
 ROOT = Path(__file__).resolve().parents[2]
 RULES = ROOT / "ops/prometheus/larder.rules.yaml"
 DASHBOARD = ROOT / "ops/prometheus/larder.dashboard.json"
-PATIENCE = 60
-# What Grafana fills in.
+# The values that Grafana fills in.
 VARIABLES = {"$__rate_interval": "20s", "$job": ".*", "$instance": ".*"}
 
 
-class Failed(Exception):
-    pass
+def await_true(what, condition, seconds=crew.PATIENCE_S):
+    def found():
+        with contextlib.suppress(urllib.error.URLError, ConnectionError):
+            return condition()
 
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def await_true(what, condition, seconds=PATIENCE):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        try:
-            found = condition()
-        except (urllib.error.URLError, ConnectionError):
-            found = None
-        if found:
-            return found
-        time.sleep(0.2)
-    raise Failed(f"not in {seconds} s: {what}")
+    return crew.await_true(found, what, seconds=seconds)
 
 
 class Daemon:
-    """A daemon with a store of its own, and what users do with it."""
+    """A daemon with a store of its own, and the work of its users."""
 
     def __init__(self, folder, larder):
         self.folder, self.larder = folder, larder
@@ -62,12 +50,11 @@ class Daemon:
     def ask(self, *words, codes=(0,)):
         ended = subprocess.run([self.larder, *words, "--store", str(self.store)], capture_output=True, text=True)
         if ended.returncode not in codes:
-            raise Failed(f"larder {words[0]}: code={ended.returncode} said={ended.stderr}")
+            raise Trouble(f"larder {words[0]}: code={ended.returncode} said={ended.stderr}")
 
     def npy(self, name, length):
-        header = "{'descr': '|u1', 'fortran_order': False, 'shape': (%d,), }" % length
         file = self.folder / f"{name}.npy"
-        file.write_bytes(b"\x93NUMPY\x01\x00v\x00" + f"{header:<117}\n".encode() + bytes(length))
+        file.write_bytes(crew.npy(bytes(length), (length,)))
         return file
 
     def work(self, turn):
@@ -92,14 +79,14 @@ class Daemon:
     def stop(self):
         self.process.terminate()
         if self.process.wait(30) != 0:
-            raise Failed(f"the daemon ended badly: {self.log.read_text()}")
+            raise Trouble(f"the daemon ended badly: {self.log.read_text()}")
 
 
 class Prometheus:
     """A Prometheus with the documented configuration, but for a shorter interval."""
 
     def __init__(self, folder, token, target):
-        self.port = free_port()
+        self.port = crew.free_ports(1)[0]
         config = folder / "prometheus.yml"
         config.write_text(f"""
 global: {{ scrape_interval: 1s, evaluation_interval: 1s }}
@@ -122,7 +109,7 @@ scrape_configs:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/v1/{path}?{query}", timeout=10) as answer:
                 return json.load(answer)["data"]
         except urllib.error.HTTPError as refused:
-            raise Failed(f"{path} {parameters}: {refused.read().decode()}") from None
+            raise Trouble(f"{path} {parameters}: {refused.read().decode()}") from None
 
     def series(self, expression):
         return self.get("query", query=expression)["result"]
@@ -133,14 +120,14 @@ scrape_configs:
 
 
 def panels():
-    """Returns the expressions of all panels, with what Grafana fills in."""
+    """Returns the expressions of all panels, with the values that Grafana fills in."""
     for panel in json.loads(DASHBOARD.read_text())["panels"]:
         for target in panel["targets"]:
             expression = target["expr"]
             for name, value in VARIABLES.items():
                 expression = expression.replace(name, value)
             if "$" in expression:
-                raise Failed(f"a variable that nothing fills in: panel={panel['title']} expr={expression}")
+                raise Trouble(f"a variable that nothing fills in: panel={panel['title']} expr={expression}")
             yield panel["title"], expression
 
 
@@ -155,7 +142,7 @@ def check(prometheus):
             print(f"FAILED  {title}: nothing to show: expr={expression} values={values}")
         else:
             print(f"ok      {title}: {len(shown)} series, largest {max(shown):g}")
-    # What the work above has surely made greater than zero.
+    # The work above makes these greater than zero.
     for expression in ("sum(larder_leased_bytes)", "sum(larder_evictions_total)", "sum(larder_space_refusals_total)",
                        "sum(larder_protocol_errors_total)", 'sum(larder_loads_total{outcome="failed"})', "sum(larder_version_clients)",
                        'sum(larder_asks_total{outcome="miss"})', "sum(larder_wait_seconds_count)"):

@@ -11,6 +11,8 @@ import sys
 import tempfile
 import time
 
+import crew
+
 PATIENCE_S = 180
 SLURMD_TIMEOUT_S = 10
 NODES = ("n1", "n2")
@@ -64,7 +66,7 @@ class Cluster:
         return self
 
     def start(self):
-        ports = free_ports(3)
+        ports = crew.free_ports(3)
         hosts = os.path.join(self.folder, "hosts")
         with open("/etc/hosts", encoding="utf-8") as known, open(hosts, "w", encoding="utf-8") as file:
             file.write(known.read() + "\n127.0.0.1 " + " ".join(NODES) + "\n")
@@ -92,7 +94,7 @@ class Cluster:
         await_true(lambda: os.path.exists(f"{self.folder}/munge.socket"), "munge")
 
     def start_node(self, node):
-        """Its /dev/shm lasts as long as a process that uses it: a sleeper keeps it for the next slurmd."""
+        """Starts a slurmd. A sleeping process keeps the node's /dev/shm for the next slurmd."""
         if node not in self.slurmd:
             keeper = self.begin("unshare", "--mount", "--propagation", "private", "sh", "-c", "mount -t tmpfs tmpfs /dev/shm; exec sleep infinity")
             self.slurmd[node] = [keeper, None]
@@ -107,7 +109,7 @@ class Cluster:
         return process
 
     def submit(self, lives):
-        """Queues a job whose ranks end of themselves in life number `lives`. Returns its number."""
+        """Queues a job with ranks that end by themselves in life number `lives`. Returns its number."""
         environment = {**os.environ, "LARDER": self.larder, "DATA": self.folder + "/data", "TRAINER": self.folder + "/trainer", "RANKS": "2",
                        "LIVES": str(lives), "USER": "root"}
         words = ["sbatch", "--parsable", "--cpus-per-task=2", "--mem=1G", "--open-mode=append", f"--output={self.folder}/job-%j.log", self.script]
@@ -140,7 +142,7 @@ class Cluster:
         return output("scontrol", "show", "job", job) + self.text(job)
 
     def processes(self, node):
-        """Returns the processes of a node: those that see its /dev/shm, other than the keeper and slurmd."""
+        """Returns the processes of a node: all that see its /dev/shm but the keeper and slurmd."""
         keeper, slurmd = self.slurmd[node]
         own = os.readlink(f"/proc/{keeper.pid}/ns/mnt")
         known = {keeper.pid, slurmd.pid if slurmd else 0}
@@ -164,7 +166,7 @@ class Cluster:
             require(stores or not os.listdir(shm), f"left in /dev/shm of {node}: {os.listdir(shm)}")
 
     def clear(self):
-        """Ends daemons that wait for somebody to start the job again."""
+        """Ends daemons that wait for the next life of the job."""
         for node in NODES:
             for pid in self.processes(node):
                 kill(pid, signal.SIGTERM)
@@ -198,19 +200,9 @@ def mounts(pid):
         return file.read()
 
 
-def free_ports(count):
-    listeners = [socket.socket() for _ in range(count)]
-    for listener in listeners:
-        listener.bind(("127.0.0.1", 0))
-    ports = [listener.getsockname()[1] for listener in listeners]
-    for listener in listeners:
-        listener.close()
-    return ports
-
-
 def free_pair():
     while True:
-        first = free_ports(1)[0]
+        first = crew.free_ports(1)[0]
         try:
             with socket.socket() as next_one:
                 next_one.bind(("127.0.0.1", first + 1))
@@ -229,10 +221,8 @@ def require(condition, message):
 
 
 def await_true(condition, what, shown=lambda: ""):
-    end = time.monotonic() + PATIENCE_S
-    while not condition():
-        require(time.monotonic() < end, f"waited in vain for {what}\n{shown()}")
-        time.sleep(0.2)
+    crew.await_true(condition, what, shown, PATIENCE_S)
+
 
 def plain(cluster):
     job = cluster.submit(0)
@@ -242,7 +232,7 @@ def plain(cluster):
 
 
 def requeue(cluster):
-    """The job is queued again while its ranks run: its second life finds the data where the first had them."""
+    """The job is queued again while its ranks run: its second life finds the data in the same store."""
     job = cluster.submit(1)
     cluster.await_ranks(job, 0)
     subprocess.run(["scontrol", "requeue", job], check=True)
@@ -270,7 +260,7 @@ def rank(cluster):
 
 
 def processes(cluster):
-    """The launcher and the ranks of the second node are killed: the first says so, and the step ends."""
+    """The launcher and the ranks of the second node are killed: the first reports it, and the step ends."""
     job = cluster.submit(1)
     cluster.await_ranks(job, 0)
     for pid, words in cluster.processes("n2").items():
@@ -282,7 +272,7 @@ def processes(cluster):
 
 
 def slurmd(cluster):
-    """The second node's slurmd and all of its processes are killed: Slurm queues the job again, and it goes on when the node is back."""
+    """The second node's slurmd and all of its processes are killed: Slurm queues the job again, and it continues when the node is back."""
     job = cluster.submit(1)
     cluster.await_ranks(job, 0)
     cluster.slurmd["n2"][1].kill()

@@ -1,24 +1,21 @@
 """The soak: clients load, open, build, pin, evict and die at random for a long time, in a store that is too small for all.
 
-Every half minute, and at the end, everybody pauses and the store is checked from outside. The daemon's descriptors,
-threads and heap are sampled all the while, and must not grow. The daemon itself is killed in the first quarter only, so
-that the last one lives long enough to be judged.
+Every half minute, and at the end, all clients pause and the store is checked from outside. The daemon's descriptors, threads and heap are
+sampled all the time, and must not grow. The daemon itself is killed in the first quarter only, so that the last one lives long enough to
+be judged.
 """
 
-import argparse
 import itertools
 import os
 import random
-import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 
 import crew
-from crew import Client, Daemon, Java, Sources, Trouble
+from crew import Crew, Sources, Trouble
 
 MIB = 1 << 20
 COUNT = MIB // 2
@@ -36,42 +33,21 @@ TOLERANCE = {"descriptors": 4.0, "threads": 2.0, "heapMiB": 2.0}
 WARM_UP = 0.25
 
 
-class Soak:
+class Soak(Crew):
     def __init__(self, java, options, folder):
-        self.java = java
-        self.options = options
+        super().__init__(java, options.store, CAPACITY)
         self.random = random.Random(options.seed)
-        self.store = options.store
         sources = Sources(folder)
         self.paths = {name: itertools.cycle([sources.make(f"{name}-{i}", self.random.randrange(COUNT // 8, COUNT))
                                              for i in range(3)]) for name in DATASETS}
         self.key = 11
-        self.crew = {}
         self.pending = []
         self.counts = Counter()
-        self.samples = []  # (seconds, {what: value}) of the daemon that lives
-        self.daemon = None
-
-    # ---------------------------------------------------------------------------------------------------- processes
+        self.samples = []  # (seconds, {quantity: value}) of the living daemon
 
     def start_daemon(self):
-        self.daemon = Daemon(self.java, self.store, CAPACITY, keep=True).ready()
+        self.launch_daemon(keep=True).ready()
         self.samples = []
-
-    def client(self, name):
-        if name in self.crew and not self.crew[name].is_alive():
-            self.crew.pop(name).end()
-        if name not in self.crew:
-            self.crew[name] = Client(self.java, self.store, name).ready()
-        return self.crew[name]
-
-    def end(self):
-        for client in self.crew.values():
-            client.send("CONT")
-            client.end()
-        if self.daemon:
-            self.daemon.end()
-        shutil.rmtree(self.store, ignore_errors=True)
 
     # ------------------------------------------------------------------------------------------------------- actions
 
@@ -122,15 +98,15 @@ class Soak:
 
     def kill(self):
         name = self.random.choice(CLIENTS)
-        if name in self.crew:
-            self.crew.pop(name).end()
+        if name in self.clients:
+            self.clients.pop(name).end()
 
     def stop(self):
         name = self.random.choice(CLIENTS)
-        if name in self.crew:
-            self.crew[name].send("STOP")
+        if name in self.clients:
+            self.clients[name].send("STOP")
             time.sleep(self.random.random())
-            self.crew[name].send("CONT")
+            self.clients[name].send("CONT")
 
     def kill_daemon(self):
         self.counts["killDaemon"] += 1
@@ -142,7 +118,7 @@ class Soak:
     # -------------------------------------------------------------------------------------------------------- checks
 
     def settle(self, most):
-        """Takes what has ended from the pending steps, and waits where there are more than so many left."""
+        """Removes ended steps from the pending ones, and waits if there are more than so many left."""
         while True:
             for step in [step for step in self.pending if step.ended]:
                 self.counts["ended:" + " ".join(step.settle()[:1])] += 1
@@ -155,12 +131,7 @@ class Soak:
 
     def check(self):
         self.settle(0)
-        found = crew.settle_store(self.client("boss"), self.store)
-        if found:
-            raise Trouble("\n  ".join(["the store is not as it should be:", *found]))
-        errors = self.client("boss").tell("errors").done()
-        if errors:
-            raise Trouble(f"the daemon's error log: {errors}")
+        super().check()
         self.counts["check"] += 1
 
     def sample(self, now):
@@ -207,7 +178,7 @@ def run(soak, seconds):
 
 
 def judge(soak):
-    """Prints the daemon's course, and returns what grew."""
+    """Prints the daemon's samples, and returns the quantities that grew."""
     trouble = []
     for what, tolerance in TOLERANCE.items():
         values = [sample[what] for _, sample in soak.samples]
@@ -219,8 +190,8 @@ def judge(soak):
     return trouble
 
 
-def play(options, folder):
-    soak = Soak(Java(options.class_path, options.java), options, folder)
+def play(java, options, folder):
+    soak = Soak(java, options, folder)
     trouble = []
     began = time.monotonic()
     try:
@@ -228,32 +199,20 @@ def play(options, folder):
         trouble += judge(soak)
         soak.client("boss").tell("stop", "all").done()
         soak.daemon.wait(30)
-        if os.path.lexists(soak.store):
-            trouble.append(f"the store is still there: {os.listdir(soak.store)}")
+        trouble += soak.leftovers()
     except Trouble as e:
         trouble.append(str(e))
     finally:
         soak.end()
     print(f"seed={options.seed} seconds={time.monotonic() - began:.0f} " + " ".join(
         f"{what}={count}" for what, count in sorted(soak.counts.items())))
-    for line in trouble:
-        print(f"TROUBLE {line}")
-    print("OK" if not trouble else f"FAILED; again with --seed {options.seed}")
-    return 1 if trouble else 0
+    return trouble
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--class-path", default=os.environ.get("LARDER_SOAK_CLASS_PATH"))
-    parser.add_argument("--java", default="java")
-    parser.add_argument("--store", default=crew.store_name("soak"))
-    parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_000)
+    parser = crew.parser("soak", __doc__)
     parser.add_argument("--minutes", type=float, default=30)
-    options = parser.parse_args()
-    crew.let_sigterm_clean_up()
-    print(f"seed={options.seed}", flush=True)
-    with tempfile.TemporaryDirectory(prefix="larder-soak-") as folder:
-        return play(options, folder)
+    return crew.play("soak", parser.parse_args(), play)
 
 
 if __name__ == "__main__":

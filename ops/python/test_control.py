@@ -194,7 +194,7 @@ class FailuresTest(TalkCase):
         for data in (b"\xa6\x03\x00\x00\x04\x00\x1e\x00malformed frame", b"\0", b"[]\0"):
             daemon = self.answer(data)
             for call in CALLS.values():
-                with self.assertRaisesRegex(larder.Refused, "the daemon speaks another protocol: store=.* pid=[0-9]+; .*larder stop --keep of its own release"):
+                with self.assertRaisesRegex(larder.Refused, "the daemon uses another protocol: store=.* pid=[0-9]+; .*larder stop --keep of its own release"):
                     call()
             daemon.close()
 

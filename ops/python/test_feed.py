@@ -147,7 +147,7 @@ class FeedTest(unittest.TestCase):
                 self.feed(name="taken")
 
     def test_what_is_no_seed_and_no_transform_is_said_before_anything_starts(self):
-        with self.assertRaisesRegex(ValueError, "shuffle is no integer: shuffle=True; it is a seed"):
+        with self.assertRaisesRegex(ValueError, "shuffle is not an integer: shuffle=True; it is a seed"):
             larder.feed("mnist", "image", shuffle=True)
         with self.assertRaisesRegex(TypeError, "transform has steps by the names of arrays: transform=decode; write transform={"):
             larder.feed("mnist", "image", transform="decode")

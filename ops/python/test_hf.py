@@ -143,7 +143,7 @@ class ReadTest(StoreCase):
                                       (["rows"], larder.LarderError, "no such dtype: array=rows"),
                                       (["key"], larder.NotFound, "an index has no rows: dataset=d column=key; leave it out"),
                                       (["y"], larder.NotFound, "no such array: dataset=d version=1 array=y; "),
-                                      ("x", ValueError, "no list of arrays")):
+                                      ("x", ValueError, "not a list of arrays")):
             with self.assertRaisesRegex(error, words):
                 larder.hf.dataset("d", columns)
         with self.assertRaisesRegex(larder.NotFound, "no such dataset: dataset=nobody "):
@@ -283,7 +283,7 @@ class CacheTest(BuildsCase):
                              (pa.array([1], pa.timestamp("us", "UTC")), "its values are timestamp"),
                              (pa.array([1], pa.time64("us")), "its values are time64"),
                              (pa.array([1], pa.decimal128(5)), "its values are decimal")):
-            with self.assertRaisesRegex(larder.LarderError, "the store has no form for a column: column=x reason=" + words):
+            with self.assertRaisesRegex(larder.LarderError, "the store cannot contain a column: column=x reason=" + words):
                 self.cache(datasets.Dataset(pa.table({"x": array})))
         for name, words in ("features.json", "the name is taken; rename it"), ("two words", "its name has more than letters, .*; rename it"):
             with self.assertRaisesRegex(larder.LarderError, f"column={name} reason={words}"):

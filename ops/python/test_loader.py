@@ -250,7 +250,7 @@ class LoaderTest(StoreCase):
     def test_states_of_other_data_or_orders_are_refused(self):
         state = self.loader().state_dict()
         for change, message in (({"digest": "0"}, "over other data"), ({"sampler": "sequential"}, "with another order"),
-                                ({"format": 2}, "cannot read"), ({"format": 2, "progress": "left=3 reached=5"}, "batches in any order.*go on in Java"),
+                                ({"format": 2}, "cannot read"), ({"format": 2, "progress": "left=3 reached=5"}, "batches in any order.*finish the epoch in Java"),
                                 ({"sampler": "sequential of windows(span=8 stride=8)"}, "with another order"), ({"seed": "a"}, "cannot read"), ({"epoch": None}, "cannot read"), ({"consumed": 10**9}, "cannot read"), ({"consumed": 1.5}, "cannot read")):
             with self.assertRaisesRegex(larder.LarderError, message):
                 self.loader().load_state_dict({**state, **change})
@@ -260,7 +260,7 @@ class LoaderTest(StoreCase):
 
     def test_settings_that_make_no_sense_are_refused(self):
         self.publish("other", {"a": np.zeros(3), "b": np.zeros(4), "c": np.array(1)})
-        for settings, message in (({"batch_size": 0}, "batch_size is no integer of at least 1: batch_size=0"), ({"batch_size": 2.7}, "batch_size=2.7; give"),
+        for settings, message in (({"batch_size": 0}, "batch_size is not an integer of at least 1: batch_size=0"), ({"batch_size": 2.7}, "batch_size=2.7; give"),
                                   ({"batch_size": True}, "batch_size=True"), ({"prefetch": 0}, "prefetch=0"), ({"prefetch": 1.5}, "prefetch=1.5"),
                                   ({"threads": -1}, "at least 0: threads=-1"), ({"threads": "2"}, "threads='2'"), ({"shard": (2, 2)}, "rank=2 world=2"),
                                   ({"shard": (0, 1.5)}, "world=1.5"), ({"shard": 3}, "shard=3; give shard=.rank, world"), ({"shard": (0, 0)}, "world=0"),
@@ -382,7 +382,7 @@ class LoaderTest(StoreCase):
         first = iter(loader)
         next(first)
         second = iter(loader)
-        with self.assertRaisesRegex(larder.LarderError, "the epoch was ended: epoch=0 batch=1; begin one when"):
+        with self.assertRaisesRegex(larder.LarderError, "the epoch was ended: epoch=0 batch=1; finish one epoch before the next"):
             next(first)
         self.assertEqual(next(second).epoch, 1)
         loader.close()

@@ -117,7 +117,7 @@ class LookTest(MainCase):
                          f"digest   {'ab' * 32}\nstate    resident\npinned   no\nleases   2\npath     /s/data/mnist/1/x.npy\noffset   4288\n"
                          "crc32c   0badcafe\nsource   /raw/x.npy")
         self.assertRegex(column, "^name     scan/key\ncolumn   index\nkeys     5\nbytes    896\n(.*\n)+arrays   scan/key/slots scan/key/records scan/key/positions\n")
-        self.assertEqual(known, "name     cold\nstate    registered: loaded by whoever opens it first, or by larder wait cold\nsource   /raw/x.npy\n")
+        self.assertEqual(known, "name     cold\nstate    registered: loaded when a process opens it, or by larder wait cold\nsource   /raw/x.npy\n")
         self.assertEqual(self.calls, [("Info", {"name": "mnist"})])
 
     def test_path_is_that_of_one_array(self):
@@ -315,8 +315,8 @@ class ProcessTest(MainCase):
         for words in ("ls", "ls --json"):
             listed = subprocess.run(f"{sys.executable} -m larder {words} > /dev/full", shell=True, stderr=subprocess.PIPE, encoding="utf-8", cwd=HERE)
 
-            self.assertEqual((listed.returncode, listed.stderr), (1, "larder: standard output cannot be written: reason=No space left on device; run the "
-                                                                     "command again where there is room for its output\n"))
+            self.assertEqual((listed.returncode, listed.stderr), (1, "larder: standard output cannot be written: reason=No space left on device; "
+                                                                     "free some space, and run the command again\n"))
 
 
 if __name__ == "__main__":

@@ -245,7 +245,7 @@ class RowsTest(RowsCase):
         region = self.rows()._region
         region.memory[4096 + 70] ^= 1
 
-        with self.assertRaisesRegex(larder.LarderError, "its rows are of another key; larder regions --remove doubled"):
+        with self.assertRaisesRegex(larder.LarderError, "its rows have another key; larder regions --remove doubled"):
             self.rows()
 
     def test_rows_of_an_earlier_build_start_on_a_page_and_are_read(self):

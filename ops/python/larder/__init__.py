@@ -18,12 +18,12 @@ It needs Python 3.9 and numpy 1.23, or later.
 ...     for batch in batches: train(batch)
 
 `larder.torch` has a dataset for ``DataLoader``, the loader with tensors, and tensors over the shared pages; `larder.hf`
-has Hugging Face datasets over the bytes in the store, and puts them there; `larder.jax` has device arrays and batches of them; `cached` keeps what functions return, `rows` what a
-function makes of each row, computed once by whichever process asks for it first.
+reads and stores Hugging Face datasets; `larder.jax` has device arrays and batches of them; `cached` keeps the results of functions, and `rows`
+the results of a function for each row, computed once by the first process that needs them.
 
 **Stored arrays are read-only, and native code that ignores this crashes the process.** numpy refuses to write to them.
 PyTorch does not: a tensor from ``torch.from_numpy(images)`` or ``torch.from_dlpack(images)`` shares the pages, and
-``tensor.sub_(0.5)`` ends with SIGSEGV. Read such tensors, or make one that is yours: ``torch.from_numpy(images[rows])``
+``tensor.sub_(0.5)`` ends with SIGSEGV. Read such tensors, or make a copy: ``torch.from_numpy(images[rows])``
 (picking rows copies), ``torch.from_numpy(images.copy())``, ``torch.tensor(images)``.
 
 **A pickle is a reference, not the data.** Datasets, arrays, views of arrays and columns pickle as names, so the workers
@@ -48,7 +48,7 @@ __all__ = ["dataset", "open", "datasets", "load", "register", "wait", "reload", 
 
 def _is_command():
     """Return whether this is ``python -m larder``, which needs no numpy: importing it takes longer than most commands."""
-    if sys.argv[:1] != ["-m"]:  # as it is until the module has been found
+    if sys.argv[:1] != ["-m"]:  # its name until the module has been found
         return False
     with open("/proc/self/cmdline", encoding="utf-8", errors="replace") as file:
         words = file.read().split("\0")
@@ -77,15 +77,15 @@ if not _is_command():
     from ._store import datasets
 
     for _name in (*__all__, "_restore", "_restore_array"):
-        globals()[_name].__module__ = __name__  # not the room that it lies in: pickles and messages keep one name for it
+        globals()[_name].__module__ = __name__  # not the module of its code: pickles and messages use the public name
     del _name
 
 
-_NEEDS = {"hf": "datasets", "jax": "jax", "torch": "torch"}  # rooms, and what they import
+_NEEDS = {"hf": "datasets", "jax": "jax", "torch": "torch"}  # modules, and the frameworks that they import
 
 
 def __getattr__(name):
-    """Import a room that needs a framework when it is used."""
+    """Import a module that needs a framework at its first use."""
     import importlib
 
     if name in _NEEDS:
@@ -94,7 +94,7 @@ def __getattr__(name):
 
 
 def __dir__():
-    """List the public names, with the rooms whose framework is installed."""
+    """List the public names, with the modules whose framework is installed."""
     from importlib import util
 
     return [*__all__, "__version__", "__doc__", *(room for room, needed in _NEEDS.items() if "__path__" in globals() and util.find_spec(needed))]

@@ -34,13 +34,13 @@ _MANY_NAMED = 10
 
 
 class _HandedOver(Exception):
-    """The ``larder`` command does this."""
+    """Raised if the ``larder`` command has to do this."""
 
 
 def main(words=None):
     """Run a command line, and return its exit code."""
     words = sys.argv[1:] if words is None else words
-    warnings.showwarning = lambda message, *_: print(f"larder: {message}", file=sys.stderr)  # of folders that are no store
+    warnings.showwarning = lambda message, *_: print(f"larder: {message}", file=sys.stderr)  # folders that are not stores
     try:
         command, values, options = _parsed(words)
         options["store"] = _location(options.get("store"))
@@ -58,15 +58,15 @@ def main(words=None):
     except OSError as e:
         if e.errno not in _OUTPUT_ERRORS:
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for Python itself, which writes the rest when it ends
-        if not isinstance(e, BrokenPipeError):  # else the reader has ended
-            print("larder: " + _message("standard output cannot be written", "run the command again where there is room for its output",
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python itself flushes at its end
+        if not isinstance(e, BrokenPipeError):  # otherwise the reader has ended
+            print("larder: " + _message("standard output cannot be written", "free some space, and run the command again",
                                         reason=os.strerror(e.errno)), file=sys.stderr)
         return 1
 
 
 def _parsed(words):
-    """Split a command line. The command reports errors of usage in its own words, so an unknown option is handed over."""
+    """Split a command line. Passes unknown options to the command, which reports errors of usage itself."""
     if not words or words[0] not in _COMMANDS:
         raise _HandedOver
     _, least, most, known = _COMMANDS[words[0]]
@@ -107,7 +107,7 @@ def _hand_over(words):
     os.execv(command, [command, *words])
 
 
-# Looking.
+# Commands that read.
 
 
 def _ls(pattern=None, store=None, all=False, json=False):
@@ -146,7 +146,7 @@ def _matching(store, pattern, all, is_required):
     rows = [row for row in known if id(row) in chosen] or [row for row in known if _matcher(pattern)(row["name"])]
     if not rows and is_required:
         if not _is_pattern(pattern):
-            _info(store, _without_slashes(pattern))  # the daemon names near ones
+            _info(store, _without_slashes(pattern))  # the daemon suggests similar names
         raise NotFound(_message("no array matches", "larder ls lists all", pattern=pattern, store=store))
     return rows
 
@@ -207,7 +207,7 @@ def _show_status(store=None, json=False):
 
 
 def _loads(store):
-    """Return the loads in progress, as fields and as cells. Their rates come from a second look."""
+    """Return the loads in progress, as fields and as cells. Rates need a second request."""
     before = {step["name"]: step for step in _listed_rows(_called(store, "Loads", within=_ANSWER_S), "loads")}
     if not before:
         return []
@@ -249,7 +249,7 @@ class _PhaseRate:
         return None if self._total < 0 or rate <= 0 else (self._total - self._done) / rate
 
 
-# Doing.
+# Commands that change something.
 
 
 def _load_sources(*sources, store=None, json=False, columns=(), keys=(), **options):
@@ -270,7 +270,7 @@ def _call_of(keys, **options):
     try:
         return _load_call(columns=keys, as_=options.pop("as", None), **options)
     except ValueError:
-        raise _HandedOver from None  # the command names the option
+        raise _HandedOver from None  # the message of the command contains the option
 
 
 def _wait(name, store=None, timeout="10m", json=False):
@@ -421,7 +421,7 @@ def _has_feeds(store):
 
 _LOAD_OPTIONS = {"--columns": list, "--keys": list, "--as": str, "--dtype": str, "--shape": str, "--pack-below": str, "--strict": bool, "--in-place": bool,
                  "--exclude": list, "--pin": bool, "--ttl": str, "--workers": str, "--json": bool}
-_COMMANDS = {  # what does it, how many words it takes at least and at most, its options
+_COMMANDS = {  # the function, the minimum and maximum number of words, the options
     "ls": (_ls, 0, 1, {"--all": bool, "--json": bool}),
     "status": (_show_status, 0, 0, {"--json": bool}),
     "info": (_describe, 1, 1, {"--json": bool}),

@@ -12,15 +12,15 @@ from ._versions import _map, _with_identity
 
 
 class Array(np.memmap):
-    """A read-only array in a store, or a view of one. What is computed from it is an ordinary `numpy.ndarray`.
+    """A read-only array in a store, or a view of one. Results computed from it are plain `numpy.ndarray` objects.
 
     Slices, ``reshape``, ``transpose`` and other views are Arrays too, and keep the version leased. Results and copies
     (``x + 1``, ``x.copy()``, ``x.astype("f4")``, ``np.sort(x)``, ``x[[1, 5]]``) are plain arrays that can be written.
     Writing to the Array itself raises ValueError. **Native code that ignores the read-only flag crashes the process**:
     ``torch.from_numpy(x).add_(1)`` ends with SIGSEGV. Use ``torch.from_numpy(x.copy())`` to change a tensor in place.
 
-    It pickles as a reference (the store, the dataset's name, the version's digest), whatever view it is: right for worker
-    processes, wrong for a file that has to outlive the store. ``np.save`` writes the data; so does pickling ``x.copy()``.
+    It pickles as a reference (the store, the dataset's name, the version's digest), even for a view. That suits worker
+    processes, but not a file that has to outlive the store. ``np.save`` writes the data; so does pickling ``x.copy()``.
     ``copy.copy`` and ``copy.deepcopy`` copy the data.
     """
 
@@ -30,12 +30,12 @@ class Array(np.memmap):
     __array_finalize__ = np.ndarray.__array_finalize__  # numpy does not call it; np.memmap's own takes five times as long as a slice
 
     def __getitem__(self, index):
-        if type(index) is np.ndarray or type(index) is list:  # a copy, which owns its memory if numpy makes it a plain one
+        if type(index) is np.ndarray or type(index) is list:  # a copy; as a plain array it owns its memory
             return _shared(self.view(np.ndarray)[index])  # a list of field names makes a view
         result = np.ndarray.__getitem__(self, index)
-        if type(result) is Array and type(result.base) is not Array:  # rows that were picked, copied
+        if type(result) is Array and type(result.base) is not Array:  # selected rows, which are copies
             result = result.view(np.ndarray)
-            result.flags.writeable = True  # numpy 1 forgets it
+            result.flags.writeable = True  # numpy 1 loses it
         return result
 
     def __iter__(self):
@@ -43,7 +43,7 @@ class Array(np.memmap):
         return rows if self.ndim == 1 else (row.view(Array) for row in rows)
 
     def __setitem__(self, index, value):
-        if self.flags.writeable:  # a copy that numpy made one of these
+        if self.flags.writeable:  # a copy that numpy returned as an Array
             super().__setitem__(index, value)
             return
         raise ValueError(_message("cannot write to a stored array, it is read-only", "all processes share its memory: change a copy, "
@@ -106,7 +106,7 @@ class Array(np.memmap):
 
     @property
     def offset(self) -> int | None:
-        """Where the first element stands in `filename`, in bytes."""
+        """The offset of the first element in `filename`, in bytes."""
         segment = self._mmap
         return segment and self.__array_interface__["data"][0] - segment.address
 
@@ -114,7 +114,7 @@ class Array(np.memmap):
 
 
 def _plain_method(name):
-    """Make a method of `Array` that calls numpy's on a plain view: numpy itself would make its results Arrays."""
+    """Return a method for `Array` that calls numpy's on a plain view. Without it numpy would return Arrays."""
     method = getattr(np.ndarray, name)
 
     @functools.wraps(method)
@@ -133,7 +133,7 @@ for _name in ("all any argmax argmin argpartition argsort astype byteswap choose
 
 
 def _segment_of(array):
-    """Find the segment that holds the memory of an array, or return None."""
+    """Return the segment with the memory of an array, or None."""
     base = array.base
     while base is not None and not isinstance(base, _Segment):
         base = getattr(base, "base", None)
@@ -141,7 +141,7 @@ def _segment_of(array):
 
 
 def _plain(value):
-    """Put plain views in the place of Arrays, also within lists, tuples and dicts."""
+    """Replace Arrays with plain views, also within lists, tuples and dicts."""
     if isinstance(value, Array):
         return value.view(np.ndarray)
     if type(value) is tuple or type(value) is list:
@@ -152,7 +152,7 @@ def _plain(value):
 
 
 def _shared(result):
-    """Turn plain views of a store into Arrays, also within lists and tuples, and leave alone what has memory of its own."""
+    """Convert plain views of a store to Arrays, also within lists and tuples. Arrays with their own memory stay as they are."""
     if type(result) is np.ndarray:
         return result if result.base is None or _segment_of(result) is None else result.view(Array)
     if type(result) is tuple or type(result) is list:
@@ -161,7 +161,7 @@ def _shared(result):
 
 
 def _returned(result, out):
-    """Return what numpy would: the caller's own `out`, where it gave one, else the result."""
+    """Return the caller's `out` if there is one, else the result, as numpy does."""
     return out if isinstance(out, Array) and result is not NotImplemented else _shared(result)
 
 
@@ -170,7 +170,7 @@ def _view(segment, offset, shape, dtype, strides=None, order="C"):
 
 
 def _private(array):
-    """Return the same array over pages of this process's own: writable, copied page by page where it is written to."""
+    """Return the same array over private pages: it is writable, and a write copies its page."""
     segment = array._mmap
     copied = _map(segment.version, segment.file, private=True)
     return np.ndarray(array.shape, array.dtype, copied.memory, array.offset, array.strides)
@@ -181,7 +181,7 @@ def _whole(segment, entry):
 
 
 def _restore_array(identity, name, offset, *geometry):
-    """Open a view of an array: what a pickled array becomes."""
+    """Open a view of an array. This unpickles an Array."""
     version = _with_identity(*identity)
     entry = version.arrays[name]
     return _view(version.segment(entry.file), entry.offset + offset, *geometry)

@@ -14,29 +14,29 @@ from ._ring import _ENDED, _FAILED, _open_ring
 from ._store import _location, _require_file_name, _trusted
 
 _FIRST_PAUSE, _LONGEST_PAUSE, _CHECK, _WARN_AFTER = 50e-6, 1e-3, 0.01, 1
-# Processes that keep pace wait for one another for less: with longer pauses both sleep most of the time.
+# Shorter than the wait of processes that keep pace. With longer pauses both would sleep most of the time.
 _KEEPING_PACE = 5e-3
-_LONGEST_FULL = 5  # seconds in which another thread may drop a batch, or the producer may end
+_LONGEST_FULL = 5  # seconds for another thread to drop a batch, or for the producer to end
 
 
 def batches(name: str, store: str | os.PathLike[str] | None = None, timeout: float = 300, copy: bool = True,
             next_epoch: bool = False) -> Batches:
     """Attach to the batches that another process publishes as `name` (``BatchPublisher`` in Java), and iterate over them.
 
-    Each is a `Batch` of arrays that are yours: writable, and valid for as long as you keep them. No `DataLoader` and no worker
+    Each is a `Batch` of arrays that belong to the caller: writable, and valid as long as you keep them. No `DataLoader` and no worker
     process is needed. The loop ends when the producer has ended. It raises `Refused` if the producer died, or if it dropped this
     consumer as too slow.
 
     With ``copy=False`` nothing is copied: the arrays are read-only views of the producer's ring, which has a few slots. A slot
-    goes back to the producer when nothing in this process refers to its arrays any more. Whoever keeps as many batches as the ring
-    has slots gets a `LarderError` after 5 seconds, since the producer cannot go on. Keep none across a fork: the child does not hold
-    the slot. A producer drops a consumer that it has waited for too long, and reuses the slots that you still hold; the next step of
+    goes back to the producer when nothing in this process refers to its arrays any more. A consumer that keeps as many batches as the ring
+    has slots gets a `LarderError` after 5 seconds, because the producer cannot continue. Keep none across a fork: the child does not hold
+    the slot. A producer drops a consumer that is too slow, and reuses the slots that it still holds; the next step of
     the loop then raises `Refused`.
     Native code that writes to such a view (``torch.from_numpy(view).sub_(1)``) crashes the process.
 
-    A consumer that attaches late begins with the oldest batch that is still there, or with `next_epoch` where the next epoch begins.
-    `timeout` is the longest wait, in seconds, for the producer to begin and then for each batch. A warning says after one second
-    that there is still no ring of that name, or no free seat.
+    A consumer that attaches late begins with the oldest batch in the ring, or at the next epoch with `next_epoch`.
+    `timeout` is the longest wait, in seconds, for the producer to begin and then for each batch. After one second a warning
+    reports a missing ring or seat.
 
     >>> for batch in larder.batches("run1"):
     ...     train(torch.from_numpy(batch["image"]), torch.from_numpy(batch["label"]))
@@ -48,15 +48,15 @@ def batches(name: str, store: str | os.PathLike[str] | None = None, timeout: flo
 
 
 class Batch(dict[str, np.ndarray]):
-    """Some samples: a dict from the names of arrays to arrays, whose first dimension is mostly the samples.
+    """Some samples: a dict from the names of arrays to arrays. Their first dimension is usually the samples.
 
-    It is the batch `number` of `epoch` and has `size` samples. Of these the first `valid_size` count; the others are there
-    only where a sharded loader fills up the last turn of all ranks. JAX takes ``dict(batch)`` for a pytree, and the batch itself where
+    It is the batch `number` of `epoch` and has `size` samples. The first `valid_size` of them are valid; a sharded
+    loader adds the others to fill up the last turn of all ranks. For JAX ``dict(batch)`` is a pytree, and so is the batch itself if
     `larder.jax` is imported.
     """
 
     def __init__(self, arrays=(), epoch=None, number=None, size=None, valid_size=None):
-        super().__init__(arrays)  # frameworks make a batch of tensors with this argument alone
+        super().__init__(arrays)  # frameworks create a batch of tensors with only this argument
         self.epoch, self.number, self.size, self.valid_size = epoch, number, size, valid_size
 
     def __repr__(self):
@@ -79,7 +79,7 @@ class Batches:
             raise ValueError("the batches are closed; attach again with larder.batches")
         ring = self._ring
         for held in ring.held():
-            if not ring.is_intact(held) and held in ring.held():  # else another thread dropped it, and its slot is free
+            if not ring.is_intact(held) and held in ring.held():  # otherwise another thread dropped it, and its slot is free
                 self._require_intact(held)
         while self._await():
             batch = self._take()
@@ -89,7 +89,7 @@ class Batches:
         raise StopIteration
 
     def close(self) -> None:
-        """Give the seat up, with ``copy=False`` when the last array that was handed out is gone. Harmless when done twice."""
+        """Release the seat; with ``copy=False``, after the last returned array is gone. Idempotent."""
         ring, self._ring = self._ring, None
         if ring is not None:
             ring.leave()
@@ -139,7 +139,7 @@ class Batches:
     def _require_free_slot(self):
         """Refuse to wait for a batch that cannot come, because its slot holds one that is still in use here."""
         ring = self._ring
-        gc.collect()  # batches in reference cycles
+        gc.collect()  # frees batches in reference cycles
         if ring.is_full(self._next):
             raise LarderError(_message("all slots of the ring are held", "drop batches before you take the next, or attach with "
                                        "copy=True, or give the producer more slots", ring=self.name, batch=self._next,
@@ -159,7 +159,7 @@ class Batches:
         try:
             arrays = ring.copies(sequence) if self._copy else ring.views(sequence)
         except (ValueError, TypeError, OverflowError) as e:
-            self._require_intact(sequence)  # else it was another batch's description, half written
+            self._require_intact(sequence)  # otherwise it was a partial description of another batch
             raise LarderError(f"a slot of the ring is damaged: ring={self.name} batch={sequence} reason={e}") from e
         self._require_intact(sequence)
         self._require_seated()
@@ -181,7 +181,7 @@ class Batches:
 
 
 def _sit(folder, name, timeout, next_epoch, while_waiting):
-    """Wait for a ring and a free seat; return the ring and the batch to begin with. `while_waiting` raises where there will be none."""
+    """Wait for a ring and a free seat; return the ring and the first batch. `while_waiting` raises if there will be none."""
     pause, started, has_warned = _FIRST_PAUSE, time.monotonic(), while_waiting is not None
     while True:
         if while_waiting is not None:
@@ -190,8 +190,8 @@ def _sit(folder, name, timeout, next_epoch, while_waiting):
         if ring is not None:
             try:
                 full = not ring.take_seat()
-                if not full and os.fstat(ring.lock).st_nlink:  # else the seat may be another ring's
-                    # From here on the producer may know of the seat, publish all that it has, and remove the ring.
+                if not full and os.fstat(ring.lock).st_nlink:  # otherwise the seat may belong to another ring
+                    # From here on the producer may see the seat, publish everything, and remove the ring.
                     first = ring.begin(next_epoch)
                     taken, ring = ring, None
                     return taken, first
@@ -213,7 +213,7 @@ def _sit(folder, name, timeout, next_epoch, while_waiting):
 
 
 def _lacking(folder, name, full):
-    """Says why there is no seat in a ring: the error that it will be, what is wrong, and what to do."""
+    """The reason why a ring has no seat: the error, its summary and the remedy."""
     if full:
         return TimedOut, "no seat of the ring is free", "end other consumers, or raise the producer's seats"
     if os.path.isdir(folder):
@@ -221,6 +221,6 @@ def _lacking(folder, name, full):
     rings = os.path.dirname(folder)
     try:
         others = sorted(os.listdir(rings))
-    except OSError:  # nobody has made one yet, or the store is gone
+    except OSError:  # not created yet, or the store is gone
         others = []
     return NotFound, "no such ring", "start its producer; " + _near(name, others)

@@ -22,11 +22,11 @@ from ._serve import _served
 from ._store import _current, _require_file_name, _stored_name, _user
 
 _PAGE = 4096
-_DATA_BEHIND_PAGE = 192  # where the store has data: such files are published without a copy
+_DATA_BEHIND_PAGE = 192  # the alignment of the store: such files are published without a copy
 _COPIED_BELOW = 1 << 20
 _HEADER_ALIGNMENT = 64
 _LONGEST_NUMPY_HEADER = 10_000
-_AHEAD_SHARE, _MOST_AHEAD = 8, 16 << 20  # how much more space is reserved than is written
+_AHEAD_SHARE, _MOST_AHEAD = 8, 16 << 20  # the share of space that is reserved in advance
 _NO_SPACE = 5
 
 
@@ -34,8 +34,8 @@ def create(name: str, store: str | os.PathLike[str] | None = None, *, pin: bool 
            timeout: float | None = None) -> Builder:
     """Build the next version of a dataset: give the `Builder` its arrays, and leave its ``with`` to publish them together.
 
-    No process sees an array before. If the block raises, or this process ends, nothing is left. Without ``with``, call `Builder.publish`: to drop
-    a build before loses its arrays, with a warning. One process builds a dataset at a time;
+    No process sees an array before that. If the block raises, or this process ends, nothing is left. Without ``with``, call `Builder.publish`: a
+    build that is dropped before that loses its arrays, with a warning. One process builds a dataset at a time;
     `timeout` is the longest time to wait for another one, in seconds (10 minutes). `pin` and `ttl` are as for `load`.
 
     >>> with larder.create("features") as dataset:
@@ -43,17 +43,17 @@ def create(name: str, store: str | os.PathLike[str] | None = None, *, pin: bool 
     ...     dataset["names"] = ["a", "b"]                 # texts, bytes and rows that differ in length become columns
     """
     builder = _begin(name, _served(store), timeout, True, _retention(pin, ttl))
-    assert builder is not None  # what is resident is built again
+    assert builder is not None  # also if it is resident
     return builder
 
 
 class Builder:
-    """A dataset that this process builds: see `create`. It belongs to this process: a forked child cannot go on with it."""
+    """A dataset that this process builds: see `create`. It belongs to this process: a forked child cannot use it."""
 
     def __init__(self, name, folder, connection):
         self.name, self._folder, self._connection = name, folder, connection
         self._names, self._parts, self._bytes, self._granted = set(), {}, 0, 0
-        self._is_ours = os.access(folder, os.W_OK)  # in the store of another user the daemon makes the files
+        self._is_ours = os.access(folder, os.W_OK)  # in the store of another user the daemon creates the files
         self._drop = weakref.finalize(self, _drop_build, name, self._names, connection)  # at the end of the interpreter, too
         self._note_thread(connection)
 
@@ -76,7 +76,7 @@ class Builder:
             self.close()
 
     def close(self) -> None:
-        """Give the build up unless it is published. Harmless when done twice."""
+        """Abandon the build unless it is published. Idempotent."""
         connection, self._connection = self._connection, None
         if connection is not None:
             self._drop.detach()
@@ -131,17 +131,17 @@ class Builder:
         try:
             for name, array in arrays.items():
                 self._write(name, headers[name], array)
-        except FileNotFoundError as e:  # another daemon has cleared the folder away
+        except FileNotFoundError as e:  # another daemon has removed the folder
             self.close()
             raise self._gone() from e
         except BaseException:
-            self.close()  # half an array must not be published with the others
+            self.close()  # a partial array must not be published with the others
             raise
         self._names.update(arrays)
         self._parts.update(parts)
 
     def _reserve(self, size):
-        """Have the daemon reserve space before it is written; a little more than needed, else many small arrays would ask for each."""
+        """Reserve space in the daemon before a write. Reserves a little more than needed, so that small arrays do not need a request each."""
         self._bytes += size
         for ahead in (min(self._bytes // _AHEAD_SHARE, _MOST_AHEAD), 0) if self._bytes > self._granted else ():
             try:
@@ -167,7 +167,7 @@ class Builder:
             stream.write(header)
             _write_data(stream, array)
             stream.flush()
-            stored = os.fstat(descriptor).st_blocks * 512  # more than its length where the mount has huge pages
+            stored = os.fstat(descriptor).st_blocks * 512  # more than its length if the mount has huge pages
         self._bytes += max(0, stored - _whole_pages(len(header) + array.nbytes))
 
 
@@ -177,7 +177,7 @@ def _give_up(name, connection):
 
 
 def _drop_build(name, arrays, connection):
-    """End a build that its program has dropped, and warn if arrays are lost. In a forked child, which has no build, nothing happens."""
+    """End a build that its program has dropped, and warn if arrays are lost. Does nothing in a forked child, which has no build."""
     is_lost = bool(arrays) and connection.is_open()
     _give_up(name, connection)
     if is_lost:
@@ -190,7 +190,7 @@ def _whole_pages(length):
 
 
 def _header(array):
-    """Return the header of an array's file, padded as the store does it, so that the daemon need not copy the file."""
+    """Return the header of an array's file, padded as in the store, so that the daemon does not have to copy the file."""
     described = np.lib.format.header_data_from_array_1_0(array)
     text = "{" + "".join(f"'{key}': {described[key]!r}, " for key in sorted(described)) + "}"
     try:

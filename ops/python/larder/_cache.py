@@ -1,4 +1,4 @@
-"""Datasets that the daemon loads, or that one program computes for all."""
+"""Datasets that the daemon loads, or that one program computes for all others."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _DAEMON_STARTS_S = 5
 
 def load(name: str, path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], store: str | os.PathLike[str] | None = None,
          **options: Any) -> Dataset:
-    """Have the daemon load a dataset, wait until it is resident, and open it.
+    """Load a dataset through the daemon, wait until it is resident, and open it.
 
     `path` is a file, a folder or an address, or several of them. Options are those of ``larder load``, which describes them:
 
     - ``columns=["rgb", "depth"]`` (or ``keys=``), ``as_="ragged"``, ``dtype="float32"``, ``shape=(-1, 28, 28)``, ``exclude=["*.tmp"]``, and
-      ``shard=(rank, world)``, which loads these rows of each array: what is loaded, and as which kind of array;
-    - ``in_place=True``, ``strict=True``, ``pack_below="1m"``, ``workers=2``: how;
-    - ``pin=True``, ``ttl="2h"``: how long it stays.
+      ``shard=(rank, world)``, which loads these rows of each array, choose the data and its form;
+    - ``in_place=True``, ``strict=True``, ``pack_below="1m"``, ``workers=2`` control the load;
+    - ``pin=True``, ``ttl="2h"`` control how long it stays.
 
     If no daemon runs, ``larder serve`` is started; it ends when its store is unused for 10 minutes. ``LARDER_START=never`` forbids that. On a
     terminal and in a notebook a line shows the progress. Ctrl-C cancels the load, unless another process waits for it.
@@ -61,7 +61,7 @@ def _loaded(name, path, store, options, register=False):
 
 
 def wait(name: str, timeout: float | None = None, store: str | os.PathLike[str] | None = None) -> Dataset:
-    """Wait until a dataset is resident, for at most `timeout` seconds (10 minutes), and open it. No load of it need have begun."""
+    """Wait until a dataset is resident, for at most `timeout` seconds (10 minutes), and open it. No load of it needs to have begun."""
     path = _location(store)
     _await_daemon(path, _DAEMON_STARTS_S if timeout is None else min(timeout, _DAEMON_STARTS_S))
     with _ProgressLine() as line:
@@ -78,12 +78,12 @@ def reload(name: str, store: str | os.PathLike[str] | None = None) -> Dataset:
 
 
 def cache(name: str, fn: Callable[[], Any], store: str | os.PathLike[str] | None = None, timeout: float | None = None) -> Any:
-    """Return the result that is cached as `name`; if there is nothing yet, ``fn()`` makes it, in one process while others wait.
+    """Return the result that is cached as `name`; if there is none, one process calls ``fn()`` while the others wait.
 
     `fn` returns an array, a number, a list of numbers or of lists of numbers, which comes back as an `Array`; a list of texts, of bytes,
-    or of rows that differ in length, which comes back as a column (`Strings`, `Bytes`, `Ragged`); or a dict of such, which comes back as a
-    `Dataset` unless its only name is ``data``. Results that would come back as something else are refused before anything is stored: a
-    DataFrame, a tensor, a masked array, a list of dicts; the message contains the expression to return.
+    or of rows that differ in length, which comes back as a column (`Strings`, `Bytes`, `Ragged`); or a dict of these, which comes back as a
+    `Dataset` unless its only name is ``data``. Results that would not come back unchanged are refused before anything is stored: a
+    DataFrame, a tensor, a masked array, a list of dicts. The message contains an expression to return instead.
 
     If `fn` raises, or its process dies, nothing is cached and the next process that waits calls its own `fn`. If the daemon dies meanwhile, the
     result goes to the next daemon. `timeout` is the longest time to wait for another process, in seconds.
@@ -97,7 +97,7 @@ def cache(name: str, fn: Callable[[], Any], store: str | os.PathLike[str] | None
 def _built(name, make, store, timeout):
     """Open a dataset; if there is none, ``make()`` returns its arrays, and which of them are parts of columns."""
     name, path = str(name), _location(store)
-    if _current(path, name) is not None or _is_registered(path, name):  # else one that another process builds would be waited for here
+    if _current(path, name) is not None or _is_registered(path, name):  # without this it would wait for another process that builds it
         with contextlib.suppress(NotFound, NoStore):
             return dataset(name, path)
     made, is_again = None, False

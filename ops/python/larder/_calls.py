@@ -1,4 +1,4 @@
-"""What functions return, kept in the store for all processes and later runs."""
+"""Results of functions, kept in the store for all processes and later runs."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ _RESULT = "result"
 
 def cached(function: Callable[..., Any] | None = None, *, inputs: Any = (), version: Any = None, name: str | None = None,
            store: str | os.PathLike[str] | None = None, timeout: float | None = None) -> Any:
-    """Keep what a function returns in the store: computed once, by one process, for all that call it with the same
+    """Keep the results of a function in the store. One process computes each result for all that call it with the same
     arguments.
 
     Calls with equal keys have one result. A key has these parts:
 
-    - The arguments, defaults included, whether there is a version or not: numbers, texts, bytes; arrays by bytes, dtype, shape, strides and
+    - The arguments, including defaults, with or without a version: numbers, texts, bytes; arrays by bytes, dtype, shape, strides and
       mask; tensors; frames and series of pandas and polars with their layout; datasets, stored arrays and columns by the digest of their dataset; tuples, lists, dicts, sets, namedtuples, dataclasses,
       enums and objects of Python classes by module, name, fields and their order; functions. So do the arguments that a
-      `functools.partial` is bound to, ``self`` of a method, and the values that a function closes over. An ``object()`` is the names that it has in modules. Other values are refused by name,
-      and so are generators of random numbers, as a kept result would not advance them: pass a seed.
+      `functools.partial` is bound to, ``self`` of a method, and the values that a function closes over. The key of an ``object()`` is its names in modules. Other values are refused,
+      and so are random generators, because a stored result would not advance them: pass a seed.
     - The code: the function's module, name, code, defaults and attributes, the values of the globals that it reads, and the code of
-      the functions and classes that it reads there, through ``__wrapped__``, as far as they are yours. Modules in Python's library
-      and in site-packages count with their version. Arrays in globals may have 1 MiB, unless they are stored. A `version` takes the place of
-      all this: give another one when the results change. The function is then its module and name, and a lambda, a function inside another
+      the functions and classes that it reads there, through ``__wrapped__``, except for libraries. Modules in Python's library
+      and in site-packages count with their version. Arrays in globals may have 1 MiB, unless they are stored. A `version` replaces
+      all this: change it when the results change. The function is then its module and name, and a lambda, a function inside another
       one, or one of an interactive session needs a `name`. Functions without Python code need a version.
     - The contents of `inputs`: files, folders, datasets, arrays; or a function of the arguments that returns these.
 
     No key contains values that code reads in other ways: ``getattr`` with a computed name, ``globals()``, ``eval``, the environment, the
     clock, random numbers, files and datasets that are not in `inputs`, annotations, docstrings of classes, the order of a set, the identity and the addresses of
-    objects, and changes of a library that keeps its version.
+    objects, and changes in a library without a new version.
 
     Results are arrays, and tuples, lists and dicts of them; lists of texts, of bytes, and of arrays of one dtype and
     number of dimensions, which become columns (`Strings`, `Bytes`, `Ragged`); numbers, texts and None, up to 1 MiB of
-    JSON in all. Arrays come back read-only, also in the process that computed them. Results that would come back as something else, such as a
+    JSON in all. Arrays come back read-only, also in the process that computed them. Results that would not come back unchanged, such as a
     DataFrame, a tensor or a namedtuple, are refused before anything is stored. If the function raises, nothing is
-    kept, and a process that waits calls its own.
+    stored, and a waiting process calls its own function.
 
-    `function.dataset_of(...)`, called with arguments, names the dataset; ``larder evict`` with that name forgets the
+    `function.dataset_of(...)`, called with arguments, returns the name of the dataset; ``larder evict`` with that name removes the
     result.
 
     >>> @larder.cached(inputs=["/data/raw"])
@@ -65,11 +65,11 @@ def cached(function: Callable[..., Any] | None = None, *, inputs: Any = (), vers
     if version is None and not _has_code(function):
         raise LarderError(_message("a function without code that could be a key", "say when its results change: "
                                    "larder.cached(version=1)", function=repr(function)))
-    import inspect  # when it is used: see _sha256
+    import inspect  # imported when used: see _sha256
 
     if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
         raise LarderError(_message("only what a function returns can be kept", "return arrays", function=_label(function)))
-    signature = inspect.signature(function, follow_wrapped=False)  # a wrapper may have other defaults, and pass other arguments on
+    signature = inspect.signature(function, follow_wrapped=False)  # a wrapper may have other defaults, and pass other arguments
 
     def dataset_of(*arguments: Any, **options: Any) -> str:
         bound = signature.bind(*arguments, **options)
@@ -92,12 +92,12 @@ def _listed(inputs):
     return [inputs] if isinstance(inputs, (str, os.PathLike, np.ndarray, Dataset, _Column)) else list(inputs)
 
 
-# What a result is in the store: arrays, columns, and JSON that says how they belong together.
+# The form of a result in the store: arrays, columns, and JSON with their structure.
 
 
 def _packed(result):
     arrays, parts = {}, {}
-    text = json.dumps(_pack(result, arrays, parts), ensure_ascii=False).encode("utf-8", "surrogatepass")  # escapes would join halves of a pair
+    text = json.dumps(_pack(result, arrays, parts), ensure_ascii=False).encode("utf-8", "surrogatepass")  # escapes would join two unpaired surrogates
     if len(text) > _LONGEST_JSON:
         raise _bad_input(_message("a result has too many small values", "return arrays, also for lists of numbers", bytes=len(text),
                                    most=_LONGEST_JSON))
@@ -110,7 +110,7 @@ def _pack(value, arrays, parts, at="", depth=0):
     if depth > _MOST_DEPTH:
         raise _refused(value, at[:_MOST_DEPTH] + "...", f"it is nested more than {_MOST_DEPTH} deep, or contains itself", "a flatter value")
     if kind is int and not -1 << 63 <= value < 1 << 63:
-        return ["int", hex(value)]  # json refuses those of thousands of digits
+        return ["int", hex(value)]  # json refuses integers with thousands of digits
     if value is None or kind in (bool, int, float, str):
         return ["value", value]
     if kind is dict and all(type(key) is str for key in value):

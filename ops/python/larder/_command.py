@@ -11,24 +11,24 @@ def _command_line(arguments, store):
 
 
 def _command(what="no larder command", error=LarderError, **values):
-    """Return the path of the command; raise `error` with these words if there is none."""
+    """Return the path of the command; raise `error` with this summary if there is none."""
     beside = os.path.join(os.path.dirname(_folder()), "larder")
-    import shutil  # when it is used, as all here that takes memory of every process, and most only read
+    import shutil  # imported when used: it takes memory, and most processes only read
 
     command = os.environ.get("LARDER_COMMAND") or shutil.which("larder") or _installed() or beside
-    if not (os.path.isfile(command) and os.access(command, os.X_OK)):  # beside a copy of this file a folder may be called so
+    if not (os.path.isfile(command) and os.access(command, os.X_OK)):  # a folder next to a copy of this file may have this name
         raise error(_message(what, "put larder on the PATH, or name it with LARDER_COMMAND", **values, command=command))
     return command
 
 
 def _folder():
-    """Return the folder that the package, or the one file, lies in."""
+    """Return the folder of the package, or of the single file."""
     folder, name = os.path.split(os.path.abspath(__file__))
     return os.path.dirname(folder) if name == "_command.py" else folder
 
 
 def _installed():
-    """Find the command of the wheel larder-cache-daemon: its scripts lie where this Python's do, which may not be on the PATH."""
+    """Find the command of the wheel larder-cache-daemon: its scripts are in this Python's scripts folder, which may not be on the PATH."""
     import shutil
     import sysconfig
 
@@ -38,7 +38,7 @@ def _installed():
 
 def _require_success(code, errors):
     if code:
-        text = ("\n" + errors.strip()).rpartition("\nlarder: ")[2].strip()  # not the progress before it
+        text = ("\n" + errors.strip()).rpartition("\nlarder: ")[2].strip()  # without the progress before it
         if text.startswith("no daemon at the store: "):
-            text = text.partition("; start a daemon")[0] + "; " + _START_DAEMON  # the command names its own options
+            text = text.partition("; start a daemon")[0] + "; " + _START_DAEMON  # the remedy of the command contains its options
         raise _failure(code, text or f"larder ended with {code}")

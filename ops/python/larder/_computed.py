@@ -1,4 +1,4 @@
-"""Computed rows as they lie in the store (FORMAT.md), and as listings show them, without numpy."""
+"""Computed rows in the store (FORMAT.md) and in listings, without numpy."""
 
 import array
 import ast
@@ -12,7 +12,7 @@ import zlib
 from ._store import _FORMAT_VERSION
 
 _REGION_HEADER = struct.Struct("<8siiqq32s")  # magic, format, state, id, bytes of the data, kind
-_ROWS_HEADER = struct.Struct("<8siiqqqqI")  # magic, layout, length of text, rows, bytes of a row, where states and rows begin, CRC-32 of text
+_ROWS_HEADER = struct.Struct("<8siiqqqqI")  # magic, layout, length of text, rows, bytes of a row, offsets of states and rows, CRC-32 of text
 _REGION_DATA, _REGION_STATE, _ROWS_TEXT = 4096, 12, 64
 _REGION_MAGIC, _ROWS_MAGIC, _ROWS_KIND = b"LARDERRE", b"LARDERCR", "computed-rows"
 _REGION_READY, _ROWS_LAYOUT = 2, 1
@@ -20,7 +20,7 @@ _STATES_AT_ONCE = 1 << 17
 
 
 def _computed_rows(store):
-    """Return all computed rows of a store as arrays that a listing has; those of another user, and damaged ones, are left out."""
+    """Return all computed rows of a store as arrays that a listing has; omits those of another user and damaged ones."""
     folder = os.path.join(store, "regions")
     names = []
     with contextlib.suppress(OSError):
@@ -54,7 +54,7 @@ def _look_at_rows(path):
 
 
 def _published(descriptor, start, count):
-    """Count the rows that are there: the state of the others is 0."""
+    """Count the published rows, whose state is not 0."""
     found = 0
     for first in range(0, count, _STATES_AT_ONCE):
         states = array.array("Q", os.pread(descriptor, 8 * min(_STATES_AT_ONCE, count - first), start + 8 * first))

@@ -19,21 +19,21 @@ _INTERFACE = "dev.larder.Store."
 _LONGEST_CONTROL_MESSAGE = 1 << 20
 _LONGEST_PAGE = 900_000  # characters of a list in one call
 _LONGEST_SOCKET_PATH = 107
-_SILENCE_S = 10  # the daemon reports at least once a second that it is alive
-_ANSWER_S = 60  # for lists and totals, whatever it reports
+_SILENCE_S = 10  # the daemon sends a report at least once a second
+_ANSWER_S = 60  # for lists and totals, despite progress reports
 _GRACE_S = 1
-_LONGEST_WAIT_S = 600  # unless the caller says otherwise
+_LONGEST_WAIT_S = 600  # the default
 _USAGE, _UNEXPECTED, _BAD_INPUT = 2, 1, 6
 _USE_ONE_RELEASE = ("use one release of Larder for both; or stop the daemon with larder stop --keep of its own release and run larder serve, which "
                     "takes its data over")
 _CHECK_DAEMON = "check whether the daemon still runs: larder status"
 
 _open_connections = weakref.WeakSet()
-_own_builds = {}  # from stores and datasets that this process builds to the threads that do it
+_own_builds = {}  # maps the stores and datasets of running builds to their threads
 
 
 class _Connection:
-    """A connection to the daemon of a store, for one call after the other. Closing it cancels a call, and gives a build up."""
+    """A connection to the daemon of a store, for one call at a time. Closing it cancels a call and abandons a build."""
 
     def __init__(self, store):
         self.store, self.is_lost = store, False
@@ -42,7 +42,7 @@ class _Connection:
         _open_connections.add(self)
 
     def call(self, method, parameters=None, progress=None, end=None):
-        """Call a method, and return its answers without reports of progress. `end` is when to give up, by the monotonic clock."""
+        """Call a method, and return its answers without progress reports. `end` is the deadline on the monotonic clock."""
         is_over = False
         try:
             self._send({"method": _INTERFACE + method, "parameters": parameters or {}, "more": True})
@@ -63,14 +63,14 @@ class _Connection:
             return answers
         finally:
             if not is_over:
-                self.close()  # or the next call would take the rest of the answers for its own
+                self.close()  # otherwise the next call would receive the rest of these answers
 
     def is_open(self):
-        """Return whether nothing has closed the connection in this process."""
+        """Return whether the connection is open in this process."""
         return self._socket is not None
 
     def close(self):
-        """Close the connection. Harmless when done twice."""
+        """Close the connection. Idempotent."""
         channel, self._socket = self._socket, None
         if channel is not None:
             channel.close()
@@ -104,7 +104,7 @@ class _Connection:
                     self._raise_reason(e)
 
     def _await_ready(self, event, end):
-        """Wait for the socket, and return whether it is ready. No `try` may be around it: a signal handler may raise any exception here."""
+        """Wait for the socket, and return whether it is ready. Must not be inside a `try`, because a signal handler may raise any exception here."""
         left, poll = end - time.monotonic(), select.poll()
         poll.register(self._socket, event)
         return left > 0 and bool(poll.poll(1000 * left))
@@ -167,7 +167,7 @@ class _Connection:
 
 
 def _close_inherited_connections():
-    """In a forked child: without this, its parent's builds and loads would last until the last child has ended."""
+    """Close the connections in a forked child. Otherwise its parent's builds and loads would last until the last child ends."""
     for connection in list(_open_connections):
         connection.close()
     _own_builds.clear()
@@ -193,7 +193,7 @@ def _connected(store):
             channel.close()
             if not _is_not_ready(e):
                 raise _no_daemon(store, path, e) from None
-            if time.monotonic() >= end:  # too many others are connecting just now, or the daemon is stopped
+            if time.monotonic() >= end:  # too many clients are connecting, or the daemon is stopped
                 raise TimedOut(_message("the daemon accepted no connection", _silent_remedy(None), store=store, waitedMs=_SILENCE_S * 1000)) from None
             time.sleep(0.01)
         except BaseException:
@@ -202,7 +202,7 @@ def _connected(store):
 
 
 def _is_not_ready(failure):
-    """Return whether a socket has to be waited for. An exception without an error number is a signal handler's, and is raised again."""
+    """Return whether the caller has to wait for a socket. Raises an exception without an error number again, because a signal handler raised it."""
     if failure.errno is None:
         raise failure
     return failure.errno == errno.EAGAIN
@@ -214,15 +214,15 @@ def _no_daemon(store, path, cause):
         return Refused(_message("this user may not use the daemon of the store", "run as the user who started it, or start your own: larder serve "
                                 "--store DIR", store=store, reason=cause.strerror))
     reason = {"reason": cause.strerror} if is_there else {}
-    return NoStore(_message("no daemon at the store", _START_DAEMON + ("; it takes over what a killed daemon left" if is_there else ""), store=store,
+    return NoStore(_message("no daemon at the store", _START_DAEMON + ("; it takes over the data of a killed daemon" if is_there else ""), store=store,
                             **reason))
 
 
 def _silent_remedy(channel):
-    """Return the remedy for a daemon that does not answer, by the state of its process."""
+    """Return the remedy for a daemon that does not respond, by the state of its process."""
     pid = _daemon_pid(channel)
     try:
-        with _io_open(f"/proc/{pid}/stat") as file:  # of pid 0 there is none
+        with _io_open(f"/proc/{pid}/stat") as file:  # there is none for pid 0
             state = file.read().rpartition(")")[2].split()[0]
     except (OSError, IndexError, UnicodeDecodeError):
         return "check the daemon's process: it may be stopped or overloaded"
@@ -233,11 +233,11 @@ def _silent_remedy(channel):
 
 def _other_protocol(store, channel):
     pid = _daemon_pid(channel)
-    return Refused(_message("the daemon speaks another protocol", _USE_ONE_RELEASE, store=store, **({"pid": pid} if pid else {})))
+    return Refused(_message("the daemon uses another protocol", _USE_ONE_RELEASE, store=store, **({"pid": pid} if pid else {})))
 
 
 def _daemon_pid(channel):
-    """Return the pid of the daemon; 0 if it is not known, or in another namespace."""
+    """Return the pid of the daemon, or 0 if it is unknown or in another namespace."""
     try:
         return int.from_bytes(channel.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)[:4], sys.byteorder)
     except (OSError, AttributeError):
@@ -247,20 +247,20 @@ def _daemon_pid(channel):
 def _error(store, name, found):
     """Return the exception for an error of the daemon."""
     code, values, message = found.get("code"), found.get("values"), found.get("message")
-    if not message:  # an error of the protocol itself, of a daemon that returns no more than its name
+    if not message:  # an error of the protocol itself, which has only a name
         detail = next((value for value in found.values() if isinstance(value, str)), "none")
         return Refused(_message("the daemon does not understand the call", _USE_ONE_RELEASE, store=store, error=name, detail=detail))
     return _failure(code if isinstance(code, int) else _UNEXPECTED, _text(str(message), values if isinstance(values, dict) else {}, str(found.get("remedy") or "")))
 
 
 def _called(store, method, parameters=None, progress=None, within=None):
-    """Call a method over a connection of its own, and return the answers."""
+    """Call a method on a new connection, and return the answers."""
     with _Connection(store) as connection:
         return connection.call(method, parameters, progress, None if within is None else time.monotonic() + within)
 
 
 def _done(answers):
-    """Return how a call ended: files, bytes, heldBytes, holders, message."""
+    """Return the result of a call: files, bytes, heldBytes, holders, message."""
     found = answers[-1].get("done") if answers else None
     return found if isinstance(found, dict) else {}
 
@@ -287,7 +287,7 @@ def _milliseconds(seconds):
 
 
 def _persistently(store, timeout, attempt, note, was_connected=False):
-    """Call ``attempt(connection, seconds left)``; again if the daemon dies meanwhile, as another one may take its store over."""
+    """Call ``attempt(connection, seconds left)``; repeat it if the daemon dies, because another one may take its store over."""
     timeout = _LONGEST_WAIT_S if timeout is None else timeout
     end, pause, has_noted = time.monotonic() + timeout, 0.005, False
     left = timeout
@@ -312,7 +312,7 @@ def _persistently(store, timeout, attempt, note, was_connected=False):
 
 
 def _await_daemon(store, timeout):
-    """Give a daemon that was started just before the time to come up."""
+    """Wait briefly for a daemon that is starting."""
     end = time.monotonic() + timeout
     while True:
         try:
@@ -327,7 +327,7 @@ def _require_not_own(store, name):
     """Refuse to wait for a build of this thread, which would never end."""
     if _own_builds.get((store, name.partition("/")[0])) is threading.current_thread():
         raise Refused(_message("this thread would wait for its own build", "publish it first: leave its with block, or call publish(); a function that "
-                               "cache calls cannot open what it makes", name=name, store=store))
+                               "cache calls cannot open its own result", name=name, store=store))
 
 
 def _await(store, name, timeout=None, even_if_unknown=False, progress=None):

@@ -21,10 +21,10 @@ def dataset(name: str, store: str | os.PathLike[str] | None = None) -> Dataset:
     """Open the newest version of a dataset.
 
     The version is resolved once: arrays of one `Dataset` always belong together, and a later load does not change it.
-    No daemon is asked; it takes well under a millisecond unless the dataset has many thousands of arrays. Only one that
-    was evicted or registered is loaded first, through the command.
+    Needs no daemon, and takes well under a millisecond unless the dataset has many thousands of arrays. The daemon first loads a
+    dataset that was evicted or registered.
 
-    Raises `NotFound` if nobody knows it (`load` it, or `wait` for it), `NoStore` where nothing is served.
+    Raises `NotFound` for an unknown dataset (`load` it, or `wait` for it), and `NoStore` if there is no store.
     """
     first, _, rest = str(name).partition("/")
     if rest:
@@ -36,7 +36,7 @@ def dataset(name: str, store: str | os.PathLike[str] | None = None) -> Dataset:
 def open(name: str, store: str | os.PathLike[str] | None = None) -> Array:
     """Open one array by its full name, as in ``larder.open("mnist/train-images")``.
 
-    A dataset's name alone stands for its array where it has exactly one. The version stays leased while the array, or
+    The name of the dataset is enough if it has exactly one array. The version stays leased while the array, or
     any view of it, lives.
     """
     name, _, array = name.partition("/")
@@ -49,17 +49,17 @@ def open(name: str, store: str | os.PathLike[str] | None = None) -> Array:
 
 
 class Dataset(collections.abc.Mapping[str, Any]):
-    """One leased version of a dataset: a read-only mapping from the names that ``larder ls`` shows to arrays and columns.
+    """One leased version of a dataset: a read-only mapping from names, as in ``larder ls``, to arrays and columns.
 
     ``d["train-images"]`` is an `Array`, and ``d["tokens"]`` of a column a `Ragged`, `Strings`, `Bytes` or `Index`, as its own methods `ragged`,
     `strings`, `bytes` and `index` return it; `columns` has the kinds. The arrays that a column consists of can be opened by name
-    (``d["tokens/values"]``), but are not listed. Use it in ``with``, or simply drop it. What was taken from it stays valid after `close`, and keeps the version
-    leased for as long as it lives.
+    (``d["tokens/values"]``), but are not listed. Use it in ``with``, or simply drop it. Its arrays and columns stay valid after `close`, and keep the version
+    leased as long as they live.
     """
 
     def __init__(self, version):
         if isinstance(version, (str, os.PathLike)):
-            raise TypeError(f"larder.Dataset is what larder.dataset opens: name={version}; use larder.dataset({str(version)!r})")
+            raise TypeError(f"larder.Dataset is opened by larder.dataset: name={version}; use larder.dataset({str(version)!r})")
         self._version = version
         self._segments = {}
 
@@ -70,12 +70,12 @@ class Dataset(collections.abc.Mapping[str, Any]):
 
     @property
     def version(self) -> int:
-        """The number of the version: a counter of this store."""
+        """The version number, a counter of this store."""
         return self._open().number
 
     @property
     def digest(self) -> str:
-        """The SHA-256 that identifies the contents anywhere, in hex."""
+        """The SHA-256 in hex that identifies the contents on any machine."""
         return self._open().digest
 
     @property
@@ -132,7 +132,7 @@ class Dataset(collections.abc.Mapping[str, Any]):
         return Bytes(self, name, self._part(name, "bytes", "values", "|u1"), self._offsets(name, "bytes"))
 
     def close(self) -> None:
-        """Give up this object's share in the lease. Harmless when done twice."""
+        """End this object's use of the lease. Idempotent."""
         self._version, self._segments = None, {}
 
     def __enter__(self) -> Dataset:
@@ -193,5 +193,5 @@ class Dataset(collections.abc.Mapping[str, Any]):
 
 
 def _restore(store, name, digest):
-    """Open the version with a digest: what a pickled dataset becomes."""
+    """Open the version with a digest. This unpickles a Dataset."""
     return Dataset(_with_identity(store, name, digest))

@@ -11,13 +11,13 @@ _START_DAEMON = "start a daemon: larder serve --detach, or name another store: s
 
 
 class LarderError(Exception):
-    """What went wrong, with what, and what to do about it. The base of this module's errors. `code` is the exit code of the command for it."""
+    """A failure, with its values and a remedy. The base of this module's errors. `code` is the exit code of the command for it."""
 
     code: int = 1
 
 
 class NoStore(LarderError):
-    """There is no store, or no daemon serves it."""
+    """There is no store, or the store has no daemon."""
 
     code = 3
 
@@ -26,7 +26,7 @@ class NotFound(LarderError, KeyError):
     """There is no such dataset, array or column; the message has similar names."""
 
     code = 4
-    __str__ = Exception.__str__  # KeyError would show the message's repr
+    __str__ = Exception.__str__  # KeyError prints the repr of the message
 
 
 class Refused(LarderError):
@@ -42,7 +42,7 @@ class TimedOut(LarderError, TimeoutError):
 
 
 class RequestFailed(LarderError):
-    """A request failed for another reason, which `code` says: 2 wrong use, 5 not enough space, 6 bad input, 8 a checksum differs."""
+    """A request failed for another reason. `code` is 2 for wrong use, 5 for not enough space, 6 for bad input, 8 for a different checksum."""
 
 
 _ERRORS = {kind.code: kind for kind in (NoStore, NotFound, Refused, TimedOut)}
@@ -68,12 +68,12 @@ def _message(what, remedy, **values):
 
 def _text(what, values, remedy):
     facts = " ".join(f"{key}={value}" for key, value in values.items())
-    facts = re.sub("\n(?!  )", "\n  ", _COMMANDS_OF_TERMINALS.sub("?", facts))  # the name of a file may have some, and lines that look like messages
+    facts = re.sub("\n(?!  )", "\n  ", _COMMANDS_OF_TERMINALS.sub("?", facts))  # the name of a file may contain some, and lines that look like messages
     return what + (": " + facts if facts else "") + ("; " + remedy if remedy else "")
 
 
 def _note(error, what, **values):
-    """Add the place to a failure of the caller's own code, which keeps its type."""
+    """Add the location to an exception of the caller's code, which keeps its type."""
     text = what + ": " + " ".join(f"{key}={value}" for key, value in values.items())
     if hasattr(error, "add_note"):
         error.add_note(text)
@@ -82,8 +82,8 @@ def _note(error, what, **values):
 
 
 def _near(name, names):
-    """Says what there is instead of `name`, as Java's NearNames does: similar names, and all where these are few."""
-    import difflib  # here, since most programs never ask for it
+    """Describe the existing names, as Java's NearNames does: similar names, and all of them if they are few."""
+    import difflib  # imported here, because most programs never need it
 
     names = list(names)
     near = difflib.get_close_matches(str(name), names, _NEAR_SHOWN, 0.5)

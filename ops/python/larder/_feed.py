@@ -15,8 +15,8 @@ from ._ring import _FAILED
 from ._serve import _served
 from ._store import _trusted
 
-_FEED_ENDS = 10  # seconds that a feed may take to end by itself
-_LEFT_OUT = "left out a sample: "
+_FEED_ENDS = 10  # seconds for a feed to end by itself
+_LEFT_OUT = "skipped a sample: "
 
 
 def feed(dataset: str, arrays: str | Sequence[str], *, batch: int = 256, shuffle: int | None = None,
@@ -24,21 +24,21 @@ def feed(dataset: str, arrays: str | Sequence[str], *, batch: int = 256, shuffle
          transform: Mapping[str, str | Sequence[str]] | None = None, consumers: int = 1, on_slow: str = "block",
          name: str | None = None, timeout: float = 300, copy: bool = True, max_skipped: int = 0,
          store: str | os.PathLike[str] | None = None) -> Feed:
-    """Start ``larder feed``, which shuffles and transforms batches in a process of its own, and iterate over them as over `batches`.
+    """Start ``larder feed``, which shuffles and transforms batches in another process, and iterate over them as with `batches`.
 
     `arrays` are names of arrays with equally many rows. `shuffle` is a seed: the order is that of torch's ``randperm`` for ``shuffle + epoch``.
-    `shard` is ``(rank, world)``. `epochs` is how many there are, or which ones: ``range(3, 10)`` goes on behind epoch 2; with None they never end.
-    `transform` has steps by the names of arrays, as ``larder feed --help`` lists them: ``{"image": "randomFlip,toFloat,normalize(0.5,0.2)"}``.
+    `shard` is ``(rank, world)``. `epochs` is a number, or a range: ``range(3, 10)`` continues after epoch 2. None means endless.
+    `transform` maps names of arrays to steps, which ``larder feed --help`` lists: ``{"image": "randomFlip,toFloat,normalize(0.5,0.2)"}``.
 
-    With `name` and ``consumers=n``, other processes attach with ``larder.batches(name)``, and the first batch waits for n of them, this one
-    included. `on_slow` says what happens to those that are behind by all slots: ``"block"`` waits for them, ``"drop"`` goes on.
+    With `name` and ``consumers=n``, other processes attach with ``larder.batches(name)``, and the first batch waits for n of them, including
+    this one. If a consumer is behind by all slots, `on_slow="block"` waits for it and ``"drop"`` drops it.
     `timeout` is the longest wait, in seconds, for others to attach and for each batch. `copy` is as for `batches`.
 
-    `max_skipped` is how many rows of an epoch may be left out because they cannot be read or transformed, such as broken images. Their
-    batches are shorter, or empty; a warning at the end counts them. The next such row ends the feed.
+    `max_skipped` is the maximum number of rows of an epoch that are skipped because they cannot be read or transformed, such as broken images. Their
+    batches are shorter, or empty; a warning at the end has the number. One more such row ends the feed.
 
-    Leave it with ``with``: that ends the feed. It also ends with this process, however that ends, Ctrl-C and SIGKILL included. If the feed
-    fails, the loop raises its error: `NotFound` for a dataset or an array, `NoStore`, `Refused` where `name` is taken, else `RequestFailed`.
+    Use it in ``with``, which ends the feed. It also ends with this process, even after Ctrl-C or SIGKILL. If the feed
+    fails, the loop raises its error: `NotFound` for a dataset or an array, `NoStore`, `Refused` if `name` is taken, otherwise `RequestFailed`.
 
     >>> with larder.feed("mnist", ["train-images", "train-labels"], shuffle=42, epochs=3,
     ...                  transform={"train-images": "toFloat,normalize(0.286,0.353)"}) as batches:
@@ -76,7 +76,7 @@ def _epoch_range(epochs):
 
 
 class Feed(Batches):
-    """An iterator over the batches of a feed that this process has started: see `feed`. `name` is what others attach to."""
+    """An iterator over the batches of a feed that this process has started: see `feed`. Other processes attach to `name`."""
 
     def __init__(self, store, name, timeout, copy, process):
         self._process = process
@@ -101,7 +101,7 @@ class Feed(Batches):
             raise
 
     def close(self) -> None:
-        """Give the seat up and end the feed. Harmless when done twice."""
+        """Release the seat and end the feed. Idempotent."""
         super().close()
         self._end()
 
@@ -119,7 +119,7 @@ class _FeedProcess:
         self.is_late = subprocess.TimeoutExpired
         self.errors = tempfile.TemporaryFile()
         try:
-            # In a session of its own it does not hear the terminal's Ctrl-C: this process ends it.
+            # In its own session it does not receive the terminal's Ctrl-C: this process ends it.
             self.command = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
                                             start_new_session=True)
         except BaseException:
@@ -128,7 +128,7 @@ class _FeedProcess:
         self.alive.add(self)
 
     def await_name(self):
-        """Wait until the feed has its name: before, a ring of that name would be somebody else's."""
+        """Wait until the feed has its name. A ring with that name before belongs to another producer."""
         if not self.command.stdout.readline():
             self.raise_error(None)
 
@@ -138,7 +138,7 @@ class _FeedProcess:
             raise RequestFailed(_message("the feed ended before this process had a seat", "start it again", pid=self.command.pid))
 
     def raise_error(self, cause):
-        """Raise what the feed said at its end; it is over, or about to be."""
+        """Raise the error of the feed, which has ended or is about to."""
         try:
             code = self.command.wait(_FEED_ENDS)
         except self.is_late:
@@ -147,7 +147,7 @@ class _FeedProcess:
         said = self.errors.read().decode("utf-8", "replace")
         try:
             if code < 0:
-                failure = RequestFailed(_message(f"the feed was killed by {signal.Signals(-code).name}", "start it again; where nobody "
+                failure = RequestFailed(_message(f"the feed was killed by {signal.Signals(-code).name}", "start it again; if no person "
                                                  "killed it, memory may have run out", pid=self.command.pid))
                 failure.code = 128 - code
                 raise failure
@@ -157,7 +157,7 @@ class _FeedProcess:
 
     def end(self):
         if os.getpid() != self.pid:
-            return  # of a forked child, whose parent goes on
+            return  # the process of a forked child, whose parent continues
         self.alive.discard(self)
         self.command.stdin.close()
         try:
@@ -181,7 +181,7 @@ class _FeedProcess:
 
 
 def _close_inherited_feeds():
-    """In a forked child: without this, a feed would last until the last child of its starter has ended."""
+    """Close the feed's input in a forked child. Otherwise the feed would last until the last child ends."""
     for process in list(_FeedProcess.alive):
         process.command.stdin.close()
 

@@ -1,4 +1,4 @@
-"""Keys of values of libraries that a program may not have: torch, pandas and polars; and of objects that only have an identity."""
+"""Keys of values from optional libraries (torch, pandas, polars) and of objects that only have an identity."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ._libraries import _version_of
 
 _MOST_GLOBAL_BYTES = 1 << 20
 
-# A kept result does not advance a generator: the next call would have the same key, and so the same numbers.
+# A stored result does not advance a generator: the next call would have the same key and the same numbers.
 _GENERATORS = {"numpy": "numpy.random.default_rng(seed)", "random": "random.Random(seed)", "torch": "torch.Generator().manual_seed(seed)"}
 
 
@@ -36,11 +36,11 @@ def _is_generator(value, top, library):
 
 
 def _sentinel(keys, value):
-    """Return the key of an object that has nothing but its identity: all names that it has in modules, as one of them may be given to another object.
+    """Return the key of an object that only has an identity: all its names in modules, because one name may later refer to another object.
 
     Another process that has imported other modules may have another key.
     """
-    places = {(keys.module_name(module), name) for module, names in list(sys.modules.items()) if isinstance(module, str) and module != "builtins"  # its _ is the last result of a shell
+    places = {(keys.module_name(module), name) for module, names in list(sys.modules.items()) if isinstance(module, str) and module != "builtins"  # in a shell its _ is the last result
               for name, found in list(getattr(names, "__dict__", {}).items()) if found is value}
     if not places:
         keys.refuse(value, remedy="pass None, a text or a member of an enum, or keep the object in a global of a module")
@@ -58,7 +58,7 @@ def _tensor(keys, tensor, torch):
             tensor.requires_grad, keys.value(tensor.grad), keys.value(vars(tensor)), contents]
 
 
-# pandas. The version is in each key: methods of a frame are code that a function reads through its argument.
+# pandas. Each key contains its version, because a function reads the code of a frame's methods through its argument.
 
 
 def _of_pandas(keys, value, pandas):
@@ -71,7 +71,7 @@ def _of_pandas(keys, value, pandas):
         if kind is pandas.Series:
             held = [keys.value(value.name), _pandas_array(keys, value.array, pandas)]
         else:
-            # Sums of rows are added in the order of the columns in memory.
+            # The layout counts, because a sum of rows adds columns in memory order.
             blocks = [[block.mgr_locs.as_array.tolist(), getattr(block.values, "strides", None)] for block in getattr(value._mgr, "blocks", ())]
             held = [keys.value(value.columns), blocks, [_pandas_part(keys, f"column {name if isinstance(name, str) else at}", value.iloc[:, at].array, pandas)
                                                         for at, name in enumerate(value.columns)]]
@@ -145,7 +145,7 @@ def _of_polars(keys, value, polars):
 
 def _polars_series(keys, series):
     dtype = repr(series.dtype)
-    if "Categorical" in dtype or "Object" in dtype:  # their codes depend on what the process made before, or are addresses
+    if "Categorical" in dtype or "Object" in dtype:  # their codes depend on earlier values of the process, or are addresses
         keys.refuse(series, f"column {series.name} of dtype {dtype}", "pass it.cast(polars.String), or it.to_list()")
     file = _Hashed()
     series.to_frame().write_ipc(file, compression="uncompressed")

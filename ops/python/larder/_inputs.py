@@ -1,4 +1,4 @@
-"""Digests of files and folders that calls read."""
+"""Digests of the files and folders that calls read."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ import time
 
 from ._errors import LarderError, _message
 
-_SETTLED_S = 1  # a file that was written later than this may be written again within one tick of its clock
+_SETTLED_S = 1  # a file with a newer time may be written again within one tick of its clock
 _digests: dict = {}
 
 
 def _sha256(value=b""):
-    import hashlib  # when it is used: it takes half a megabyte of every process, and most keep nothing
+    import hashlib  # imported when used: it takes half a megabyte, and most processes store nothing
 
     return hashlib.sha256(value)
 
 
 def _path_digest(path):
-    """Return the SHA-256 of a file, or of the names and contents in a folder. A file that has not changed is read once
-    in a process."""
+    """Return the SHA-256 of a file, or of the names and contents in a folder. An unchanged file is read once
+    per process."""
     try:
         if os.path.isdir(path):
             return [[name, _path_digest(os.path.join(path, name))] for name in sorted(os.listdir(path))]
         found = os.stat(path)
-        if not stat.S_ISREG(found.st_mode):  # a pipe would be read for ever
+        if not stat.S_ISREG(found.st_mode):  # reading a pipe would never end
             raise LarderError(_message("an input cannot be read", "leave it out of inputs=", input=path, reason="it is neither a file nor a folder"))
         state = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
         known = _digests.get(path)
@@ -40,9 +40,9 @@ def _path_digest(path):
         finally:
             os.close(descriptor)
     except OSError as e:
-        if e.__traceback__.tb_next is not None:  # of a signal handler: the calls above have no frames of their own
+        if e.__traceback__.tb_next is not None:  # raised by a signal handler: the calls above have no Python frames
             raise
-        raise LarderError(_message("an input cannot be read", "mend its path, or leave it out of inputs=", input=path,
+        raise LarderError(_message("an input cannot be read", "correct its path, or leave it out of inputs=", input=path,
                                    reason=e.strerror)) from e
     if time.time() - max(found.st_mtime, found.st_ctime) > _SETTLED_S:
         _digests[path] = state, sha.hexdigest()

@@ -23,31 +23,31 @@ from ._inputs import _path_digest, _sha256
 from ._libraries import _MAIN, _imported, _is_builtin, _is_found, _library, _name_of, _version_of
 
 _LONGEST_NAME = 40
-_MOST_PLACES = 6  # of a way in a message
+_MOST_PLACES = 6  # of a path to a value in a message
 _KEYABLE = ("pass numbers, texts, arrays, frames, datasets, functions, and tuples, lists, dicts, sets, dataclasses and objects of Python classes "
             "that have only such")
-_CODE_REMEDY = "give a version=, which takes the place of the code: another one when the results change"
+_CODE_REMEDY = "give a version=, which replaces the code in the key: change it when the results change"
 
-_cached_functions: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # what `cached` returned: its function, name, version and inputs
+_cached_functions: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # maps results of `cached` to their function, name, version and inputs
 
-# Types that pickle as all that they are. Named, as most programs never import them.
+# Types whose pickle is their whole value. By name, because most programs never import them.
 _PICKLED = frozenset("""builtins.range builtins.slice datetime.date datetime.datetime datetime.time datetime.timedelta datetime.timezone
     zoneinfo.ZoneInfo decimal.Decimal fractions.Fraction uuid.UUID collections.OrderedDict collections.defaultdict collections.Counter
     collections.deque _collections._tuplegetter collections._tuplegetter types.SimpleNamespace operator.itemgetter operator.attrgetter
     operator.methodcaller pathlib.PurePosixPath pathlib.PureWindowsPath pathlib.PosixPath pathlib._local.PurePosixPath pathlib._local.PureWindowsPath pathlib._local.PosixPath""".split())
 
-# Types with a text that is all that they are.
+# Types whose text is their whole value.
 _TEXTS = frozenset(("torch.dtype", "torch.device", "torch.layout", "torch.memory_format", "torch.Size"))
 
 _ALIASES = types.GenericAlias, getattr(types, "UnionType", types.GenericAlias)
 
-# Members of classes and attributes of objects that no result depends on, or that differ from process to process.
+# Members and attributes that do not affect results, or that differ between processes.
 _NOT_CODE = frozenset("""__dict__ __weakref__ __doc__ __module__ __annotations__ __annotate__ __annotate_func__ __annotations_cache__
     __firstlineno__ __static_attributes__ __abstractmethods__ _abc_impl __orig_bases__ __parameters__ __type_params__ __slots__""".split())
 
 
 def _digest_of(key):
-    text = json.dumps(key, ensure_ascii=False)  # with escapes, two halves of a surrogate pair would be the character that they stand for
+    text = json.dumps(key, ensure_ascii=False)  # with escapes, two unpaired surrogates would equal their character
     return _sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -60,7 +60,7 @@ def _call_key(function, name, version, arguments, inputs):
 
 @contextlib.contextmanager
 def _flat_enough(function):
-    """Turn the end of the stack into an error that names the function."""
+    """Convert the end of the stack to an error with the name of the function."""
     try:
         yield
     except RecursionError:
@@ -68,9 +68,9 @@ def _flat_enough(function):
 
 
 def _rows_key(function, version, arguments):
-    """Return the text that names the function of computed rows: Java's, if it has a version and is bound to nothing.
+    """Return the text that identifies the function of computed rows. It equals Java's if there is a version and no bound values.
 
-    `arguments` are those that it has in addition to the values of a row.
+    `arguments` are passed in addition to the values of a row.
     """
     keys = _Keys(version is None)
     with _flat_enough(function):
@@ -82,10 +82,10 @@ def _rows_key(function, version, arguments):
 
 
 def _unbound(function):
-    """Return the function that is under partials, bound methods and callable objects, and the values that these bind."""
+    """Return the function inside partials, bound methods and callable objects, and the values that these bind."""
     bound = []
     while not isinstance(function, types.FunctionType):
-        if type(function) is functools.partial:  # a class of the user's own may call it in another way
+        if type(function) is functools.partial:  # a user-defined class may call it in another way
             bound.append([function.args, function.keywords])
             function = function.func
         elif isinstance(function, types.MethodType):
@@ -108,18 +108,18 @@ def _has_code(function):
 
 
 class _Keys:
-    """Makes one key. An object that it meets again is a number, as in a pickle: cycles end, and shared objects differ from equal ones."""
+    """Computes one key. A repeated object becomes a number, as in a pickle: so cycles end, and shared objects differ from equal ones."""
 
     def __init__(self, follows):
-        self._follows = follows  # the code of functions and classes; else their names stand for it
+        self._follows = follows  # whether the key contains code, or only the names of functions and classes
         self._met, self._kept = {}, []
-        self.at = []  # the way to the value, for messages
+        self.at = []  # the path to the value, for messages
         self.in_global = self._sorts = False
         self._attributes, self._modules = set(), []
-        self._functions = []  # those whose code counts, with the ways to them
+        self._functions = []  # functions whose code counts, with the paths to them
 
     def identity(self, function, name, version):
-        """Return the key of a function and of the values that it is bound to."""
+        """Return the key of a function and of its bound values."""
         inner, bound = _unbound(function)
         if version is None:
             called = ["code", sys.version_info[:2], name, self.function(inner)]
@@ -172,7 +172,7 @@ class _Keys:
         if id(value) in self._met:
             return ["again", self._met[id(value)]]
         self._met[id(value)] = len(self._met)
-        self._kept.append(value)  # else another object could have its id
+        self._kept.append(value)  # otherwise another object could get its id
         if kind is list:
             return ["list", [self.value(member) for member in value]]
         if kind is bytearray:
@@ -186,15 +186,15 @@ class _Keys:
         return self._ours(value) or self._code(value) or self._object(value)
 
     def _unordered(self, members):
-        """Return the keys of the members of a set, in the order of their digests: sets have another order in each process."""
-        if self._sorts:  # a set within another one: once is enough
+        """Return the keys of the members of a set, in the order of their digests, because the order of a set differs between processes."""
+        if self._sorts:  # only the outermost set needs this
             return sorted(map(self._alone, members))
         if len(members) > 1:
             members = sorted(members, key=self._alone)
         return [self.value(member) for member in members]
 
     def _alone(self, member):
-        """Return the digest of a value, as if nothing had met it."""
+        """Return the digest of a value, independent of earlier values."""
         met, modules, functions = len(self._met), len(self._modules), len(self._functions)
         was, self._sorts = self._sorts, True
         digest = _digest_of(self.value(member))
@@ -205,7 +205,7 @@ class _Keys:
         return digest
 
     def refuse(self, value, reason="", remedy=None):
-        """Raise the error for a value that cannot be in a key, with the way to it."""
+        """Raise the error for a value that cannot be in a key, with the path to it."""
         kind = type(value)
         where = {"value": " of ".join(_item_text(*place) if isinstance(place, tuple) else place for place in reversed(self.at))} if self.at else {}
         if reason:
@@ -239,7 +239,7 @@ class _Keys:
         elif kind not in (np.ndarray, Array):
             self.refuse(array, remedy="pass numpy.asarray of it")
         plain = array.view(np.ndarray)
-        plain = plain.T if plain.flags.f_contiguous else plain  # the strides are in the key: else it would be copied
+        plain = plain.T if plain.flags.f_contiguous else plain  # the key contains the strides, so it needs no copy here
         if plain.dtype.hasobject:
             key[4] = [self.value(member) for member in plain.ravel().tolist()]
         elif plain.size:
@@ -251,7 +251,7 @@ class _Keys:
             self.refuse(dtype, "it has metadata")
         for part in (*(field[0] for field in (dtype.fields or {}).values()), *(dtype.subdtype or ())[:1]):
             self._dtype(part)
-        return [repr(dtype), self._name(dtype.type)]  # two types of other libraries may have one repr
+        return [repr(dtype), self._name(dtype.type)]  # two types of other libraries may have the same repr
 
     # Objects of Larder and of other libraries.
 
@@ -300,7 +300,7 @@ class _Keys:
             parts = [getattr(value, part, None) for part in ("__origin__", "__args__", "__metadata__")]
             return ["typing", self._name(type(value)), [self.value(part) for part in parts] if parts[1] else repr(value)]
         wrapped = getattr(value, "__wrapped__", None)
-        if callable(value) and callable(wrapped) and _has_hidden_state(type(value)):  # such as what functools.lru_cache makes
+        if callable(value) and callable(wrapped) and _has_hidden_state(type(value)):  # such as the result of functools.lru_cache
             return ["wrapper", self._class(type(value)), self.value(wrapped),
                     self.named("attribute", {name: member for name, member in getattr(value, "__dict__", {}).items() if name[:1] != "_"})]
         return None
@@ -312,7 +312,7 @@ class _Keys:
         return [self.module_name(getattr(thing, "__module__", None)), _name_of(thing)]
 
     def module_name(self, name):
-        """Return the name of a module. With a version the script has its path, as its code is not in the key."""
+        """Return the name of a module. With a version the key of the script has its path, because it does not contain its code."""
         if name not in _MAIN or self._follows:
             return _MAIN[0] if name in _MAIN else name
         main = sys.modules["__main__"]
@@ -334,10 +334,10 @@ class _Keys:
             return ["library", self._name(function), _library(function.__module__)]
         key = ["function", self._name(function), self.closure(function)]
         library = _library(function.__globals__.get("__name__"))
-        if library is not None:  # made by a library, around a function that counts
+        if library is not None:  # a wrapper of a library around a function that counts
             key += [[function.__globals__["__name__"], function.__code__.co_name, function.__code__.co_firstlineno, library]]
         elif is_followed or self._is_followed(function):
-            key += [len(self._functions)]  # its code comes at the end: functions that call each other may be more than the stack has room for
+            key += [len(self._functions)]  # its code is added at the end: chains of functions may be too deep for the stack
             self._functions.append((function, self.at[-_MOST_PLACES:]))
         self.at.append(f"the function {function.__qualname__}")
         key += [self.value(function.__defaults__), self.value(function.__kwdefaults__), self.value(function.__dict__)]
@@ -377,7 +377,7 @@ class _Keys:
         if _is_found(kind) or library is None and not self._is_followed(kind):
             return ["class", self._name(kind), library]
         number = self._met.get((id(kind),))
-        if number is not None:  # an instance came first, or the class itself
+        if number is not None:  # an instance or the class itself was first
             return ["class again", number]
         self._met[(id(kind),)] = len(self._met)
         was, self.in_global = self.in_global, True
@@ -396,11 +396,11 @@ class _Keys:
     def _module(self, module):
         library = _library(module.__name__)
         if library is None and self._follows:
-            self._modules.append((module, set()))  # what is read of it is found at the end
+            self._modules.append((module, set()))  # the attributes that are read are added at the end
         return ["module", self.module_name(module.__name__), library]
 
     def rest(self):
-        """Return the keys of the code of functions, and of attributes of the user's modules: of each one if the code reads its name anywhere."""
+        """Return the keys of the code of functions, and of attributes of the user's modules: each attribute that the code reads by name anywhere."""
         found, is_new, done_functions = [], True, 0
         self.in_global = True
         while is_new:
@@ -424,7 +424,7 @@ class _Keys:
         kind = type(value)
         name = f"{kind.__module__}.{kind.__qualname__}"
         if name in _PICKLED:
-            _, arguments, *state = value.__reduce_ex__(4)  # older protocols leave the fold of times out
+            _, arguments, *state = value.__reduce_ex__(4)  # older protocols omit the fold of times
             if name == "operator.attrgetter":
                 self._attributes.update(part for text in arguments for part in text.split("."))
             return ["pickled", name, self.value(arguments), *(self.value(part if part is None or type(part) in (dict, tuple) else list(part))
@@ -463,7 +463,7 @@ def _item_text(name):
     """Return an item of a dict for a message."""
     try:
         text = repr(name)
-    except Exception:  # the user's own, or an integer of thousands of digits
+    except Exception:  # a user-defined key, or an integer with thousands of digits
         text = type(name).__qualname__
     return f"[{text if len(text) <= _LONGEST_NAME else text[:_LONGEST_NAME] + '...'}]"
 
@@ -478,7 +478,7 @@ def _slots(kind):
 
 
 def _has_hidden_state(kind):
-    """Return whether instances have more than a __dict__ and slots, which is state of C."""
+    """Return whether instances have state in C, beyond a __dict__ and slots."""
     pointers = len(_slots(kind)) + (kind.__dictoffset__ > 0) + (kind.__weakrefoffset__ > 0)
     return kind.__itemsize__ != 0 or kind.__basicsize__ > object.__basicsize__ + pointers * struct.calcsize("P")
 
@@ -497,8 +497,8 @@ def _input_key(value):
 
 @functools.lru_cache(4096)
 def _scan(code):
-    """Return the digest of code alone, and the names of the globals, imports and attributes that it reads. Constant texts are such
-    names too if the code has getattr or attrgetter."""
+    """Return the digest of code alone, and the names of the globals, imports and attributes that it reads. If the code has getattr or
+    attrgetter, these include its constant texts."""
     import dis
 
     names, imports, attributes, before = set(), [], set(), []

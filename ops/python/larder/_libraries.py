@@ -1,4 +1,4 @@
-"""Libraries: their versions stand for their code in keys."""
+"""Libraries. In keys their versions represent their code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import importlib
 import os
 import sys
 
-_MAIN = "__main__", "__mp_main__"  # the second is its name in processes that multiprocessing has spawned
+_MAIN = "__main__", "__mp_main__"  # the second is the main module in processes that multiprocessing has spawned
 _OURS = __name__.removesuffix("._libraries")
 
 
@@ -17,7 +17,7 @@ def _name_of(thing):
 
 
 def _library(name):
-    """Return the version of the library that a module is of, or None for code of the user's own."""
+    """Return the version of a module's library, or None for the user's code."""
     module = sys.modules.get(name) if isinstance(name, str) and name not in _MAIN else None
     if module is None:
         return None
@@ -45,7 +45,7 @@ def _is_library(file):
 
 @functools.lru_cache(None)
 def _version_of(top):
-    """Return the version of a package, whether it is imported or not; of Python's own modules that of Python."""
+    """Return the version of a package, imported or not. For Python's own modules, return Python's version."""
     if top in sys.builtin_module_names or top in getattr(sys, "stdlib_module_names", ()):
         return sys.version.split()[0]
     import importlib.metadata
@@ -66,7 +66,7 @@ def _versions_of_packages(top):
 
 
 def _is_found(thing):
-    """Return whether a library has this under its own name."""
+    """Return whether a library exports this under its own name."""
     module, name = getattr(thing, "__module__", None), _name_of(thing)
     if not isinstance(name, str) or _library(module) is None:
         return False
@@ -87,18 +87,18 @@ def _spec_file(top):
 
 
 def _is_builtin(function, name):
-    """Return whether a name that is no global is a builtin; else it is not there yet."""
+    """Return whether a name that is not a global is a builtin. If not, it is undefined so far."""
     builtins = function.__globals__.get("__builtins__", {})
     return name in (builtins if isinstance(builtins, dict) else vars(builtins))
 
 
 def _imported(scope, name, level, members):
-    """Yield the modules that an import in a function reads; those of the user are imported, as the function would do it."""
+    """Yield the modules that an import in a function reads; import the user's modules, as the function would."""
     package = scope.get("__package__") or ""
     full = name if not level else ".".join(part for part in (*package.split(".")[:len(package.split(".")) - level + 1], name) if part)
     top = full.partition(".")[0]
     if _library(top) is not None or top not in sys.modules and _is_library(_spec_file(top)):
-        yield top, _version_of(top)  # without an import, which takes seconds for some
+        yield top, _version_of(top)  # not imported here, because that takes seconds for some
         return
     try:
         module = importlib.import_module(full)

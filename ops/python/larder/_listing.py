@@ -1,4 +1,4 @@
-"""Arrays and columns as ``larder ls`` and ``larder info`` show them."""
+"""Arrays and columns in the output of ``larder ls`` and ``larder info``."""
 
 import collections
 import re
@@ -13,11 +13,11 @@ _MORE_HEADINGS = ["ORDER", ">SIZE", ">VERSION", "STATE", "PINNED", ">LEASES", ">
 _WILD = re.compile(r"[*?\[]")
 
 
-_Line = collections.namedtuple("_Line", "name kind arrays")  # the kind of a column, else None; one array, or those of the column
+_Line = collections.namedtuple("_Line", "name kind arrays")  # the kind of a column, or None; one array, or all arrays of the column
 
 
 def _lines_of(rows):
-    """Return arrays as they are listed: a column has the place of its first array. Arrays of an incomplete column have their own lines."""
+    """Return the lines of a listing: a column is at the place of its first array. Arrays of an incomplete column have their own lines."""
     groups = {}
     for row in rows:
         groups.setdefault((_column_name(row), row["version"], row["state"]), []).append(row)
@@ -26,7 +26,7 @@ def _lines_of(rows):
         of = groups.get((name.removesuffix("/names"), *version), [])
         if not _is_whole_column(arrays):
             lines += map(_line_of_array, arrays)
-        elif not (name.endswith("/names") and _is_whole_column(of) and _kind(of) == "bytes"):  # the names of its rows are listed with it
+        elif not (name.endswith("/names") and _is_whole_column(of) and _kind(of) == "bytes"):  # the column with the names of its rows belongs to its line
             more = groups.get((name + "/names", *version), []) if _kind(arrays) == "bytes" else []
             lines.append(_Line(name, _kind(arrays), arrays + more))
     return lines
@@ -132,7 +132,7 @@ def _facts(line):
     first, size = line.arrays[0], _line_bytes(line)
     size = f"{size}" + (f" ({_size_text(size)})" if size >= 1024 else "")
     if _is_only_known(line):
-        facts = {"state": f"{_extent(line)}: loaded by whoever opens it first, or by larder wait {_dataset_of(line)}"}
+        facts = {"state": f"{_extent(line)}: loaded when a process opens it, or by larder wait {_dataset_of(line)}"}
         if first["version"]:
             facts.update(bytes=size, version=first["version"], digest=first["digest"])
     else:
@@ -158,7 +158,7 @@ def _yes(value):
     return "yes" if value else "no"
 
 
-# Patterns of names. A star also matches slashes.
+# Name patterns. A star also matches slashes.
 
 
 def _is_pattern(text):
@@ -166,13 +166,13 @@ def _is_pattern(text):
 
 
 def _pattern_prefix(text):
-    """Return the beginning of the names of datasets that a pattern can mean."""
+    """Return the common beginning of the datasets that a pattern can match."""
     wild = _WILD.search(text)
     return (text[:wild.start()] if wild else text).partition("/")[0]
 
 
 def _matcher(text):
-    """Return whether a name is meant by a pattern, or lies below the one that is, as a function."""
+    """Return a function that tests whether a name, or a level above it, matches a pattern."""
     wanted = _without_slashes(text)
     if not _is_pattern(text):
         return lambda name: name == wanted or name.startswith(wanted + "/")

@@ -1,4 +1,4 @@
-"""Batches of shuffled rows for one process: threads gather them, no other process is needed."""
+"""Batches of shuffled rows for one process. Threads gather them; no other process is needed."""
 
 from __future__ import annotations
 
@@ -24,45 +24,45 @@ from ._order import _integer, _Plan, _seed, _shuffled
 
 _TAILS = "pad", "drop", "exact"
 _ALIGNMENT = 64
-_TOUCHED_FROM = 1 << 10  # bytes of a row: shorter ones gain nothing (docs/decisions/0037)
-_LEAST_LAID_AHEAD, _MOST_LAID_AHEAD = 1 << 14, 1 << 27  # rows: of fewer an order takes no time, of more half a gigabyte
+_TOUCHED_FROM = 1 << 10  # bytes of a row: prefetching shorter ones gains nothing (docs/decisions/0037)
+_LEAST_LAID_AHEAD, _MOST_LAID_AHEAD = 1 << 14, 1 << 27  # rows: an order of fewer takes no time, and one of more takes half a gigabyte
 _ENDED_EARLY = None, None, None
 _EXIT_PATIENCE = 30.0  # seconds
-_LONGEST_WAIT = 1e8  # seconds: Python has no waits for ever with a timeout
+_LONGEST_WAIT = 1e8  # seconds: Python needs a finite timeout
 _ROWS_SHOWN = 10
 _SETTINGS = {"num_workers": "threads=", "prefetch_factor": "prefetch=", "collate_fn": "transform=", "generator": "shuffle=SEED", "seed": "shuffle=SEED",
              "sampler": "shuffle=SEED and shard=(rank, world)", "batch": "batch_size=", "pin_memory": "larder.torch.Loader"}
 
 
 class Loader:
-    """Batches of rows of the arrays of a dataset, gathered by threads: ``for batch in loader`` is an epoch, the next
-    such loop the next one.
+    """Batches of rows of the arrays of a dataset, gathered by threads: ``for batch in loader`` is one epoch, and the next
+    loop is the next epoch.
 
-    `dataset` is a name or an open `Dataset`; `arrays` are names of arrays with equally many rows, by default all that
-    the dataset has. A loader gathers plain arrays only: list `arrays` if the dataset also has columns of texts, ragged rows or files. `larder.feed` has
+    `dataset` is a name or an open `Dataset`; `arrays` are names of arrays with equally many rows, by default all
+    arrays of the dataset. A loader gathers plain arrays only: list `arrays` if the dataset also has columns of texts, ragged rows or files. `larder.feed` has
     batches of the images that ``larder load --as images`` loads, decoded. Each batch is a `Batch`: a dict from these names to arrays of shape ``(batch_size, ...)`` and of
-    the stored dtype. They are yours: writable, and true for as long as you keep them. Memory is used again when nothing
+    the stored dtype. The arrays belong to the caller: writable, and valid as long as you keep them. Their memory is reused when nothing
     refers to it any more, so drop batches that you do not need.
 
-    `shuffle` is a seed; without one the rows come as they lie. Epoch ``e`` has the order of ``torch.manual_seed(seed +
+    `shuffle` is a seed; without one the rows have their stored order. Epoch ``e`` has the order of ``torch.manual_seed(seed +
     e)`` and ``torch.randperm(rows)``, and with ``shard=(rank, world)`` that of ``DistributedSampler(..., rank=rank,
-    seed=seed)`` after ``set_epoch(e)``: the same rows in the same batches as the loader in Java. Where each node of a run
-    has a shard of the dataset, name the rank among all nodes all the same. `tail` says what
-    happens where the ranks cannot have equally many samples: ``"pad"`` visits some again, ``"drop"`` leaves some out,
+    seed=seed)`` after ``set_epoch(e)``: the same rows in the same batches as the loader in Java. If each node of a run
+    has a shard of the dataset, `rank` still counts over all nodes. `tail` is for samples that do not divide by the ranks:
+    ``"pad"`` repeats some, ``"drop"`` omits some, and
     ``"exact"`` gives some ranks fewer, for evaluation: all ranks have equally many batches, and **the last one of some ranks may be empty**
-    (``batch.size == 0``, whose ``loss.mean()`` is NaN). `drop_last` leaves out a last batch that is shorter.
+    (``batch.size == 0``, and ``loss.mean()`` is NaN). `drop_last` omits a shorter last batch.
 
-    `threads` gather ahead, `prefetch` batches at most; a loop that is faster than they are gathers, too, instead of
-    waiting. With ``threads=0`` it gathers alone. `transform` gets each batch in the thread that gathered it, and its result
-    is handed out. `timeout` is the longest wait for a batch, in seconds; it does not end a transform that hangs with ``threads=0``.
+    `threads` gather up to `prefetch` batches ahead. A loop that is faster gathers as well instead of
+    waiting. With ``threads=0`` only the loop gathers. `transform` gets each batch in the thread that gathered it, and the loop gets
+    its result. `timeout` is the longest wait for a batch, in seconds; it does not end a transform that hangs with ``threads=0``.
 
     A loader runs one epoch at a time: a loop within a loop needs a second loader.
 
     `state_dict` and `load_state_dict` are those of ``torchdata``; the state is the JSON object of Java's
-    ``LoaderState``, so that a run may go on here, in Java, and with another number of ranks. Its ``seed`` is that of Java's random steps: it is kept for Java.
+    ``LoaderState``, so that a run can resume here, in Java, and with another number of ranks. Its ``seed`` is only for Java's random steps.
 
-    Raises `NotFound` for a name that is not there or is a column's, ValueError for arrays that do not fit together, for columns that would
-    be left out unasked, and for settings that make no sense.
+    Raises `NotFound` for an unknown name and for the name of a column. Raises ValueError for arrays that do not fit together, for columns
+    that would be omitted by default, and for invalid settings.
 
     >>> loader = larder.Loader("mnist", ["train-images", "train-labels"], batch_size=256, shuffle=42)
     >>> for epoch in range(3):
@@ -85,10 +85,10 @@ class Loader:
         self._batch_size, self._shuffle = _integer("batch_size", batch_size, 1), _seed(shuffle)
         rank, world = _ranks(shard)
         if tail not in _TAILS or (drop_last and tail == "exact"):
-            raise ValueError(_message("settings of a loader make no sense", "tail is pad, drop or exact, and exact leaves nothing out",
+            raise ValueError(_message("settings of a loader are invalid", "tail is pad, drop or exact, and exact leaves nothing out",
                                       tail=repr(tail), drop_last=drop_last))
         if not isinstance(timeout, (int, float, np.number)) or not timeout > 0:
-            raise ValueError(_message("timeout is no number of seconds", "give a number above 0", timeout=repr(timeout)))
+            raise ValueError(_message("timeout is not a number of seconds", "give a number above 0", timeout=repr(timeout)))
         self._identity, rank, world = _here(self._dataset, rank, world)
         self._shard, self._drop_last = (rank, world, tail), bool(drop_last)
         self._threads = _fitting_threads(transform) if threads is None else _integer("threads", threads, 0)
@@ -109,34 +109,34 @@ class Loader:
         return self._plan(None).batches
 
     def __iter__(self) -> Iterator[Any]:
-        """Begin the next epoch; the last one anew where no batch of it was handed out."""
+        """Begin the next epoch, or the last one again if none of its batches was returned."""
         begun, handed_out = self._begun, self._reached[2] >= 0
         return self._begin(*(self._next if begun is None or handed_out else begun))
 
     def epoch(self, number: int) -> Iterator[Any]:
-        """Begin an epoch, whichever came before; the one that runs ends. The next ``for`` begins the one after it."""
+        """Begin any epoch. This ends a running epoch. The next ``for`` begins the one after it."""
         return self._begin(_integer("epoch", number, 0))
 
     def set_epoch(self, number: int) -> None:
-        """Say which epoch the next ``for`` begins, as for a ``DistributedSampler``. It counts by itself where nothing
-        is said."""
+        """Set the epoch of the next ``for``, as with a ``DistributedSampler``. Without this, epochs count by
+        themselves."""
         number = _integer("epoch", number, 0)
         self._next = number, 0, None  # the epoch, the samples of it that are consumed, the samples in all
-        self._begun = None  # the same of the epoch that was begun last
-        self._reached = number, self._plan(None), -1  # the epoch, its plan, the batch that was handed out last
+        self._begun = None  # the same for the epoch that was begun last
+        self._reached = number, self._plan(None), -1  # the epoch, its plan, the batch that was returned last
 
     def state_dict(self) -> dict[str, Any]:
-        """Return how far the batches that were handed out have come, as a dict that ``json`` can write."""
+        """Return the position after the returned batches, as a dict that ``json`` can write."""
         epoch, plan, batch = self._reached
         consumed, length = plan.consumed_after(batch), plan.length
         return {"format": 1, "dataset": self._dataset.name, "digest": self._identity, "sampler": self._sampler(), "seed": self._seed,
                 "epoch": epoch, "consumed": consumed, "length": length}
 
     def load_state_dict(self, state: dict[str, Any] | str) -> None:
-        """Go on where a state was taken: the next ``for`` has what was left of its epoch, or the next epoch where
-        nothing was.
+        """Resume at a state: the next ``for`` continues its epoch, or begins the next one if the epoch was
+        complete.
 
-        The text that Java writes will do as well. Raises `LarderError` for a state of other data or of another order.
+        Also accepts the text that Java writes. Raises `LarderError` for a state of other data or of another order.
         """
         try:
             values = json.loads(state) if isinstance(state, str) else state
@@ -145,13 +145,13 @@ class Loader:
         except (KeyError, TypeError, ValueError):
             raise LarderError(_message("cannot read a loader's state", "pass what state_dict returned", state=state)) from None
         if version == 2 and "progress" in values:
-            raise LarderError(_message("cannot read a loader's state: it is of batches in any order, which this loader does not know",
-                                       "go on in Java, to the end of the epoch", state=state))
+            raise LarderError(_message("cannot read a loader's state: it is for batches in any order, which this loader does not support",
+                                       "finish the epoch in Java", state=state))
         if version != 1 or not 0 <= consumed <= length or epoch < 0:
             raise LarderError(_message("cannot read a loader's state", "pass what state_dict returned", state=state))
         if digest != self._identity and digest.partition("/")[0] == self._identity.partition("/")[0]:
-            raise LarderError(_message("state was saved on another number of nodes, each of which had a shard",
-                                       "start as many nodes as then; of data that are whole on each node, --data NAME=URI, any number can resume",
+            raise LarderError(_message("state was saved on another number of nodes, each with a shard",
+                                       "start the same number of nodes; with whole data on each node, --data NAME=URI, any number can resume",
                                        stateDigest=digest, digest=self._identity))
         if digest != self._identity:
             raise LarderError(_message("state was saved over other data", "open that version, or start over", dataset=self._dataset.name,
@@ -164,8 +164,8 @@ class Loader:
         self._next, self._begun = (epoch, consumed, length) if consumed < length else (epoch + 1, 0, None), None
 
     def close(self) -> None:
-        """End the epoch that runs, and its threads. Batches that were handed out stay true. Harmless when done
-        twice."""
+        """End the running epoch and its threads. Returned batches stay valid.
+        Idempotent."""
         self._end()
 
     def __enter__(self) -> Loader:
@@ -202,7 +202,7 @@ class Loader:
         plan = self._plan(epoch, start, length)
         self._next, self._begun, self._reached = (epoch + 1, 0, None), (epoch, start, length), (epoch, plan, -1)
         running = _Epoch(self, epoch, plan, min(self._threads, plan.batches))
-        self._running = weakref.ref(running)  # dropped with the loop, it ends its threads
+        self._running = weakref.ref(running)  # ends its threads if the loop drops it
         self._lay_ahead(epoch + 1)
         return running
 
@@ -212,12 +212,12 @@ class Loader:
             running.close()
 
     def _gatherer(self, epoch, plan):
-        """Return what makes the batch of a number; it refers to no loader, since threads hold it."""
+        """Return a function that makes the batch of a number. It does not refer to the loader, because threads hold it."""
         return _Gatherer(self, epoch, plan)
 
 
 def _fitting_threads(transform):
-    """Return how many threads gather by default. With a transform the loop only waits for them, and leaves its processor to one more."""
+    """Return how many threads gather by default. With a transform there is one more, because the loop only waits."""
     processors = len(os.sched_getaffinity(0))
     return min(8, processors if transform else max(1, processors - 1))
 
@@ -226,7 +226,7 @@ def _ranks(shard):
     try:
         rank, world = shard
     except (TypeError, ValueError):
-        raise ValueError(_message("shard is no pair of numbers", "give shard=(rank, world)", shard=repr(shard))) from None
+        raise ValueError(_message("shard is not a pair of numbers", "give shard=(rank, world)", shard=repr(shard))) from None
     rank, world = _integer("rank", rank, 0), _integer("world", world, 1)
     if rank >= world:
         raise ValueError(_message("a rank is less than the number of ranks", "give shard=(rank, world), where ranks count from 0", rank=rank, world=world))
@@ -244,7 +244,7 @@ def _opened(named, store):
 
 
 def _here(dataset, rank, world):
-    """Return what states of a dataset are known by, and the part of a rank of all nodes among the rows that this node has: as Java's SourceData."""
+    """Return the identity of a dataset for states, and this rank's part among the rows of this node, as in Java's SourceData."""
     shard = dataset._open().shard
     if shard is None or shard["count"] == 1:
         return dataset.digest, rank, world
@@ -262,18 +262,18 @@ def _names(opened, arrays):
     if arrays is None:
         kinds = opened.columns
         arrays = [name for name in opened if name not in kinds]
-        columns = [name for name in opened if kinds.get(name, "index") != "index"]  # an index has no rows to hand out
+        columns = [name for name in opened if kinds.get(name, "index") != "index"]  # an index has no rows
         if columns:
             remedy = f"name the arrays that you want, of {arrays}; " if arrays else ""
             raise ValueError(_message("columns would be left out: batches have arrays alone", remedy + _instead(opened, columns, arrays),
                                       dataset=opened.name, columns=columns))
     if isinstance(arrays, str) or not arrays:
-        raise ValueError(_message("no list of arrays", _near("", opened), dataset=opened.name, arrays=repr(arrays)))
+        raise ValueError(_message("not a list of arrays", _near("", opened), dataset=opened.name, arrays=repr(arrays)))
     return list(arrays)
 
 
 def _array(opened, name):
-    """Open an array whose rows are to be gathered; say for a column who gathers its rows."""
+    """Open an array to gather its rows. The error for a column contains the alternatives."""
     if name in opened.columns and name not in opened._open().arrays:
         raise NotFound(_message("no such array", "it is a column; " + _instead(opened, [name]), dataset=opened.name, version=opened.version,
                                 array=name))
@@ -281,7 +281,7 @@ def _array(opened, name):
 
 
 def _instead(opened, columns, arrays=()):
-    """Say how to have the rows of columns: files may be images."""
+    """Return the remedy for rows of columns, which may be images."""
     kinds = opened.columns
     files = next((name for name in columns if kinds[name] == "bytes"), None)
     if files is None:
@@ -298,7 +298,7 @@ def _equal_rows(opened, sources):
 
 
 class _Source:
-    """An array, whose rows are gathered."""
+    """An array to gather rows from."""
 
     def __init__(self, opened, name):
         array = _array(opened, name)
@@ -307,7 +307,7 @@ class _Source:
         self.name, self.rows, self.shape, self.dtype = name, len(array), array.shape[1:], array.dtype
         self.row_bytes = array.dtype.itemsize * int(np.prod(self.shape, dtype=np.int64))
         self._array = array.view(np.ndarray)
-        self._takes = array.flags.c_contiguous and array.flags.aligned  # of another, numpy's take would copy the whole first
+        self._takes = array.flags.c_contiguous and array.flags.aligned  # numpy's take would copy the whole array first for another byte order
         touches = self._takes and self.rows and self.row_bytes >= _TOUCHED_FROM
         self._heads = self._array.view(np.uint8).reshape(self.rows, self.row_bytes)[:, 0] if touches else None
 
@@ -315,14 +315,14 @@ class _Source:
         """Copy rows into an array of their shape."""
         if self._takes and type(rows) is not slice:
             if self._heads is not None:
-                self._heads[rows]  # so the misses of all rows are under way at once; a copy would wait for its own alone
-            self._array.take(rows, 0, out, "clip")  # the rows are valid; where it has to look, it copies twice
+                self._heads[rows]  # overlaps the cache misses of all rows; a copy waits for each row
+            self._array.take(rows, 0, out, "clip")  # the rows are valid; with a check numpy copies twice
         else:
             out[...] = self._array[rows]
 
 
 def _shown(rows):
-    """Return rows as an error names them."""
+    """Return the text of rows for an error."""
     if isinstance(rows, slice):
         return f"{rows.start}..{rows.stop - 1}" if rows.step == 1 else f"{rows.start}..{rows.stop - 1} in steps of {rows.step}"
     some = ",".join(map(str, rows[:_ROWS_SHOWN]))
@@ -330,7 +330,7 @@ def _shown(rows):
 
 
 class _Pool:
-    """Memory of batches, which comes back when nothing refers to a batch's arrays any more."""
+    """Memory of batches. It is reused when nothing refers to a batch's arrays any more."""
 
     def __init__(self, sources, batch_size):
         self.offsets, self._bytes = [], 0
@@ -347,14 +347,14 @@ class _Pool:
         self._give_back = give_back
 
     def take(self):
-        """Return an array of bytes; it stands for the memory of a batch as long as it can be reached."""
+        """Return an array of bytes. The memory of a batch is in use while this array is reachable."""
         try:
             memory = self._free.pop()
         except IndexError:
             memory = mmap.mmap(-1, max(self._bytes, 1), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
             with contextlib.suppress(OSError):  # a kernel without huge pages
                 memory.madvise(mmap.MADV_HUGEPAGE)
-        slot = np.ndarray(self._bytes, np.uint8, memory)  # the base of whatever is a view of it, since its own is no array
+        slot = np.ndarray(self._bytes, np.uint8, memory)  # the base of its views, because its own base is not an array
         reference = _HandedOut(slot, self._give_back)
         reference.memory = memory
         self._handed_out.add(reference)
@@ -362,16 +362,16 @@ class _Pool:
 
 
 class _HandedOut(weakref.ref):
-    """Memory that is in use for as long as an array can be reached."""
+    """Memory that is in use while an array is reachable."""
 
     __slots__ = ("memory",)
     __hash__, __eq__ = object.__hash__, object.__eq__
 
 
 class _Gatherer:
-    """Makes batches. Each step in Python counts: a batch of a megabyte is copied in the time of some dozens of them."""
+    """Makes batches. Each Python statement counts: copying a batch of a megabyte takes no longer than a few dozen of them."""
 
-    _handed_out: Any = None  # what makes what is handed out of an array
+    _handed_out: Any = None  # the conversion of an array for the caller
 
     def __init__(self, loader, epoch, plan):
         self._sources, self._pool, self._plan, self._epoch, self._transform = loader._sources, loader._pool, plan, epoch, loader._transform
@@ -399,28 +399,28 @@ class _Gatherer:
 
 
 class _OrderAhead(threading.Thread):
-    """Lays down the order of the next epoch while one runs."""
+    """Computes the order of the next epoch while one runs."""
 
     def __init__(self, rows, seed, epoch):
         super().__init__(name="larder-order", daemon=True)
         self._rows, self._seed, self.epoch, self._order = rows, seed, epoch, None
 
     def run(self):
-        with contextlib.suppress(MemoryError):  # then it is laid down when it is needed
+        with contextlib.suppress(MemoryError):  # then it is computed when it is needed
             self._order = _shuffled(self._rows, self._seed)
 
     def await_order(self):
-        self.join()  # in a forked child at once, where there is no order
+        self.join()  # returns immediately in a forked child, which has no order
         return self._order
 
 
 class _Epoch:
-    """The batches of an epoch, in order. Threads get numbers and give batches: they know nothing else."""
+    """The batches of an epoch, in order. Threads get numbers and return batches; they have no other reference to it."""
 
     def __init__(self, loader, epoch, plan, threads):
         self._loader, self._epoch, self._plan, self._pid = weakref.ref(loader), epoch, plan, os.getpid()
         self._gather, self._timeout = loader._gatherer(epoch, plan), loader._timeout
-        self._helps = loader._transform is None  # a transform may hang: nothing would end this thread's wait
+        self._helps = loader._transform is None  # a transform may hang, and a wait would then never end
         self._number, self._lock, self._arrived = 0, threading.Lock(), {}
         self._wanted, self._made = queue.SimpleQueue(), queue.SimpleQueue()
         self._asked = min(plan.batches, loader._prefetch) if threads else 0
@@ -452,7 +452,7 @@ class _Epoch:
                 raise self._ended()
             try:
                 batch = self._await(number) if self._threads else self._gather(number)
-            except Exception:  # not a Ctrl-C, after which the loop may go on
+            except Exception:  # not a Ctrl-C, after which the loop may continue
                 self.close()
                 raise
             self._number = number + 1
@@ -477,7 +477,7 @@ class _Epoch:
         return batch
 
     def _help(self):
-        """Make a batch that no thread has begun, instead of waiting; return None where there is none."""
+        """Make a batch that no thread has begun, instead of waiting. Return None if there is none."""
         try:
             number = self._wanted.get_nowait()
         except queue.Empty:
@@ -496,11 +496,11 @@ class _Epoch:
         try:
             return self._made.get(timeout=max(0, end - time.monotonic()))
         except queue.Empty:
-            raise TimedOut(_message("no thread has made the batch", "look what they do, or give a longer timeout", epoch=self._epoch,
+            raise TimedOut(_message("no thread has made the batch", "check what the threads are doing, or give a longer timeout", epoch=self._epoch,
                                     batch=number, timeout=self._timeout)) from None
 
     def _ended(self):
-        return LarderError(_message("the epoch was ended", "begin one when the one before is done, or make a second loader",
+        return LarderError(_message("the epoch was ended", "finish one epoch before the next, or make a second loader",
                                     epoch=self._epoch, batch=self._number))
 
     def close(self):
@@ -519,7 +519,7 @@ def _start(thread):
 
 @atexit.register
 def _end_threads():
-    """End all epochs and their threads: the interpreter stops a thread wherever it is when it ends, and within
+    """End all epochs and their threads. At its end the interpreter stops threads anywhere, and inside
     PyTorch that aborts the process."""
     for epoch in list(_EPOCHS):
         epoch.close()

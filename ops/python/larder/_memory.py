@@ -1,4 +1,4 @@
-"""Files as memory, on huge pages where the kernel gives them."""
+"""Files mapped into memory, on huge pages if the kernel provides them."""
 
 import errno
 import mmap
@@ -7,7 +7,7 @@ import sys
 
 try:
     import ctypes
-except ImportError:  # a Python that was built without it reads all the same, with small entries in its page table
+except ImportError:  # a Python without ctypes also reads, with small entries in its page table
     _libc = None
 else:
     _libc = ctypes.CDLL(None, use_errno=True)
@@ -18,15 +18,15 @@ else:
 import numpy as np
 
 _HUGE_PAGE = 2 << 20
-_MOST_REFUSALS = 4  # of huge pages, by the kernel
+_MOST_REFUSALS = 4  # number of refused huge pages
 _MAP_FIXED, _MADV_POPULATE_WRITE, _MADV_COLLAPSE = 0x10, 23, 25  # linux/mman.h
-_UNTRACKED = {"trackfd": False} if sys.version_info >= (3, 13) else {}  # before, each mapping keeps a descriptor
+_UNTRACKED = {"trackfd": False} if sys.version_info >= (3, 13) else {}  # before Python 3.13 each mapping keeps a descriptor
 
 
 class _Segment(mmap.mmap):
     """A file of a version, mapped. Views keep the file mapped, and its version leased.
 
-    The file may begin anywhere in this memory: read it through `memory`, which begins where the file does.
+    The file may begin anywhere in this mapping: read it through `memory`, which begins with the file.
     """
 
     _start, _length = 0, None
@@ -67,14 +67,14 @@ def _map_aligned(descriptor, protection):
 
 
 def _reserve_huge(descriptor, size):
-    """Give the whole 2 MiB pieces of a new file huge pages, as far as the kernel does; the rest comes with writing."""
+    """Allocate the whole 2 MiB pieces of a new file as huge pages, if the kernel provides them. Writes allocate the rest."""
     length = size // _HUGE_PAGE * _HUGE_PAGE
     if length == 0 or _libc is None:
         return
     os.ftruncate(descriptor, size)
     try:
         memory = mmap.mmap(-1, length + _HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ)
-    except OSError:  # then it goes without
+    except OSError:  # then without huge pages
         return
     address = _address(memory)
     address += -address % _HUGE_PAGE

@@ -1,4 +1,4 @@
-"""The order of an epoch and its batches, as the loader in Java and PyTorch's samplers have them, bit for bit."""
+"""The order of an epoch and its batches, identical to that of the loader in Java and of PyTorch's samplers."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from ._errors import LarderError, _message
 
 _WIDE_DRAWS_FROM = 0xffffffff // 20  # PyTorch draws 64 bits for each row from here on
 _MOST_SHUFFLED = 2**31 - 9  # as in Java
-_STEPS = 4096  # that are made together
+_STEPS = 4096  # number of swaps made together
 _MARKS = 1 << 18
-_MOST_WIDENED = 1 << 22  # rows whose order is kept in numpy's own width, which spares a conversion a batch and takes twice the memory
+_MOST_WIDENED = 1 << 22  # up to this many rows the order has numpy's integer width: twice the memory, but no conversion per batch
 
 
 def _integer(name, value, least=None, remedy="give an integer"):
-    """Return an integer setting; refuse a number that would have to be rounded, and True and False."""
+    """Return an integer setting. Refuses fractions, True and False."""
     try:
         number = None if isinstance(value, (bool, np.bool_)) else operator.index(value)
     except TypeError:
         number = None
     if number is None or (least is not None and number < least):
         limit = "" if least is None else f" of at least {least}"
-        raise ValueError(_message(f"{name} is no integer{limit}", remedy, **{name: repr(value)}))
+        raise ValueError(_message(f"{name} is not an integer{limit}", remedy, **{name: repr(value)}))
     return number
 
 
@@ -36,7 +36,7 @@ def _seed(shuffle):
 def _shuffled(rows, seed):
     """Return ``torch.manual_seed(seed); torch.randperm(rows)`` as an array of uint32.
 
-    It is PyTorch's own where that is imported. Elsewhere numpy draws the same numbers: 10 million rows take half a
+    Uses PyTorch if it is imported. Otherwise numpy draws the same numbers: 10 million rows take half a
     second.
     """
     if rows > _MOST_SHUFFLED:
@@ -50,10 +50,10 @@ def _shuffled(rows, seed):
 
 
 def _swapped(rows, random, wide):
-    """Swap each row with one that the twister draws: a later one, or with `wide` draws of 64 bits an earlier one.
+    """Swap each row with one drawn by the twister: a later one, or with `wide` draws of 64 bits an earlier one.
 
-    The swaps depend on each other only where two of them touch the same place. So many are made at once by numpy, and
-    the few that meet one by one.
+    Swaps depend on each other only if they touch the same place. So numpy makes many together, and
+    the few conflicting ones follow one by one.
     """
     order, marks, start = np.arange(rows, dtype=np.uint32), np.zeros(_MARKS, np.uint16), 0
     while start < rows:
@@ -75,7 +75,7 @@ def _swap(order, start, others, marks):
     numbers = np.arange(len(others), dtype=np.uint16)
     hashes = others & _MARKS - 1
     marks[hashes] = numbers
-    last = marks[hashes]  # where two have one hash, one of them finds the other here
+    last = marks[hashes]  # of two with the same hash, one finds the other here
     meeting = np.zeros(len(others), bool)
     doubled = np.flatnonzero(last != numbers)
     meeting[doubled] = meeting[last[doubled]] = True
@@ -94,10 +94,10 @@ def _swap(order, start, others, marks):
 
 
 class _Plan:
-    """Which rows each batch of one rank has, in an epoch or in what is left of one: what SamplePlan is in Java.
+    """The rows of each batch of one rank, in an epoch or the rest of one. SamplePlan in Java is the same.
 
-    Positions count the samples of an epoch for all ranks together. One beyond the last sample stands for one from the
-    start again, which fills up the last turn of the ranks.
+    Positions count the samples of an epoch for all ranks together. A position beyond the last sample wraps around to the
+    start, to fill up the last turn of the ranks.
     """
 
     def __init__(self, rows, order, batch_size, drop_last, shard, start=0, length=None):
@@ -107,7 +107,7 @@ class _Plan:
         if length is None:
             own = self._own(rows, tail)
             length = rows if tail == "exact" else (own - own % batch_size if drop_last else own) * self._world
-        else:  # what is left of an epoch is that without what was left out
+        else:  # the rest of an epoch excludes the dropped samples
             drop_last, tail = False, "exact" if tail == "exact" else "pad"
         self.start, self.length, self._counted = start, length, min(rows, length)
         self._turns = (length - start) // self._world if tail == "drop" else -(-(length - start) // self._world)
@@ -121,7 +121,7 @@ class _Plan:
         return -(-max(0, samples - self._rank if tail == "exact" else samples) // self._world)
 
     def rows(self, batch):
-        """Return the rows of a batch, as a slice where they lie together, and how many of them count."""
+        """Return the rows of a batch, as a slice if they are adjacent, and the number of valid ones."""
         first = batch * self._size
         size = max(0, min(self._size, self._samples - first))
         at = self.start + first * self._world + self._rank
@@ -138,7 +138,7 @@ class _Plan:
         return rows, size, valid
 
     def release(self):
-        """Give up the order, which may take much memory: all batches are made."""
+        """Free the order, which may take much memory, after all batches are made."""
         self._order = None
 
     def consumed_after(self, batch):

@@ -29,7 +29,7 @@ class _ProgressLine:
             self._show("larder: " + _progress_text(step))
 
     def note(self, message):
-        """Show a message on a line of its own; as a warning if no line is shown."""
+        """Show a message on a line of its own; as a warning if there is no progress line."""
         if self._stream is None:
             warnings.warn(message, stacklevel=5)
         else:
@@ -65,7 +65,7 @@ def _is_watched(stream):
 
 
 def _progress_text(step, seconds=0.0, rate=0.0):
-    """Return the progress of a call in a few words, as the command prints it. `rate` is in bytes a second, over `seconds`."""
+    """Return the progress of a call as a short text, as in the output of the command. `rate` is in bytes a second, over `seconds`."""
     phase, name = step.get("phase") or "working", step.get("name") or ""
     done, total, files = step.get("bytesDone", 0), step.get("bytesTotal", -1), step.get("filesDone", 0)
     text = f"{phase} {name}" if name else phase

@@ -13,7 +13,7 @@ from ._progress import _ProgressLine
 from ._store import _location, _user
 from ._units import _seconds_of, _size_of
 
-TYPE_CHECKING = False  # which type checkers take for true: importing typing takes a tenth of the time of python -m larder ls
+TYPE_CHECKING = False  # type checkers read it as true; importing typing would take a tenth of the time of python -m larder ls
 if TYPE_CHECKING:
     from typing import Any
 
@@ -23,7 +23,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+-]{1,15}://.*", re.DOTALL)
 
 
 def evict(name: str, store: str | os.PathLike[str] | None = None, *, forget: bool = False) -> int:
-    """Remove a dataset from the store, and return how many bytes that frees, some of them when their last reader ends.
+    """Remove a dataset from the store, and return the number of bytes freed, some of them only when their last reader ends.
 
     A dataset that came from files is loaded again when it is opened, unless `forget` is true; one that was computed does not come back. Raises
     `Refused` while a process has it open, or if it is pinned.
@@ -38,17 +38,17 @@ def evict(name: str, store: str | os.PathLike[str] | None = None, *, forget: boo
 
 
 def pin(name: str, store: str | os.PathLike[str] | None = None) -> None:
-    """Keep a dataset in the store until it is unpinned, even when room is needed. Its next versions are pinned, as well."""
+    """Keep a dataset in the store until it is unpinned, even if space is needed. Its next versions are pinned as well."""
     _called(_location(store), "Pin", {"name": str(name), "pinned": True})
 
 
 def unpin(name: str, store: str | os.PathLike[str] | None = None) -> None:
-    """Allow a pinned dataset to be evicted again when room is needed."""
+    """Allow a pinned dataset to be evicted again when space is needed."""
     _called(_location(store), "Pin", {"name": str(name), "pinned": False})
 
 
 def verify(name: str | None = None, store: str | os.PathLike[str] | None = None, *, source: bool = False) -> int:
-    """Compute the checksums of a dataset or an array again, of all by default, and return how many bytes they cover.
+    """Compute the checksums of a dataset or an array again, of all by default, and return the number of bytes they cover.
 
     With `source` the daemon also reads the sources and compares. Raises `RequestFailed` with code 8 if something differs.
     """
@@ -107,10 +107,10 @@ def _column_name(row):
 
 
 def _load(store, sources, call, line, register=False):
-    """Have sources loaded, or noted to be loaded later; `sources` are pairs of names and paths. Returns how that ended."""
+    """Load sources, or register them to be loaded later. `sources` are pairs of names and paths. Return the result."""
     if not register and _is_of_another(store):
         names = " ".join(f"{name}={path}" for name, path in sources[:3]) + (" ..." if len(sources) > 3 else "")
-        raise Refused(_message("files for another user's store are read by a program with your rights, which Python does not do",
+        raise Refused(_message("Python cannot load files into another user's store; a program with your rights has to read them",
                                f"run larder load {names} --store {store}, then larder.dataset", store=store, owner=_user(os.lstat(store).st_uid)))
     pages = _pages([{"name": name, "path": path} for name, path in sources])
     with _Connection(store) as connection:

@@ -10,7 +10,7 @@ from ._arrays import Array
 from ._errors import _bad_input, _message
 
 _PLAIN_ARRAYS = np.ndarray, np.memmap, Array
-# Types that would come back as others, and the expressions to return for them.
+# Types that would come back as other types, and the expressions to return instead.
 _REMEDIES = {
     "numpy.ma.MaskedArray": "{'data': it.data, 'mask': numpy.ma.getmaskarray(it)}",
     "pandas.DataFrame": "{name: it[name].to_numpy() for name in it}, columns of texts as list(it[name])",
@@ -28,7 +28,7 @@ _REMEDIES = {
 
 
 def _refused(value, at="", reason="", remedy=None):
-    """Return the error for a result that would not come back as it was."""
+    """Return the error for a result that would not come back unchanged."""
     kind = type(value)
     names = [f"{base.__module__.partition('.')[0]}.{base.__qualname__}".removeprefix("builtins.") for base in kind.__mro__]
     names = ["numpy.ma.MaskedArray" if isinstance(value, np.ma.MaskedArray) else name for name in names]
@@ -42,11 +42,11 @@ def _refused(value, at="", reason="", remedy=None):
     where = {"at": at} if at else {}
     if reason:
         where["reason"] = reason
-    return _bad_input(_message("a result cannot be kept as it is", "return " + remedy, type=names[0], **where))
+    return _bad_input(_message("a result cannot be stored unchanged", "return " + remedy, type=names[0], **where))
 
 
 def _is_restorable(dtype):
-    """Return whether a header of .npy can name a dtype."""
+    """Return whether a .npy header can contain a dtype."""
     try:
         return not dtype.hasobject and _is_plain(dtype) and np.lib.format.descr_to_dtype(np.lib.format.dtype_to_descr(dtype)) == dtype
     except (TypeError, ValueError):
@@ -54,13 +54,13 @@ def _is_restorable(dtype):
 
 
 def _is_plain(dtype):
-    """Return whether a dtype has neither metadata nor a type of rows such as numpy.record: a header of .npy leaves both out."""
+    """Return whether a dtype has neither metadata nor a type of rows such as numpy.record: a .npy header loses both."""
     parts = [*(field[0] for field in (dtype.fields or {}).values()), *(dtype.subdtype or ())[:1]]
     return dtype.metadata is None and (dtype.type is np.void or not issubclass(dtype.type, np.void)) and all(map(_is_plain, parts))
 
 
 def _kept_array(value, at=""):
-    """Return an array or a numpy scalar as an array, if it comes back as it was."""
+    """Return an array or a numpy scalar as an array, if it comes back unchanged."""
     if type(value) not in _PLAIN_ARRAYS and not (isinstance(value, np.generic) and type(value) is value.dtype.type):
         raise _refused(value, at)
     if value.dtype.hasobject:
@@ -82,12 +82,12 @@ def _kept_column(rows, at=""):
         try:
             rows = [row.encode() for row in rows] if kind == "strings" else rows
         except UnicodeEncodeError as e:
-            raise _refused(e.object, at, "half a surrogate pair, which no UTF-8 has", "texts without it") from None
+            raise _refused(e.object, at, "an unpaired surrogate, which UTF-8 cannot encode", "texts without it") from None
         return kind, {part: np.frombuffer(b"".join(rows), np.uint8), "offsets": _starts(map(len, rows))}
     if not kinds or not kinds.issubset(_PLAIN_ARRAYS) or len({(row.dtype, row.ndim) for row in rows}) > 1 or rows[0].ndim == 0:
         return None
     rows = [_kept_array(row, at) for row in rows]
-    return "ragged", {"values": np.concatenate([row.ravel() for row in rows], dtype=rows[0].dtype),  # else numpy chooses the byte order
+    return "ragged", {"values": np.concatenate([row.ravel() for row in rows], dtype=rows[0].dtype),  # otherwise numpy chooses the byte order
                       "offsets": _starts(row.size for row in rows), "shapes": np.array([row.shape for row in rows], np.int64)}
 
 
@@ -103,7 +103,7 @@ def _add_column(name, column, arrays, parts):
 
 
 def _stored_forms(made):
-    """Return the arrays that hold a result, and the kinds of those that are parts of columns."""
+    """Return the arrays of a result, and the kinds of those that are parts of columns."""
     made = made if isinstance(made, collections.abc.Mapping) else {"data": made}
     arrays, parts = {}, {}
     for name, value in made.items():
@@ -143,22 +143,22 @@ def _are_arrays_of_one_shape(rows):
 
 
 def _numbers(value, at):
-    """Return numbers or texts, in lists or not, as an array that has all of them as they were; None if rows differ in length."""
+    """Return numbers or texts, possibly in lists, as an array with unchanged values. Return None if rows differ in length."""
     try:
         array = np.asarray(value)
-    except ValueError:  # numpy 1.24 and later; others make an array of objects
+    except ValueError:  # numpy 1.24 and later; earlier releases return an array of objects
         array = None
     if array is None or array.dtype.hasobject:
         if all(isinstance(row, (list, tuple, np.ndarray)) for row in (value if isinstance(value, (list, tuple)) else [value])):
             return None
-        _require_equal(value, value, at)  # refuses the object by its name
+        _require_equal(value, value, at)  # the refusal contains the name of the object
         raise _refused(value, at, "integers of more than 64 bits", "numbers of one dtype")
     _require_equal(value, array.tolist(), at)
     return array
 
 
 def _require_equal(value, found, at):
-    """Refuse a value that an array has another for: mixed types become texts or floats, longer integers floats."""
+    """Refuse values that an array would change: mixed types become texts or floats, and long integers floats."""
     if isinstance(value, np.ndarray):
         _kept_array(value, at)
         value = value.tolist()
@@ -170,7 +170,7 @@ def _require_equal(value, found, at):
         raise _refused(value, at)
     is_bool = isinstance(value, (bool, np.bool_))
     if is_bool != isinstance(found, bool) or found != value and (found == found or value == value):
-        raise _refused(value, at, f"it is among others of other types, and would become {found!r}", "values of one type")
+        raise _refused(value, at, f"it is mixed with other types, and would become {found!r}", "values of one type")
 
 
 def _ragged_numbers(rows, at):

@@ -1,4 +1,4 @@
-"""A ring of batches, mapped, and a seat at it: its layout is that of FORMAT.md."""
+"""A mapped ring of batches and a seat in it. FORMAT.md has the layout."""
 
 import ast
 import collections
@@ -17,7 +17,7 @@ from ._memory import _map_file
 from ._store import _FORMAT_VERSION
 
 _RING_MAGIC = int.from_bytes(b"LARDERRG", "little")
-_HEADER = struct.Struct("<qiiiiqqq")  # magic, format, arrays, slots, seats, bytes of a slot, where slots begin, bytes of all
+_HEADER = struct.Struct("<qiiiiqqq")  # magic, format, arrays, slots, seats, bytes of a slot, offset of the slots, bytes of the file
 _CLAIMED, _PUBLISHED, _STATE, _MESSAGE, _DROPPED, _TABLE = 64, 128, 192, 196, 2048, 4096
 _SLOT_PARTS, _PART_LENGTH, _MOST_DIMENSIONS = 64, 128, 13
 _ENDED, _FAILED = 2, 3
@@ -45,7 +45,7 @@ def _open_ring(folder):
 
 
 class _Ring:
-    """A ring that is mapped, and the seat at it."""
+    """A mapped ring and the seat in it."""
 
     def __init__(self, folder, lock, mapping):
         magic, version, count, slots, seats, slot_bytes, offset, total = _HEADER.unpack_from(mapping)
@@ -70,7 +70,7 @@ class _Ring:
             np.lib.format.descr_to_dtype(ast.literal_eval(descr)) if descr.startswith("[") else descr)
 
     def take_seat(self):
-        """Tell whether a seat was free. Raises FileNotFoundError where the producer is removing the ring."""
+        """Return whether a seat was free. Raises FileNotFoundError if the producer is removing the ring."""
         for number in range(self._seats):
             seat = os.open(os.path.join(self.folder, f"consumer-{number:02d}"), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
             try:
@@ -83,7 +83,7 @@ class _Ring:
         return False
 
     def begin(self, at_newest):
-        """Say where this consumer begins before looking whether that is still there: one of the two sees the other."""
+        """Write the first batch of this consumer before checking that it is still in the ring. So one side sees the other."""
         wish = self.published() if at_newest else self._oldest()
         self._ticket = int.from_bytes(os.urandom(7), "little") + 1
         os.pwrite(self._seat, struct.pack("<q", 0), 0)
@@ -113,20 +113,20 @@ class _Ring:
             os.pwrite(self._seat, struct.pack("<qq", sequence, ~sequence), 8)
 
     def held(self):
-        """Return the batches whose views can still be reached."""
+        """Return the batches whose views are still reachable."""
         return tuple(self._held)
 
     def is_full(self, sequence):
-        """Tell whether a batch cannot be published because this consumer holds the one that has its slot."""
+        """Return whether this consumer blocks a batch by holding the one in its slot."""
         return sequence - self._finished >= self.slots
 
     def pass_over(self, sequence):
-        """Give a slot back at once."""
+        """Release a slot immediately."""
         self._events.append((sequence, True))
         self._give_back(sequence)
 
     def _hold(self, sequence):
-        """Return an array of a whole slot. When nothing refers to it any more, nor to a view of it, the slot goes back."""
+        """Return an array of a whole slot. The slot is released when neither it nor a view of it is reachable."""
         slot = np.ndarray(self._slot_bytes, np.uint8, self._mapping, self._slot(sequence))
         weakref.finalize(slot, self._give_back, sequence).atexit = False
         self._events.append((sequence, True))
@@ -138,10 +138,10 @@ class _Ring:
         self._settle()
 
     def _settle(self):
-        """Note what was taken and given back, and tell the producer.
+        """Record taken and released batches, and write the position for the producer.
 
-        A collector of garbage calls this in any thread, even in the middle of another call. So nobody waits for the lock: whoever
-        has it also does what was added meanwhile.
+        The garbage collector may call this in any thread, even in the middle of another call. So no caller waits for the lock: its
+        holder also processes the entries that were added meanwhile.
         """
         while self._settling.acquire(blocking=False):
             try:
@@ -195,7 +195,7 @@ class _Ring:
         return self._longs[slot:slot + 4]
 
     def views(self, sequence):
-        """Return the arrays of a batch where they lie. Its slot is held for as long as they can be reached."""
+        """Return the arrays of a batch in place. Its slot is held while they are reachable."""
         slot = self._hold(sequence)
         return {name: np.ndarray(shape, dtype, slot, offset) for name, shape, dtype, offset in self._parts(sequence)}
 
@@ -218,7 +218,7 @@ class _Ring:
 
 
 def _leave(lock, seat, pid):
-    if os.getpid() == pid:  # a forked child has the same seat, but it is its parent's
+    if os.getpid() == pid:  # a forked child has the same seat, but it belongs to the parent
         with contextlib.suppress(OSError):
             os.pwrite(seat, struct.pack("<q", 0), 0)
     os.close(seat)

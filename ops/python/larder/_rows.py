@@ -1,4 +1,4 @@
-"""Rows that whoever comes first computes, for all processes and later runs. FORMAT.md has their layout."""
+"""Rows that the first process to need them computes, for all processes and later runs. FORMAT.md has their layout."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from ._serve import _lock_byte, _served
 from ._store import _FORMAT_VERSION, _trusted
 from ._versions import _newest
 
-_ROWS_BEHIND_PAGE = 192  # where rows start, in bytes behind a page: FORMAT.md says why
+_ROWS_BEHIND_PAGE = 192  # the start of rows, in bytes after a page: see FORMAT.md
 _ROW_PUBLISHED = 1 << 32
 _KEY_DIGITS, _LONGEST_ROWS_TEXT, _MOST_ROW_BYTES = 16, 1 << 16, 1 << 30
 _OPEN_TIMEOUT_S, _SHORTEST_PAUSE_S, _LONGEST_PAUSE_S = 60, 50e-6, 5e-3
@@ -42,21 +42,21 @@ _open_regions: weakref.WeakSet[_Region] = weakref.WeakSet()
 def rows(name: str, dataset: Dataset | str, function: Callable[..., Any], arrays: str | Sequence[str] | None = None, *,
          dtype: Any, shape: int | Sequence[int] = (), version: Any = None, patience: float = 10,
          store: str | os.PathLike[str] | None = None) -> ComputedRows:
-    """Open rows that are computed once, whichever process asks for them first, and kept in the store for later runs.
+    """Open rows that the first process to need them computes and the store keeps for later runs.
 
-    Row `i` is what ``function(x[i], y[i], ...)`` returns for the named `arrays` and columns of the dataset, as `dtype` and
-    of `shape`; they may be left out where the dataset has one array. Integers, texts and dates have to fit the `dtype`, as have the ranges of
+    Row `i` is the result of ``function(x[i], y[i], ...)`` for the named `arrays` and columns of the dataset, as `dtype` and
+    of `shape`. `arrays` may be omitted if the dataset has one array. Integers, texts and dates have to fit the `dtype`, as have the ranges of
     floats, which are rounded. A process that asks for a missing row computes it, and
-    all others wait; if it dies, the next one computes. Who has waited for `patience`
-    seconds, as for a process that was stopped, computes the row for itself.
+    all others wait; if it dies, the next one computes. A process that has waited for `patience`
+    seconds, for example for a stopped process, computes the row for itself.
 
-    The key is the dataset's digest, the arrays, `dtype`, `shape` and `version`; without a version it is the function's code. The values that
-    the function is bound to count in any case: arguments of a partial, ``self``, closures, defaults. All is as for
-    `larder.cached`, which also lists values that no key contains. Rows of another key are stored next to these. Java's ``Dataset.rows`` with the
-    same version has the same rows as a function that is bound to nothing. The function must return the same for the same row.
+    The key is the dataset's digest, the arrays, `dtype`, `shape` and `version`; without a version, the function's code. Bound values of the
+    function count in any case: arguments of a partial, ``self``, closures, defaults. The rules are those of
+    `larder.cached`, which also lists the values that no key contains. Rows of another key are stored next to these. Java's ``Dataset.rows`` with the
+    same version has the same rows if the function has no bound values. The function must return the same result for the same row.
 
-    All rows are reserved when they are new, which needs the daemon, and are evicted when nobody has them open and their
-    room is needed. They are for processes of the store's owner; ``larder freeze`` makes a dataset of them for all.
+    New rows need the daemon, which reserves space for all of them. It evicts rows that no process has open when it needs the
+    space. Only processes of the store's owner can use them; ``larder freeze`` copies them into a dataset for all.
 
     >>> decoded = larder.rows("decoded", "photos", decode, ["image"], dtype="u1", shape=(224, 224, 3))
     >>> decoded[7]; decoded[[3, 1, 4]]
@@ -75,11 +75,11 @@ def rows(name: str, dataset: Dataset | str, function: Callable[..., Any], arrays
 
 
 class ComputedRows:
-    """Rows that are computed once. ``len(r)``, ``r[7]``, ``r[2:5]`` and ``r[[3, 1, 4]]`` give copies, which can be written.
+    """Rows that are computed once. ``len(r)``, ``r[7]``, ``r[2:5]`` and ``r[[3, 1, 4]]`` give writable copies.
 
-    Safe for several threads, and across fork and pickling where the function can be pickled. The checksum of a row that
-    another process has published is compared when this process reads it for the first time; one that differs is warned of,
-    and computed for this process alone each time (``larder verify`` names all of them).
+    Thread-safe, also across fork, and picklable if the function is. The first read of a row from another process
+    compares its checksum. If it differs, a warning is shown, and each read computes the row for this process alone
+    (``larder verify`` lists all such rows).
     """
 
     def __init__(self, name, dataset, function, arrays, dtype, shape, version, patience):
@@ -88,7 +88,7 @@ class ComputedRows:
         sources = [_row_source(dataset, array) for array in arrays]
         lengths = {array: len(source) for array, source in zip(arrays, sources)}
         if len(set(lengths.values())) != 1:
-            raise LarderError(_message("arrays of computed rows differ in rows", "name arrays with equal first dimensions",
+            raise LarderError(_message("arrays of computed rows differ in their numbers of rows", "name arrays with equal first dimensions",
                                        dataset=dataset.name, **lengths))
         if not _is_restorable(dtype):
             raise LarderError(_message("rows of this type cannot be shared", "use numbers or fixed-size strings of numpy's own", rows=name,
@@ -101,7 +101,7 @@ class ComputedRows:
         text = {"name": name, "key": "", "digest": dataset.digest, "arrays": ",".join(arrays),
                 "dtype": str(np.lib.format.dtype_to_descr(dtype)), "shape": ",".join(map(str, self._row_shape)), "steps": steps}
         if any(ord(c) < 32 for value in text.values() for c in value):
-            raise LarderError(_message("a key of computed rows has a control character", "leave line ends and the like out of versions",
+            raise LarderError(_message("a key of computed rows has a control character", "remove line breaks and other control characters from the version",
                                        rows=name))
         text["key"] = self.key = _hex_digest("computed rows 1\n" + "".join(f"{part}={text[part]}\n" for part in
                                                                        ("digest", "arrays", "dtype", "shape", "steps")))
@@ -109,8 +109,8 @@ class ComputedRows:
         self._states = np.frombuffer(region.memory, "<u8", len(self), region.states)
         self._data = np.ndarray(self.shape, dtype, region.memory, region.data)
         self._bytes = region.memory[region.data:region.data + len(self) * region.row_bytes]
-        self._ready = np.zeros(len(self), bool)  # this process has computed or compared it
-        self._given_up: set[int] = set()  # waited for in vain: nobody waits for them twice
+        self._ready = np.zeros(len(self), bool)  # rows that this process has computed or compared
+        self._given_up: set[int] = set()  # rows whose wait has timed out; they are not waited for again
         self.computed = self.computed_alone = self.damaged = 0
 
     def __len__(self):
@@ -123,7 +123,7 @@ class ComputedRows:
 
     @property
     def published(self) -> int:
-        """How many rows are published, by whichever process."""
+        """The number of rows that any process has published."""
         return int(np.count_nonzero(self._states))
 
     def __getitem__(self, index: Any) -> np.ndarray:
@@ -139,12 +139,12 @@ class ComputedRows:
         return found if dtype is None else found.astype(dtype, copy=False)
 
     def take(self, indices: Any, out: np.ndarray | None = None) -> np.ndarray:
-        """Gather rows, computing those that are missing, into `out` where it is given: ``[len(indices), ...]`` of this dtype."""
+        """Gather rows and compute missing ones. `out`, if given, has the shape ``[len(indices), ...]`` and this dtype."""
         wanted = np.atleast_1d(_picked(indices, len(self), computed=self.name))
         if out is None:
             out = np.empty((len(wanted), *self._row_shape), self.dtype)
         elif out.shape != (len(wanted), *self._row_shape) or out.dtype != self.dtype:
-            raise ValueError(f"out does not fit: shape={out.shape} dtype={out.dtype} wanted={(len(wanted), *self._row_shape)} {self.dtype}")
+            raise ValueError(f"out does not fit: shape={out.shape} dtype={out.dtype} expected={(len(wanted), *self._row_shape)} {self.dtype}")
         ready = self._ready[wanted]
         own = {} if ready.all() else self._missing(wanted[~ready])
         if len(wanted):
@@ -156,10 +156,10 @@ class ComputedRows:
         return out
 
     def _missing(self, wanted):
-        """Have these rows published, or return them where that cannot be: a dict from their numbers."""
+        """Publish these rows. Return those that cannot be published, as a dict by row number."""
         own = {}
         unique = list(dict.fromkeys(wanted.tolist()))
-        for row in unique:  # first what nobody else is at: processes that begin together share the work
+        for row in unique:  # first the rows that no process is computing, so that processes that begin together share the work
             if not self._states[row]:
                 self._try_compute(row)
         began = time.monotonic()
@@ -171,15 +171,15 @@ class ComputedRows:
         return own
 
     def _try_compute(self, row):
-        """Compute and publish a row that nobody else computes; return whether that was so."""
+        """Compute and publish a row unless another process is computing it. Return whether this did."""
         if not self._region.try_claim(row):
             return False
         try:
-            if self._states[row]:  # published just before we had the claim
+            if self._states[row]:  # published just before this process got the claim
                 return False
             value = self._compute(row)
-            self._bytes[row * self._region.row_bytes:(row + 1) * self._region.row_bytes] = value.tobytes()  # with the padding of structures
-            self._states[row] = _ROW_PUBLISHED | zlib.crc32(value.tobytes())  # last: who sees it sees the row
+            self._bytes[row * self._region.row_bytes:(row + 1) * self._region.row_bytes] = value.tobytes()  # including the padding of structures
+            self._states[row] = _ROW_PUBLISHED | zlib.crc32(value.tobytes())  # last: a reader of the state sees the whole row
             self._ready[row] = True
             self.computed += 1
             return True
@@ -191,15 +191,15 @@ class ComputedRows:
             made = self.function(*(source[row] for source in self._sources))
             value = np.asarray(made)
         except Exception as e:
-            raise LarderError(_message("a function of rows failed", "the cause is above", rows=self.name, row=row,
+            raise LarderError(_message("the function of computed rows failed", "the cause is above", rows=self.name, row=row,
                                        error=f"{type(e).__name__}: {e}")) from e
         if isinstance(made, np.ma.MaskedArray):
             raise _bad_input(_message("a row has a mask, which rows have no room for", "return row.filled(...)", rows=self.name, row=row))
         if value.shape != self._row_shape or not _is_kind_of(value.dtype, self.dtype):
-            raise _bad_input(_message("a function returned another row than was declared", "return that shape and type, or declare "
+            raise _bad_input(_message("the function of computed rows returned an undeclared shape or type", "return that shape and type, or declare "
                                        "shape= and dtype=", rows=self.name, row=row, shape=value.shape, dtype=value.dtype,
                                        wantedShape=self._row_shape, wantedDtype=self.dtype))
-        with np.errstate(all="ignore"):  # what does not fit is found below
+        with np.errstate(all="ignore"):  # values that do not fit are found below
             cast = np.ascontiguousarray(value, self.dtype).reshape(self._row_shape)
             changed = value.dtype != self.dtype and _changed(value, cast)
         if changed:
@@ -210,7 +210,7 @@ class ComputedRows:
         return cast
 
     def _obtain(self, row, began):
-        """Wait for a row that another process computes; return it where it was computed for this one alone, else None."""
+        """Wait for a row that another process computes. Return the row if this process computed it for itself, else None."""
         end = began + (0 if row in self._given_up else self.patience)
         pause = _SHORTEST_PAUSE_S
         while True:
@@ -230,7 +230,7 @@ class ComputedRows:
     def _compared(self, row):
         if not self._is_intact(row):
             intact = False
-            if self._region.try_claim(row):  # who published it has given its claim up by now
+            if self._region.try_claim(row):  # the publisher has released its claim by now
                 try:
                     intact = self._is_intact(row)
                 finally:
@@ -238,7 +238,7 @@ class ComputedRows:
             if not intact:
                 self.damaged += 1
                 if self.damaged == 1:
-                    warnings.warn(_message("a computed row is damaged, and computed for this process alone",
+                    warnings.warn(_message("a computed row is damaged, so this process computes it for itself",
                                            f"larder verify {self._region.name} names all of them, larder evict {self._region.name} "
                                            "forgets them", rows=self._region.name, row=row), RuntimeWarning, stacklevel=6)
                 return self._compute_alone(row)
@@ -263,7 +263,7 @@ class ComputedRows:
         return f"<larder.ComputedRows {self._region.name}: {self.shape} {self.dtype}>"
 
 
-# Values of one dtype that become another: for each kind, those that it may become. The values are compared afterwards.
+# Allowed casts: for each kind of dtype, the kinds it may become. The values are compared afterwards.
 _KINDS = {"b": "biufc", "i": "iufc", "u": "iufc", "f": "fc", "c": "c", "S": "SU", "U": "U", "M": "M", "m": "m"}
 
 
@@ -286,7 +286,7 @@ def _changed(values, cast):
 
 
 def _holds_all(dtype, integers):
-    """Return whether a dtype has all of these integers, judged by the least and the greatest."""
+    """Return whether a dtype has all of these integers, by comparing the smallest and the largest."""
     if integers.size == 0:
         return True
     least, most = int(integers.min()), int(integers.max())
@@ -307,12 +307,12 @@ def _row_source(dataset, name):
 
 
 def _added_arguments(function, arrays):
-    """Return the arguments that a function gets in addition to the values of a row: its defaults."""
-    import inspect  # when it is used: see _sha256
+    """Return the defaults of a function, which it gets in addition to the values of a row."""
+    import inspect  # imported when used: see _sha256
 
     try:
         bound = inspect.signature(function, follow_wrapped=False).bind(*arrays)
-    except (TypeError, ValueError):  # no signature, or one that does not fit: then each call fails
+    except (TypeError, ValueError):  # no signature, or a wrong one: then each call fails
         return {}
     given = set(bound.arguments)
     bound.apply_defaults()
@@ -324,11 +324,11 @@ def _hex_digest(text):
     return _sha256(text.encode()).hexdigest()
 
 
-# The region: its file, who has it, who lays it out, who computes which row.
+# The region: its file and its locks.
 
 
 class _Region:
-    """A region of computed rows that this process has open: while it is, the daemon does not evict it."""
+    """A region of computed rows that this process has open. While it is open, the daemon does not evict it."""
 
     def __init__(self, name, locks, descriptor, memory):
         self.name, self._descriptor, self.memory = name, descriptor, memory
@@ -338,14 +338,14 @@ class _Region:
         _open_regions.add(self)
 
     def after_fork(self):
-        """Give the child an open file description of its own: claims of the parent end with the parent alone."""
+        """Open the files again in a child, so that the parent's claims end with the parent."""
         self._claimed, self._guard = set(), threading.Lock()
         inherited = self._descriptor
         self._descriptor = self._descriptors[1] = os.open(f"/proc/self/fd/{inherited}", os.O_RDWR | os.O_CLOEXEC)
         os.close(inherited)
 
     def try_claim(self, row):
-        with self._guard:  # the kernel does not tell threads apart that ask through one descriptor
+        with self._guard:  # the kernel does not distinguish threads that use one descriptor
             if row in self._claimed or not _lock_byte(self._descriptor, fcntl.F_WRLCK, row):
                 return False
             self._claimed.add(row)
@@ -371,7 +371,7 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 def _open_rows(store, text, count, row_bytes):
-    """Open the region of these rows; have the daemon make it first where there is none."""
+    """Open the region of these rows. If there is none, the daemon creates it first."""
     lines = "".join(f"{key}={value}\n" for key, value in text.items()).encode()
     if len(lines) > _LONGEST_ROWS_TEXT:
         raise LarderError(_message("the description of computed rows is too long", "use a shorter version", rows=text["name"],
@@ -394,7 +394,7 @@ def _open_rows(store, text, count, row_bytes):
             if region is not None:
                 return region
         if time.monotonic() >= end:
-            raise TimedOut(_message("cannot open computed rows in time", "a daemon or a process may be stopped, or dead, that makes them: "
+            raise TimedOut(_message("cannot open computed rows in time", "the daemon or process that creates them may be stopped or dead: "
                                     "see larder status and larder regions", rows=name))
         time.sleep(pause)
         pause = min(2 * pause, _LONGEST_PAUSE_S)
@@ -412,12 +412,12 @@ def _region_file(store, name):
 
 
 def _not_ours(store):
-    return Refused(_message("computed rows are for processes of the store's owner", "have the owner make a dataset of them: larder freeze NAME",
+    return Refused(_message("only processes of the store's owner can use computed rows", "ask the owner to copy them into a dataset: larder freeze NAME",
                             store=store))
 
 
 def _open_region(store, name, file, header):
-    """Open a region and lay it out where nobody has; return None where it is going, or another process lays it out just now."""
+    """Open a region, and write its header if it has none. Return None if it is being removed or another process is writing it."""
     folder, number = os.path.join(store, "regions"), int(file[-16:], 16)
     kept, descriptors = False, []
     try:
@@ -428,14 +428,14 @@ def _open_region(store, name, file, header):
         locks, descriptor = descriptors
         if not os.fstat(descriptor).st_nlink:
             return None
-        head = os.pread(descriptor, _REGION_HEADER.size, 0)  # read, as touching a hole of a full store ends a process
+        head = os.pread(descriptor, _REGION_HEADER.size, 0)  # read from the file, because touching a hole of a full store kills the process
         if len(head) < _REGION_HEADER.size or not any(head[:8]):
-            return None  # the daemon is reserving it, and says so last
+            return None  # the daemon is still reserving it: it writes the magic last
         magic, version, _, its_number, _, kind = _REGION_HEADER.unpack(head)
         if (magic, version, its_number, kind.rstrip(b"\0")) != (_REGION_MAGIC, _FORMAT_VERSION, number, _ROWS_KIND.encode()):
-            raise _damaged_rows(name, "it is no region of computed rows of this release")
+            raise _damaged_rows(name, "it is not a region of computed rows of this release")
         length = os.fstat(descriptor).st_size
-        if length < _REGION_DATA + len(header):  # touching a byte behind the end would end this process
+        if length < _REGION_DATA + len(header):  # touching a byte after the end would kill this process
             raise _damaged_rows(name, "it is shorter than its rows")
         memory = _mapped(os.path.join(folder, file))
         if not _laid_out(memory, locks, number, header):
@@ -455,11 +455,11 @@ def _open_region(store, name, file, header):
 
 
 def _rows_starts(memory, wanted, length, name):
-    """Return where states and rows start in a region's data: an earlier release put the rows of the same key at another place."""
+    """Return the offsets of states and rows in a region's data. Earlier releases placed the rows elsewhere."""
     found = bytes(memory[_REGION_DATA:_REGION_DATA + len(wanted)])
     ours, theirs = _ROWS_HEADER.unpack_from(wanted), _ROWS_HEADER.unpack_from(found)
     if (ours[:5], ours[7], wanted[_ROWS_TEXT:]) != (theirs[:5], theirs[7], found[_ROWS_TEXT:]):
-        raise _damaged_rows(name, "its rows are of another key")
+        raise _damaged_rows(name, "its rows have another key")
     count, row_bytes, states, data = theirs[3:7]
     if not len(wanted) <= states <= data - 8 * count or data + count * row_bytes > length - _REGION_DATA:
         raise _damaged_rows(name, "it is shorter than its rows")
@@ -467,7 +467,7 @@ def _rows_starts(memory, wanted, length, name):
 
 
 def _mapped(path):
-    """Map a region. Python keeps a descriptor of what it maps, over a fork too: not that one which claims are locks of."""
+    """Map a region. Python keeps a descriptor for each mapping, even across a fork, so this must not be the one with the claims."""
     descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
         return _map_file(descriptor, writable=True).memory
@@ -483,7 +483,7 @@ def _laid_out(memory, locks, number, header):
         return False
     try:
         if state[0] != _REGION_READY:
-            memory[_REGION_DATA:_REGION_DATA + len(header)] = header  # who died at it wrote the same, and no state of a row
+            memory[_REGION_DATA:_REGION_DATA + len(header)] = header  # a process that died here wrote the same bytes, and no states
             state[0] = _REGION_READY
     finally:
         _lock_byte(locks, fcntl.F_UNLCK, number + 1)

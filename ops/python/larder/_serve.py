@@ -18,14 +18,14 @@ from ._store import _has_daemon, _location
 _UNTIL_IDLE = "10m"
 _START_S = 60
 _START_PAUSE_S = 0.05
-_BUILDING = "larder: building ", "larder: waiting for another build "  # minutes, the first time that a checkout is used
+_BUILDING = "larder: building ", "larder: waiting for another build "  # takes minutes at the first use of a checkout
 _FLOCK = struct.Struct("hhqqi4x")  # struct flock: type, whence, start, length, pid
 
 
 def serve(store: str | os.PathLike[str] | None = None, *, until_idle: str | None = _UNTIL_IDLE, **options: Any) -> str:
     """Start a daemon in the background, wait until it has loaded the datasets of `load`, and return the path of its store.
 
-    It ends when its store is unused for `until_idle`, with None when ``larder stop`` ends it. Options are those of ``larder serve``:
+    It ends when its store is unused for `until_idle`, or, with None, when ``larder stop`` ends it. Options are those of ``larder serve``:
     ``capacity="8g"``, ``group="lab"``, ``keep=True``, ``load=["mnist=/data/mnist"]``. Raises `Refused` if the store has a daemon.
     """
     words = ["serve", "--detach"] + ([] if until_idle is None else ["--until-idle", until_idle])
@@ -73,13 +73,13 @@ def _is_free_or_own(store):
 
 
 def _start_once(store):
-    """Start a daemon; of several processes one does it, which has a lock of the file that the daemon itself locks in another way."""
+    """Start a daemon. Of several processes only one does, which holds another kind of lock on the daemon's lock file."""
     try:
         is_new = not os.path.lexists(store)
         os.makedirs(store, 0o700, exist_ok=True)
         lock = os.open(os.path.join(store, "daemon.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError:
-        return  # the call that follows reports that there is no daemon
+        return  # the next call reports the missing daemon
     try:
         end = time.monotonic() + _START_S
         while not _lock_byte(lock, fcntl.F_WRLCK, 0) and time.monotonic() < end:
@@ -90,7 +90,7 @@ def _start_once(store):
             _start_or_find(store)
     except BaseException:
         if is_new:
-            with contextlib.suppress(OSError):  # the folder stays if there is more in it
+            with contextlib.suppress(OSError):  # the folder stays if it is not empty
                 os.unlink(os.path.join(store, "daemon.lock"))
                 os.rmdir(store)
         raise
@@ -103,7 +103,7 @@ def _start_or_find(store):
         _start_daemon(["serve", "--detach", "--until-idle", _UNTIL_IDLE], store)
     except LarderError as e:
         end = time.monotonic() + _START_S
-        while e.code == 7 and not _has_daemon(store) and time.monotonic() < end:  # another program has started one just now
+        while e.code == 7 and not _has_daemon(store) and time.monotonic() < end:  # another program has just started one
             time.sleep(_START_PAUSE_S)
         if not _has_daemon(store):
             raise
@@ -112,7 +112,7 @@ def _start_or_find(store):
 
 
 def _lock_byte(descriptor, kind, position):
-    """Set a lock of one byte for this open file description; return whether that was possible."""
+    """Lock one byte for this open file description. Return whether that was possible."""
     try:
         fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _FLOCK.pack(kind, os.SEEK_SET, position, 1, 0))
     except OSError as e:

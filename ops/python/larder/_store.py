@@ -1,4 +1,4 @@
-"""Where a store is, whether it is trusted, and what it holds."""
+"""The location of a store, its trust, and its datasets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import warnings
 from ._errors import _START_DAEMON, NoStore, Refused, _failure, _message
 
 _FORMAT_VERSION = 1
-_PLACES = ["/dev/shm", "/var/tmp"]  # where stores are looked for that no caller names, in order of preference
+_PLACES = ["/dev/shm", "/var/tmp"]  # the folders of unnamed stores, in order of preference
 _NAME_YOUR_OWN = "name a store of your own with store= or LARDER_STORE"
 _FIRST_ORDINARY_USER = 1000  # system accounts have lower numbers
 _CONFIGURATION = "/etc/larder.conf"
@@ -48,7 +48,7 @@ def _current(store, name):
 
 
 def _require_file_name(name):
-    """Refuse a text that this locale cannot write. One with half a surrogate pair is no text: no file has that name."""
+    """Refuse a name that this locale cannot write. A text with an unpaired surrogate is not a file name either."""
     try:
         os.fsencode(name)
     except UnicodeEncodeError:
@@ -64,15 +64,15 @@ def _is_name(name):
 
 
 def _stored_name(name):
-    """Return the name of an array in the store: with _ instead of the characters that no name may have."""
-    import unicodedata  # when it is used: most programs never ask for it
+    """Return the name of an array in the store: with _ in place of invalid characters."""
+    import unicodedata  # imported when used: most programs never need it
 
     kept = (letter if letter in "+._-=/" or unicodedata.category(letter) in _NAME_LETTERS else "\0" for letter in name)
     return re.sub("\0+", "_", "".join(kept))
 
 
 def _is_registered(store, name):
-    """Return whether a dataset that is not resident is loaded when it is asked for."""
+    """Return whether a dataset that is not resident can be loaded on request."""
     return bool(name) and "/" not in name and os.path.lexists(os.path.join(store, "data", name, "registered"))
 
 
@@ -84,13 +84,13 @@ def _location(named=None):
     for store, reason in skipped:
         warnings.warn(f"a store is skipped: store={store} {reason}", stacklevel=4)
     if chosen is None:
-        raise Refused(_message("no default store can be used", f"do what the warnings name for one of them, or {_NAME_YOUR_OWN}",
+        raise Refused(_message("no default store can be used", f"apply the remedy in one of the warnings, or {_NAME_YOUR_OWN}",
                                user=_user(os.getuid()), skipped=[store for store, _ in skipped]))
     return chosen
 
 
 def _default_stores():
-    """Return the paths where a store can be that no caller names: the user's own, then a service's."""
+    """Return the paths of unnamed stores: the user's own, then a service's."""
     own = [os.path.join(place, "larder-" + _user(os.getuid())) for place in _PLACES]
     return [*own, os.path.join(_PLACES[0], "larder")]
 
@@ -98,8 +98,8 @@ def _default_stores():
 def _chosen():
     """Return the first trusted store with a live daemon, else the first trusted one, else a new one of the user; and skipped folders.
 
-    Any user can create a folder at these paths; the store is None if those of the user are all taken. Java chooses by the same table
-    of cases.
+    Any user can create a folder at these paths; the store is None if all paths of the user are taken. Java and Python are tested with the same
+    cases.
     """
     trusted, skipped = [], []
     for store in _default_stores():
@@ -119,7 +119,7 @@ def _chosen():
 
 
 def _objection(store, found):
-    """Return why a folder is not trusted, or None."""
+    """Return the reason why a folder is not trusted, or None."""
     owner = _user(found.st_uid)
     if not stat.S_ISDIR(found.st_mode):
         return "reason=it is not a folder"
@@ -152,7 +152,7 @@ def _user(uid):
 
 
 def _trusted(store):
-    """Return a store whose owner is trusted; anybody else could have planted what it holds (ops/docs/SECURITY.md)."""
+    """Return a store whose owner is trusted; any other user could have planted its contents (ops/docs/SECURITY.md)."""
     try:
         found = os.lstat(store)
     except FileNotFoundError:
@@ -184,7 +184,7 @@ def _is_shared(found):
 
 
 def _remedy(store, found):
-    """Name the group if that is the way in: to trust an owner does not open a folder of mode 2750."""
+    """Return the remedy. It names the group if joining it opens the store: trusting the owner does not open a folder of mode 2750."""
     if _is_shared(found) and _may_be_invited(store, found):
         return f"ask to join its group and log in again: group={_group(found.st_gid)}; or {_NAME_YOUR_OWN}"
     if _is_own_or_service(found):
@@ -212,7 +212,7 @@ def _service_user():
 
 
 def _may_be_invited(store, found):
-    """Return whether a group is a way into a store: one that was named, or a service's of a system account."""
+    """Return whether its group can open a store: a named one, or a service's of a system account."""
     variable = os.environ.get("LARDER_STORE")
     named = store not in _default_stores() or (bool(variable) and os.path.abspath(variable) == store)
     return named or (store == _default_stores()[-1] and found.st_uid < _FIRST_ORDINARY_USER)

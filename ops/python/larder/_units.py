@@ -1,4 +1,4 @@
-"""Sizes and durations as people write and read them."""
+"""Sizes and durations in text form."""
 
 import re
 
@@ -50,5 +50,5 @@ def _duration_text(seconds):
 
 
 def _tenths(value):
-    """Write a number with one decimal. Half a tenth is rounded up, as the command does it; formats of Python round it to an even one."""
+    """Write a number with one decimal. Rounds half up, as the command does; Python's formats round half to even."""
     return f"{int(value * 10 + 0.5) / 10:.1f}"

@@ -1,4 +1,4 @@
-"""Versions: which is the newest, its lease, its manifest, its files."""
+"""Versions: their leases, manifests and files."""
 
 import bisect
 import collections
@@ -49,9 +49,9 @@ class _Version:
                                        folder=self.folder, format=manifest["formatVersion"]))
         self.digest = manifest["digest"]
         self.identity = store, name, self.digest
-        self.shard = manifest.get("shard")  # what this is a part of: None where it is whole
+        self.shard = manifest.get("shard")  # the digest of the whole dataset; None if this is not a shard
         self.arrays, self.columns = {}, {}
-        self.listed = {}  # names as larder ls has them: a column stands for its arrays
+        self.listed = {}  # names as in larder ls: a column replaces its arrays
         for array in manifest["arrays"]:
             self._add(array)
         in_place = manifest.get("options", {}).get("inPlace")
@@ -68,11 +68,11 @@ class _Version:
         self.listed[name] = None
 
     def is_linked(self):
-        """Tells whether the version's files are still in the store."""
+        """Return whether the version's files are still in the store."""
         return os.fstat(self._lease).st_nlink > 0
 
     def require_unchanged(self, file, status):
-        """Refuse a file that is not the version's any more: of a store made anew, or changed where it is mapped in place."""
+        """Refuse a file that no longer belongs to the version: of a new store, or changed in place."""
         if not self.is_linked():
             raise FileNotFoundError(errno.ENOENT, "gone", file)
         self._require_same_source(file, status)
@@ -86,7 +86,7 @@ class _Version:
                                        loadedBytes=source["bytes"]))
 
     def segment(self, file):
-        """Map a file of this version, once for all that use it. A file in place may have changed since it was mapped."""
+        """Map a file of this version once for all its users. A file in place may have changed since it was mapped."""
         segment = self._segments.get(file)
         if segment is not None and file in self._sources:
             self._require_same_source(file, _status(file))
@@ -111,7 +111,7 @@ class _Version:
 
 
 def _descr(json_descr):
-    """Turn a dtype's JSON into numpy's `descr`: fields, titles and shapes are tuples there."""
+    """Convert a dtype's JSON to numpy's `descr`: fields, titles and shapes are tuples there."""
     if isinstance(json_descr, str):
         return json_descr
     return [(tuple(name) if isinstance(name, list) else name, _descr(descr), *map(tuple, shape))
@@ -139,12 +139,12 @@ def _map(version, file, private=False):
     path = os.path.join(version.folder, file)
     _require_file_name(path)
     if os.path.isabs(file):
-        _status(file)  # says what to do where it is missing
+        _status(file)  # its error has the remedy for a missing file
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             version.require_unchanged(file, os.fstat(descriptor))
-            if private:  # pages that are written to are copied for this process
+            if private:  # a write copies its page for this process
                 segment = _Segment(descriptor, 0, flags=mmap.MAP_PRIVATE | _MAP_NORESERVE, prot=mmap.PROT_READ | mmap.PROT_WRITE, **_UNTRACKED)
             else:
                 segment = _map_file(descriptor)
@@ -186,7 +186,7 @@ def _load_known(store, name):
             return
         except NotFound as e:
             if _current(store, name) is None and not str(e).startswith(_NO_SUCH_DATASET):
-                raise  # it was being built or loaded, but did not arrive
+                raise  # its build or load did not succeed
         except NoStore:
             if _is_registered(store, name):
                 raise
@@ -203,13 +203,13 @@ def _with_digest(store, name, digest):
     except FileNotFoundError:
         numbers = []
     left = list(numbers)
-    for attempt in range(20 if numbers else 0):  # the daemon may be looking just now who leases what
+    for attempt in range(20 if numbers else 0):  # the daemon may just be checking for readers
         for number in tuple(left):
             version = _lease(store, name, number)
             if version is not None and version.digest == digest:
                 return version
             if version is not None:
-                left.remove(number)  # what was published never changes
+                left.remove(number)  # a published version never changes
         time.sleep(attempt / 1000 if left else 0)
     raise NotFound(_message("the version that was pickled is not in the store any more", "keep its dataset open until "
                             "all have unpickled it, or open the newest version with larder.dataset", dataset=name,
@@ -217,25 +217,25 @@ def _with_digest(store, name, digest):
 
 
 def _with_identity(store, name, digest):
-    """Return the version with a digest, for what was pickled; where it has left the store, what this process has of it."""
+    """Return the version with a digest, for unpickling. If it has left the store, return the one that this process has open."""
     version = _open_versions.get((store, name, digest))
     if version is None or not version.is_linked():
         try:
             version = _with_digest(_trusted(store), name, digest)
-        except (NoStore, NotFound):  # what this process has mapped of it can still be read
+        except (NoStore, NotFound):  # its mapped files can still be read
             if version is None:
                 raise
     return version
 
 
 def _lease(store, name, number):
-    """Lease a version, or return None where it is going or gone. One lease serves all of this process."""
+    """Lease a version, or return None if it is being removed or gone. One lease serves the whole process."""
     for version in [reference() for reference in _open_versions.valuerefs()]:
         if version and (version.store, version.name, version.number) == (store, name, number) and version.is_linked():
             return version
     path = os.path.join(store, "data", name, str(number), "lease")
     try:
-        lease = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)  # whatever was put there
+        lease = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)  # not a lease file
     except FileNotFoundError:
         return None
     try:

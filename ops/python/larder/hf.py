@@ -1,4 +1,4 @@
-"""Hugging Face datasets over the bytes in the store: what is read is not copied, and a pickle is a name.
+"""Hugging Face datasets over the bytes in the store. Reads copy nothing, and a pickle is a name.
 
 >>> mnist = larder.hf.dataset("mnist", ["train-images", "train-labels"])     # a datasets.Dataset
 >>> for batch in mnist.with_format("torch").iter(256):
@@ -34,29 +34,29 @@ except ImportError as e:
 __all__ = ["cache", "dataset"]
 
 _FEATURES = "features.json"
-_MOST_OFFSETS = 1 << 20  # of the lists in a chunk; all chunks share them
+_MOST_OFFSETS = 1 << 20  # number of lists in a chunk; all chunks share the offsets
 _LONGEST = (1 << 31) - 1  # chunk in elements or bytes: offsets of Array2D, Image and the like have 32 bits
 _LISTS = pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list
 _LEFT_OUT = "made.remove_columns"
 
 
 def dataset(dataset: str | Dataset, columns: Sequence[str] | None = None, *, store: str | os.PathLike[str] | None = None) -> datasets.Dataset:
-    """Return a dataset of the store as a `datasets.Dataset`, whose Arrow columns lie where the store has them.
+    """Return a dataset of the store as a `datasets.Dataset`, whose Arrow columns use the memory of the store.
 
-    `columns` are names of arrays and columns with equally many rows, by default all that the dataset has, apart from indices.
+    `columns` are names of arrays and columns with equally many rows, by default all except indices.
 
     - Arrays of shape ``(rows,)`` become ``Value``, of ``(rows, n)`` ``List(length=n)``, of two to five dimensions a row ``Array2D`` to
       ``Array5D``. Strings become ``Value("large_string")``, bytes ``Value("large_binary")`` (``cast_column(name, datasets.Image())`` decodes
       them), ragged columns ``LargeList``. Their values are not copied.
-    - What is copied, once in each process: bool (Arrow has bits), texts of fixed length (dtypes U and S), arrays that are big-endian or not
-      in C order, and the places of rows and lists that Arrow wants and the store does not have: for arrays 4 MiB at most, for ragged rows
-      of several dimensions 8 bytes a list. NaT is None.
-    - What `cache` has put into the store has its own features again, ``ClassLabel`` and ``Image`` for instance.
+    - Copied once in each process: bool (Arrow has bits), texts of fixed length (dtypes U and S), arrays that are big-endian or not
+      in C order, and offsets that Arrow needs and the store does not have: at most 4 MiB for arrays, and 8 bytes a list for ragged rows
+      of several dimensions. NaT is None.
+    - A dataset stored by `cache` has its original features, ``ClassLabel`` and ``Image`` for instance.
 
     The version stays leased as long as any part of the table lives. The table pickles as the dataset's name and digest, so ``num_proc=`` and
-    workers share the pages; what is made of it by ``map`` is Hugging Face's own, in its files.
+    workers share the pages. Results of ``map`` are Hugging Face's own files.
 
-    Raises `NotFound` for a name that is not there, `LarderError` for a dtype that Arrow does not have and for a damaged column, ValueError for
+    Raises `NotFound` for an unknown name, `LarderError` for a dtype that Arrow does not have and for a damaged column, ValueError for
     columns that differ in their numbers of rows.
     """
     opened = _loader._opened(dataset, store)
@@ -65,7 +65,7 @@ def dataset(dataset: str | Dataset, columns: Sequence[str] | None = None, *, sto
     table = _Shared(_table(opened, names), (opened._open().identity, names))
     found = datasets.Features.from_arrow_schema(table.schema).items()
     features = {name: known[name] if _is_labelled(known.get(name), feature) else feature for name, feature in found}
-    fingerprint = hashlib.sha256(repr((opened.digest, names)).encode()).hexdigest()[:16]  # else all data would be read to make one
+    fingerprint = hashlib.sha256(repr((opened.digest, names)).encode()).hexdigest()[:16]  # otherwise computing one would read all data
     shared = datasets.Dataset(table, datasets.DatasetInfo(features=datasets.Features(features)), fingerprint=fingerprint)
     for name in names:
         if _is_file(known.get(name)):
@@ -75,21 +75,21 @@ def dataset(dataset: str | Dataset, columns: Sequence[str] | None = None, *, sto
 
 def cache(name: str, fn: Callable[[], datasets.Dataset], store: str | os.PathLike[str] | None = None,
           timeout: float | None = None) -> datasets.Dataset:
-    """Return what is cached as `name`; if there is nothing yet, ``fn()`` makes it, in one process while others wait (`larder.cache`).
+    """Return what is cached as `name`; if there is none, one process calls ``fn()`` while the others wait (`larder.cache`).
 
-    `fn` returns a `datasets.Dataset`, one split. It comes back as `dataset` reads it, in the process that made it, too: texts and lists of
-    any length have 64-bit offsets (``large_string``, ``LargeList``), all other features are as they were, rows are in the order of the
+    `fn` returns a `datasets.Dataset`, one split. It comes back as `dataset` reads it, also in the process that made it: texts and lists of
+    any length have 64-bit offsets (``large_string``, ``LargeList``), all other features are unchanged, and rows are in the order of the
     indices. Every program reads the same: ``Value`` and ``List(length=n)`` of numbers and ``Array2D`` to ``Array5D`` are arrays for
     `larder.dataset`, texts `Strings`, binaries and the files of ``Image`` and ``Audio`` `Bytes`, lists of numbers `Ragged`.
 
-    While it is stored, columns of several chunks are put together in memory. Raises `LarderError` for columns that the store has no form for:
-    with None in them, structs, lists of texts, names with blanks. Then nothing is cached.
+    Storing joins the chunks of a column in memory. Raises `LarderError` for columns that the store cannot contain:
+    with None, structs, lists of texts, names with blanks. Then nothing is cached.
     """
     return dataset(_built(name, lambda: _stored(fn()), store, timeout))
 
 
 class _Shared(tables.TableBlock):
-    """A table over the store. It pickles as the name of its origin, and what was done to it since."""
+    """A table over the store. It pickles as the name of its origin and the operations since."""
 
     def __init__(self, table, origin, steps=()):
         super().__init__(table)
@@ -113,7 +113,7 @@ for _method in ("slice filter flatten combine_chunks cast replace_schema_metadat
 
 
 def _restore_table(identity, names, steps):
-    """Open a table and do again what was done to it: what a pickled table becomes."""
+    """Open a table and repeat its operations. This unpickles a table."""
     table = _Shared(_table(_restore(*identity), names), (identity, names))
     for step in steps:
         table = table._then(*step)
@@ -124,7 +124,7 @@ def _restore_table(identity, names, steps):
 
 
 def _with_rows(opened):
-    """List arrays, then columns, but for indices, which have no rows."""
+    """List arrays, then columns, without indices, which have no rows."""
     kinds = opened.columns
     return sorted((name for name in opened if name != _FEATURES and kinds.get(name) != "index"), key=kinds.__contains__)
 
@@ -134,12 +134,12 @@ def _known_features(opened):
 
 
 def _is_labelled(known, found):
-    """Tell whether a feature says more of the same values: the names of classes."""
+    """Return whether a feature adds names of classes to the same values."""
     return isinstance(known, datasets.ClassLabel) and found == datasets.Value("int64")
 
 
 def _is_file(feature):
-    return hasattr(feature, "decode_example") and hasattr(feature, "decode")  # Image, Audio, and what else has bytes and a path
+    return hasattr(feature, "decode_example") and hasattr(feature, "decode")  # Image, Audio, and other features with bytes and a path
 
 
 def _table(opened, names):
@@ -171,7 +171,7 @@ def _damaged(opened, name):
 
 
 def _texts(kind, offsets, values):
-    """Return texts or binaries in as many chunks as can be cast to what has 32-bit offsets: one takes the store's own offsets."""
+    """Return texts or binaries in chunks small enough for types with 32-bit offsets. A single chunk uses the store's own offsets."""
     chunks, start, rows = [], 0, len(offsets) - 1
     while start < rows:
         end = max(start + 1, int(np.searchsorted(offsets, offsets[start] + _LONGEST, "right")) - 1)
@@ -193,8 +193,8 @@ def _array(name, array):
 
 
 def _values(name, array):
-    """Return the elements in C order: the memory itself where Arrow has the same form for it."""
-    flat = np.asarray(array).reshape(-1)  # a copy, unless it lies so
+    """Return the elements in C order: the memory itself if Arrow has the same form."""
+    flat = np.asarray(array).reshape(-1)  # a copy, unless it already is
     fixed = {"U": pa.large_string(), "S": pa.large_binary()}.get(flat.dtype.kind)
     try:
         return pa.array(flat if flat.dtype.isnative else flat.astype(flat.dtype.newbyteorder("=")), fixed)
@@ -212,7 +212,7 @@ def _fixed(values, rows, shape):
 
 
 def _grid(values, rows, shape):
-    """Return rows of fixed shape as an Array2D, 3D, ...: in chunks, since all can share the offsets of one, which are 32-bit numbers."""
+    """Return rows of fixed shape as an Array2D, 3D, ...: in chunks, because all can share the 32-bit offsets of one."""
     value = datasets.Features.from_arrow_schema(pa.schema({"value": values.type}))["value"]
     kind = getattr(datasets, f"Array{len(shape)}D")(shape, value.dtype)()
     elements = int(np.prod(shape, dtype=np.int64))
@@ -237,7 +237,7 @@ def _ragged(opened, column):
     if dimensions == 1:
         return pa.LargeListArray.from_arrays(pa.array(np.asarray(column.offsets)), values)
     inner = shapes[0, 1:] if len(shapes) else ()
-    if len(inner) and (shapes[:, 1:] == inner).all():  # rows of so many points, features, ...
+    if len(inner) and (shapes[:, 1:] == inner).all():  # the dimensions of a row
         values, dimensions = _fixed(values, int(shapes[:, 0].sum()), tuple(map(int, inner))), 1
     for level in reversed(range(dimensions)):
         lengths = np.repeat(shapes[:, level], shapes[:, :level].prod(axis=1))
@@ -256,7 +256,7 @@ def _stored(made):
     arrays, parts = {}, {}
     table = made.with_format("arrow")[:]
     if any(map(_is_file, made.features.values())):
-        table = tables.embed_table_storage(table)  # reads those that are only paths
+        table = tables.embed_table_storage(table)  # reads files that are only paths
     for name in table.column_names:
         if _stored_name(name) != name:
             raise _no_form(name, "its name has more than letters, digits and + . _ - = /", "rename it: made.rename_column")
@@ -273,11 +273,11 @@ def _stored(made):
 
 
 def _no_form(name, reason, remedy):
-    return _bad_input(_message("the store has no form for a column", remedy, column=name, reason=reason))
+    return _bad_input(_message("the store cannot contain a column", remedy, column=name, reason=reason))
 
 
 def _stored_column(name, column, feature):
-    """Return the kind of a column and its parts; of an array None and the array itself."""
+    """Return the kind of a column and its parts, or None and the array itself."""
     if _is_file(feature):
         column = pc.struct_field(column, "bytes")
     kind = column.type
@@ -288,7 +288,7 @@ def _stored_column(name, column, feature):
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         return "bytes", _stored_texts("values", name, column.cast(pa.large_binary()))
     pieces = [_stored_numbers(name, chunk) for chunk in column.chunks] or [_stored_numbers(name, column.combine_chunks())]
-    values, shapes, sizes = (list(parts) for parts in zip(*pieces))  # of chunks: lists of one may not have room for more elements
+    values, shapes, sizes = (list(parts) for parts in zip(*pieces))  # large lists, because 32-bit offsets may not be enough for all chunks
     values, shapes = values[0] if len(pieces) == 1 else np.concatenate(values), np.concatenate(shapes)
     if None not in sizes[0]:
         return None, values.reshape(len(column), *sizes[0])
@@ -296,7 +296,7 @@ def _stored_column(name, column, feature):
 
 
 def _stored_numbers(name, array):
-    """Return the values of numbers, lists of them or lists of such lists, the shape of each row, and the sizes that all have, or None."""
+    """Return the values of numbers or of nested lists of them, the shape of each row, and the common sizes, or None."""
     known = ()
     if isinstance(array.type, pa.ExtensionType):
         known, array = getattr(array.type, "shape", ()), array.storage
@@ -309,7 +309,7 @@ def _stored_numbers(name, array):
         size[some] = lengths[(np.cumsum(counts) - counts)[some]]
         if (np.repeat(size, counts) != lengths).any():
             raise _no_form(name, "lists of one row differ in their lengths", f"pad them with map, or leave it out: {_LEFT_OUT}")
-        shapes, counts = np.column_stack([shapes, size]), counts * size  # of the elements that a row has
+        shapes, counts = np.column_stack([shapes, size]), counts * size  # product of the sizes within a row
         array = array.flatten()
         _require_all(name, array)
     kind = array.type

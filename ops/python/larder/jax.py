@@ -28,8 +28,8 @@ __all__ = ["Loader", "array"]
 def array(stored: np.ndarray, device: Any = None) -> jax.Array:
     """Return a `jax.Array` of a stored array, or of a view of one, on a device or with a sharding.
 
-    On a CPU it lies on the shared pages, and the version stays leased as long as it lives; elsewhere it is a copy. It has
-    the stored shape and dtype, but 32 bits in the place of 64 unless ``jax_enable_x64`` is set, which is a copy. Raises
+    On a CPU it uses the shared pages, and the version stays leased as long as it lives; elsewhere it is a copy. It has
+    the stored shape and dtype. Without ``jax_enable_x64`` 64-bit values become 32-bit values in a copy. Raises
     `LarderError` for a dtype that JAX does not have.
     """
     _require_dtype(stored.dtype)
@@ -45,11 +45,11 @@ def _require_dtype(dtype):
 
 
 class Loader(_loader.Loader):
-    """As `larder.Loader`, with device arrays in the place of arrays: ``batch["train-images"]`` is a `jax.Array`.
+    """Like `larder.Loader`, with device arrays: ``batch["train-images"]`` is a `jax.Array`.
 
-    `device` is a device or a sharding, by default JAX's own. A batch is a pytree, as all `larder.Batch` are once this
-    module is imported: give it to a jitted function. Only its arrays are leaves, so its numbers cost no compilation;
-    what ``jax.tree.map`` returns has none.
+    `device` is a device or a sharding, by default JAX's own. A batch is a pytree, like every `larder.Batch` after this
+    module is imported, and can be passed to a jitted function. Only its arrays are leaves, so its numbers cause no compilation;
+    results of ``jax.tree.map`` have no numbers.
     """
 
     def __init__(self, *arguments: Any, device: Any = None, **settings: Any) -> None:

@@ -27,16 +27,16 @@ __all__ = ["Loader", "Rows", "tensor"]
 
 
 def tensor(array: np.ndarray, private: bool = False) -> torch.Tensor:
-    """Return a tensor over the pages of a stored array, or of a view of one: nothing is copied, and nothing is warned
-    of.
+    """Return a tensor over the pages of a stored array, or of a view of one: nothing is copied, and PyTorch does not
+    warn.
 
-    **It is for reading.** PyTorch has no read-only tensors: to write into this one (``tensor.sub_(0.5)``) ends the
+    **It is for reading.** PyTorch has no read-only tensors: writing into this one (``tensor.sub_(0.5)``) ends the
     process with SIGSEGV.
 
-    With ``private=True`` it can be written: each page that is written to is copied for this process, the store keeps
-    what it has. That costs up to a whole copy, page by page; the file's pages come as small ones; and copying such a
+    With ``private=True`` it is writable: a write copies its page for this process, and the store does not
+    change. That costs up to a whole copy, page by page. The file's pages are small ones. Copying such a
     tensor to a GPU may copy every page on machines whose GPU shares the page table (GH200).
-    ``torch.from_numpy(array.copy())`` is better where most of it will be written.
+    ``torch.from_numpy(array.copy())`` is better if most of it will be written.
 
     The version stays leased as long as the tensor lives. Raises `LarderError` for a dtype that PyTorch does not have.
     """
@@ -47,7 +47,7 @@ def tensor(array: np.ndarray, private: bool = False) -> torch.Tensor:
 
 
 class _Unmarked:
-    """The memory of an array without the mark that it is read-only, of which PyTorch would warn."""
+    """The memory of an array without its read-only flag, which would make PyTorch warn."""
 
     def __init__(self, array):
         self._array = array  # keeps it mapped, and leased
@@ -67,12 +67,12 @@ class Rows(data.Dataset):
     """A map-style dataset: sample ``i`` is the tuple of the i-th rows of some arrays with equally many rows, as
     tensors.
 
-    A `DataLoader` of PyTorch 2 asks for a batch at once: one gather for each array, no loop over samples, in the main
-    process as in workers. With PyTorch 1 give it the numbers of the rows, and let `collate` gather:
+    A `DataLoader` of PyTorch 2 requests whole batches: one gather for each array, no loop over samples, in the main
+    process and in workers. With PyTorch 1 pass the row numbers, and let `collate` gather:
     ``DataLoader(range(len(rows)), 256, collate_fn=rows.collate)``. ``rows[i]`` with a list, an array, a slice or a mask
     is a whole batch, for a ``BatchSampler`` as ``sampler`` and ``batch_size=None``.
 
-    Tensors have the stored dtype and are copies: writable, and yours. `transform` gets those of a whole batch,
+    Tensors have the stored dtype and are writable copies. `transform` gets those of a whole batch,
     ``transform(images, labels)``, and returns a tensor, or a tuple, list or dict of tensors, which may be nested:
     ``(view1, view2), labels``. Each has one row for each sample. A sample has the same form, with a row of each tensor.
 
@@ -86,7 +86,7 @@ class Rows(data.Dataset):
         self._sources = [_loader._Source(self._dataset, name) for name in self._names]
         self._rows = _loader._equal_rows(self._dataset, self._sources)
         self._transform = transform
-        self._shared = [tensor(_loader._array(self._dataset, name)) for name in self._names]  # to copy single rows of: a gather takes ten times as long
+        self._shared = [tensor(_loader._array(self._dataset, name)) for name in self._names]  # for single rows: a gather takes ten times as long
 
     def __len__(self) -> int:
         return self._rows
@@ -105,7 +105,7 @@ class Rows(data.Dataset):
         return samples if type(samples.whole) in _SAMPLES else list(samples)
 
     def collate(self, samples: Sequence[Any]) -> Any:
-        """Make a batch of samples, or of numbers of rows, with one gather for each array."""
+        """Make a batch of samples or row numbers, with one gather for each array."""
         if isinstance(samples, _Samples):
             return samples.whole
         numbers = [getattr(sample, "row", sample) for sample in samples]
@@ -151,7 +151,7 @@ def _rows(dataset, names, transform):
 
 
 def _empty(shape, dtype):
-    """Return memory for a batch; in a worker that of ``/dev/shm``, so that handing it over copies nothing."""
+    """Return memory for a batch; in a worker in ``/dev/shm``, so that passing it on copies nothing."""
     made = torch.from_numpy(np.empty(0, dtype))
     size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
     if data.get_worker_info() is None or size == 0:
@@ -160,7 +160,7 @@ def _empty(shape, dtype):
 
 
 class _Samples(Sequence):
-    """The samples of a batch, which were gathered together; each is made when it is asked for."""
+    """The samples of a batch, which were gathered together. Each is created on access."""
 
     def __init__(self, rows, numbers):
         self._numbers = list(numbers)
@@ -217,7 +217,7 @@ def _part(whole, place):
 
 
 def _leaves(whole, path=""):
-    """Yield the tensors of a batch, and where each is in it."""
+    """Yield the tensors of a batch, each with its path in it."""
     if isinstance(whole, Mapping):
         for key, value in whole.items():
             yield from _leaves(value, f"{path}[{key!r}]")
@@ -244,15 +244,15 @@ if _collated is not None:  # PyTorch 1 has none
 
 
 class Loader(_loader.Loader, data.IterableDataset):
-    """As `larder.Loader`, with tensors in the place of arrays: ``batch["train-images"]`` is a writable tensor of the
+    """Like `larder.Loader`, with tensors: ``batch["train-images"]`` is a writable tensor of the
     stored dtype.
 
-    Where a program asks for a `DataLoader`, or torchdata's `StatefulDataLoader`, give it this as its dataset with
-    ``batch_size=None`` and no workers: every worker would make every batch, so an epoch in one is refused.
+    If a program needs a `DataLoader`, or torchdata's `StatefulDataLoader`, pass this as its dataset with
+    ``batch_size=None`` and no workers. Every worker would make every batch, so an epoch in a worker is refused.
 
-    With `pin_memory`, by default where CUDA is there, batches lie in page-locked memory that PyTorch allocates, so
-    ``batch["x"].to("cuda", non_blocking=True)`` copies while the next batches are gathered; PyTorch does not use such
-    memory again before the copy is done.
+    With `pin_memory`, by default if there is CUDA, batches are in page-locked memory that PyTorch allocates, so
+    ``batch["x"].to("cuda", non_blocking=True)`` copies while the next batches are gathered; PyTorch does not reuse such
+    memory before the copy is done.
     """
 
     def __init__(self, *arguments: Any, pin_memory: bool | None = None, **settings: Any) -> None:
@@ -264,7 +264,7 @@ class Loader(_loader.Loader, data.IterableDataset):
     def __iter__(self) -> Iterator[Any]:
         worker = data.get_worker_info()
         if worker is not None:
-            raise LarderError(_message("a loader was asked for an epoch in a worker of a DataLoader", "use num_workers=0, as it gathers in"
+            raise LarderError(_message("a loader cannot run an epoch in a worker of a DataLoader", "use num_workers=0, as it gathers in"
                                        " threads, or larder.torch.Rows", worker=worker.id, workers=worker.num_workers))
         return super().__iter__()
 

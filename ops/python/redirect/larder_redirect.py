@@ -1,4 +1,4 @@
-"""Arrays of a store in the place of the files that they were loaded from: see ``sitecustomize.py`` beside this."""
+"""Returns arrays of a store in place of the files that they were loaded from: see ``sitecustomize.py`` next to this file."""
 
 import functools
 import importlib.util
@@ -8,13 +8,13 @@ import resource
 import sys
 import time
 
-_VARIABLE = "LARDER_REDIRECT"  # dataset/version, parted by colons; all that is resident where it is empty
+_VARIABLE = "LARDER_REDIRECT"  # dataset/version, separated by colons; empty means all resident ones
 _LOOK_AGAIN_S = 1.0
-_CLOCK_STEP_NS = 20_000_000  # a file's times move in steps: a change this long before another time may have come after it
+_CLOCK_STEP_NS = 20_000_000  # file times move in steps: a change with a time this little before another may be later
 
 
 def redirecting(np):
-    """Return what stands for ``np.load``."""
+    """Return the replacement for ``np.load``."""
     original = np.load
     cached = _Cached(np)
 
@@ -25,7 +25,7 @@ def redirecting(np):
             if _is_plain(*arguments, **options) and isinstance(file, (str, os.PathLike)):
                 array = cached.array_of(os.fspath(file))
         except Exception:
-            pass  # numpy itself says what is wrong
+            pass  # numpy itself reports the error
         return original(file, *arguments, **options) if array is None else array
 
     return load
@@ -36,7 +36,7 @@ def _is_plain(mmap_mode=None, allow_pickle=False, *_, **__):
 
 
 class _Cached:
-    """The arrays that stand for files. Looks once a second which versions there are."""
+    """The arrays in place of files. Looks for new versions once a second."""
 
     def __init__(self, np):
         self._np = np
@@ -49,8 +49,8 @@ class _Cached:
     def array_of(self, path):
         """Return the array for a file, or None.
 
-        The file is the same if path, inode, size, time of writing and ctime are: programs can set the time of writing back, but not the
-        ctime. A manifest of an earlier release has no ctime: then the last change must be older than the manifest.
+        The file is the same if its path, inode, size, mtime and ctime are equal: programs can set the mtime back, but not the
+        ctime. A manifest of an earlier release has no ctime; then the last change must be older than the manifest.
         """
         if not isinstance(path, str) or not path.endswith(".npy"):
             return None
@@ -69,17 +69,17 @@ class _Cached:
             version = self._reader._lease(store, dataset, number)
             if version is None:
                 return None
-            self._leases[key] = version  # never given back: the program may read the array until it ends
+            self._leases[key] = version  # never released: the program may read the array until it ends
         if not self._has_room():
             return None
         entry = version.arrays[name]
-        segment = version.segment(entry.file)  # one mapping for all arrays of a file, and for as long as one is in use
+        segment = version.segment(entry.file)  # one mapping for all arrays of a file, as long as one is in use
         array = self._np.ndarray.__new__(self._np.memmap, entry.shape, entry.dtype, segment.memory, entry.offset, None, entry.order)
         array._mmap, array.filename, array.offset, array.mode = segment, segment.path, entry.offset, "r"
         return array
 
     def _has_room(self):
-        """Tell whether the program keeps half of the files it may open, and let it open more where it would not.
+        """Return whether at least half of the open files stay free for the program. Raises the limit if not.
 
         Before Python 3.13 each mapping has a descriptor.
         """
@@ -123,7 +123,7 @@ class _Cached:
         except OSError:
             return
         except (ValueError, KeyError, TypeError, AttributeError):
-            rows = {}  # damaged: its files are read themselves, and those of the others are still redirected
+            rows = {}  # damaged: its own files are read, and those of other datasets are still redirected
         self._versions[key] = list(rows)
         for identity, row in rows.items():
             self._files.setdefault(identity, []).append(row)
@@ -155,7 +155,7 @@ def _single(manifest):
 
 
 def _load_larder():
-    """Load the package larder from beside this folder, under a name that no program uses; return its rooms store and versions."""
+    """Load the package larder next to this folder, under a name that no program uses. Return its modules store and versions."""
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     name = "_larder_of_redirect"
     spec = importlib.util.spec_from_file_location(name, os.path.join(folder, "larder", "__init__.py"))

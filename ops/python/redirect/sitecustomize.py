@@ -1,8 +1,8 @@
-"""Lets unchanged programs read cached arrays: what ``larder run --redirect`` puts first on ``PYTHONPATH``.
+"""Lets unchanged programs read cached arrays. ``larder run --redirect`` puts this first on ``PYTHONPATH``.
 
 ``np.load`` of a ``.npy`` file that a dataset was loaded from, and that has not changed since, returns the dataset's array:
 read-only, as ``np.load(path, mmap_mode="r")`` gives it, and leased until the process ends. Every other call, and every
-failure here, goes to numpy's own ``load``. Where numpy is not imported nothing but this small file is read.
+failure here, goes to numpy's own ``load``. A program that does not import numpy reads only this small file.
 """
 
 import os
@@ -22,7 +22,7 @@ class _NumpyWatch:
         try:
             return _then_redirect(name, path, target)
         except Exception:
-            return None  # then it is imported as if this were not here
+            return None  # then it is imported as without this
 
 
 def _then_redirect(name, path, target):
@@ -40,7 +40,7 @@ def _then_redirect(name, path, target):
             del loader.exec_module
             module.load = _redirecting(module)
         except Exception:
-            pass  # then numpy stays as it is
+            pass  # then numpy stays unchanged
 
     loader.exec_module = execute_and_redirect
     return spec

@@ -1,4 +1,4 @@
-"""Programs that a benchmark starts, and what they take of the machine's memory; nothing but the standard library."""
+"""Programs that a benchmark starts, and the memory that they use; with the standard library only."""
 import contextlib
 import ctypes
 import itertools
@@ -16,7 +16,7 @@ LARDER = os.path.join(ROOT, "ops", "larder")
 
 
 class Child:
-    """A program that says lines. In `with` it is killed at the end, if it is still there."""
+    """A program that prints lines. `with` kills it at the end if it still runs."""
 
     def __init__(self, words, **options):
         self.words = words
@@ -32,13 +32,13 @@ class Child:
         self.kill()
 
     def line(self, timeout_s=PATIENCE_S):
-        """Returns the next line, or raises what became of the program."""
+        """Returns the next line, or raises an error with the program's end."""
         deadline = time.monotonic() + timeout_s
         output = self.process.stdout
         while b"\n" not in self.buffer:
             left_s = deadline - time.monotonic()
             if left_s <= 0 or not select.select([output], [], [], left_s)[0]:
-                raise TimeoutError(f"says nothing for {timeout_s} s: {self.words}")
+                raise TimeoutError(f"printed nothing for {timeout_s} s: {self.words}")
             more = os.read(output.fileno(), 65536)
             if not more:
                 raise ChildProcessError(f"ended with {self.process.wait(timeout_s)}: {self.words}")
@@ -47,14 +47,18 @@ class Child:
         return line.decode()
 
     def answer(self, beginning):
-        """Returns what the next line has after this word."""
+        """Returns the rest of the next line after this word."""
         line = self.line()
         if not line.startswith(beginning + " "):
-            raise ChildProcessError(f"says {line!r}, not {beginning}: {self.words}")
+            raise ChildProcessError(f"printed {line!r}, not {beginning}: {self.words}")
         return line[len(beginning) + 1 :]
 
+    def tell(self, line):
+        self.process.stdin.write((line + "\n").encode())
+        self.process.stdin.flush()
+
     def ended(self):
-        """Lets it come to its end by itself, and returns its exit code."""
+        """Waits for its end, and returns its exit code."""
         try:
             self.process.stdin.close()
             return self.process.wait(PATIENCE_S)
@@ -100,7 +104,7 @@ def daemon(store, folder):
 
 @contextlib.contextmanager
 def interruptible():
-    """Lets SIGINT, SIGTERM and SIGHUP end what is done in `with` by way of every `finally`; only the first of them counts."""
+    """Lets SIGINT, SIGTERM and SIGHUP end the body of `with` through every `finally`; only the first of them counts."""
 
     def interrupt(number, _):
         for each in signals:
@@ -136,7 +140,7 @@ def load_average():
 
 
 def mappings(pid):
-    """Yields path ("" where there is none), length and PSS of each mapping of a process, both in bytes."""
+    """Yields path ("" if there is none), length and PSS of each mapping of a process, both in bytes."""
     path = length = None
     with open(f"/proc/{pid}/smaps") as file:
         for line in file:
@@ -149,7 +153,7 @@ def mappings(pid):
 
 
 def anonymous_bytes(pid):
-    """Returns the resident memory that belongs to no file; 0 where the process is gone."""
+    """Returns the resident memory that belongs to no file; 0 if the process is gone."""
     try:
         with open(f"/proc/{pid}/status") as file:
             return sum(int(line.split()[1]) for line in file if line.startswith("RssAnon:")) * 1024
@@ -171,7 +175,7 @@ def stored(folder):
 
 
 def below(pids):
-    """Returns the ids of all processes that these have started, and those have."""
+    """Returns the ids of all processes below these."""
     started = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{pid}/stat") as file:
@@ -183,15 +187,30 @@ def below(pids):
     return found
 
 
+def processor_s():
+    """Returns the processor time of this process and of those below it that run. Fast enough to be called between measurements."""
+    ticks, left = 0, [os.getpid()]
+    while left:
+        pid = left.pop()
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            for task in os.listdir(f"/proc/{pid}/task"):
+                with open(f"/proc/{pid}/task/{task}/children") as file:
+                    left += map(int, file.read().split())
+            if pid != os.getpid():
+                with open(f"/proc/{pid}/stat") as file:
+                    ticks += sum(map(int, file.read().rpartition(")")[2].split()[11:13]))
+    return ticks / os.sysconf("SC_CLK_TCK") + time.process_time()
+
+
 def adopt_orphans():
-    """Lets programs become children of this process when that which started them ends, so that none is lost."""
+    """Makes orphans children of this process, so that it can end them."""
     subreaper = 36
     if ctypes.CDLL(None, use_errno=True).prctl(subreaper, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "PR_SET_CHILD_SUBREAPER")
 
 
 def end_orphans():
-    """Kills all that runs below this process; it is for when nothing is to."""
+    """Kills all processes below this one."""
     while left := below([os.getpid()]):
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
@@ -202,7 +221,7 @@ def end_orphans():
 
 
 def nameless_files(pids):
-    """Returns paths by which to look at files in memory that programs have open, but nobody finds any more; each file once."""
+    """Returns paths to the files in memory that programs have open and that have no name any more; each file once."""
     found = {}
     for pid in pids:
         folder = f"/proc/{pid}/fd"
@@ -218,7 +237,7 @@ def nameless_files(pids):
 
 
 def allocated(path):
-    """Returns how much memory a file takes; 0 where it is gone."""
+    """Returns how much memory a file takes; 0 if it is gone."""
     try:
         return os.stat(path).st_blocks * 512
     except (FileNotFoundError, ProcessLookupError):
@@ -226,10 +245,10 @@ def allocated(path):
 
 
 class PeakMemory:
-    """Samples, every few milliseconds, what the machine's available memory falls by, and what programs and files take.
+    """Samples every few milliseconds how far the machine's available memory falls, and the memory of programs and files.
 
-    The first counts whatever else runs; the second is RssAnon of the programs named and of all that they have started, and the
-    bytes of files below a folder and of those in memory that the programs have made nameless.
+    The first includes other programs. The second is RssAnon of the named programs and of all processes below them, and the bytes of files
+    below a folder and of the files in memory whose names the programs removed.
     """
 
     INTERVAL_S = 0.02

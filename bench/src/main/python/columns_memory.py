@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
-"""Measures what look-ups in an index cost forked workers, against a plain dict in the same run.
+"""Measures the memory that look-ups in an index cost forked workers, against a dict in the same run.
 
-usage: columns_memory.py [KEYS [WORKERS [LOOKUPS]]]    prints what it measures as JSON
-       columns_memory.py table FILE                    makes a Markdown table of that
+usage: columns_memory.py [KEYS [WORKERS [LOOKUPS]]]    prints JSON
 
 Private memory is Private_Clean + Private_Dirty of /proc/self/smaps_rollup. Each worker measures itself before and after
-its look-ups: what grows is what copy-on-write has copied, mostly because Python counts references inside objects.
+its look-ups: it grows by the pages that copy-on-write copied, mostly because Python counts references inside objects.
 """
 import json
 import multiprocessing
-import os
 import shutil
 import signal
 import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 4, "ops", "python"))
-
 import children
+import harness
+
+harness.import_larder()
+
 import larder
 import make_store
 import numpy
@@ -92,23 +92,6 @@ def measure(keys=10**6, workers=8, lookups=10**6):
     return {"numpy": numpy.__version__, "keys": keys, "workers": workers, "lookups": lookups, "index": shared, "dict": plain, "ratio": ratio}
 
 
-def table(result):
-    lines = [f"\n| Python, {result['workers']} forked workers, each {result['lookups']:,} look-ups of {result['keys']:,} keys |"
-             " growth of private memory, KiB per worker | µs per look-up, including making the key |", "|---|--:|--:|"]
-    for name in "index", "dict":
-        grown = sum(result[name]["privateBytes"]) / result["workers"] / 1024
-        lines.append(f"| {name} | {grown:,.0f} | {result[name]['microsEach']:.2f} |")
-    return "\n".join([*lines, f"| index / dict | {result['ratio']:.4f} | |"])
-
-
-def main():
-    if sys.argv[1:2] == ["table"]:
-        with open(sys.argv[2]) as file:
-            print(table(json.load(file)))
-        return
+if __name__ == "__main__":
     with children.interruptible():
         print(json.dumps(measure(*map(int, sys.argv[1:]))))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Times what a user waits for: the first training step, and a grid search; and looks at what stays behind when things die.
+"""Times the first training step and a grid search, and counts the files that stay after processes die.
 
-usage: day.py quick|short|long DATA PLACE ROWS JAVA...    measures (measurement.py says what the words are)
-       day.py table ROWS                                   prints what was measured as Markdown
+usage: day.py quick|short|long DATA PLACE ROWS JAVA...    measurement.py explains the words
 
 Only long has runs that read from the disk, a grid two at a time, and all events; quick has fewer runs. All processes are started
 and timed by this one. Rows have "figure", "way" (plain-java, plain-python, map-python, script-python, larder-java, larder-python),
@@ -11,32 +10,26 @@ and timed by this one. Rows have "figure", "way" (plain-java, plain-python, map-
   of "first-step": run (1 to 5), cache (warm, or cold: the files were dropped from the page cache before), seconds (from
   Enter to the first batch of 256 rows added up; run 1 with Larder starts and loads the daemon, too), setUpSeconds (that
   part of it);
-  of "grid": runs, atOnce, wantedAtOnce (more where memory would not do), seconds (of everything, the daemon included),
-  peakAvailableDropBytes (of the machine's MemAvailable, whatever else ran), peakOwnBytes (RssAnon of runs and daemon, and
+  of "grid": runs, atOnce, wantedAtOnce (more if memory was short), seconds (of everything, the daemon included),
+  peakAvailableDropBytes (of the machine's MemAvailable, including other programs), peakOwnBytes (RssAnon of runs and daemon, and
   the bytes in PLACE);
-  of "left-behind": event, bytes and files (in PLACE, afterwards), and with "killed while writing" next (what became of
-  the next run).
+  of "left-behind": event, bytes and files (in PLACE, afterwards), and with "killed while writing" next (how the next run
+  ended).
 """
 import concurrent.futures
 import contextlib
 import os
 import shutil
 import signal
-import statistics
 import subprocess
 import sys
 import time
 
 import children
 from measurement import FLOOR_BYTES, HERE, Measurement, main
+from parts.day import WAYS
 
-WAYS = ("plain-python", "plain-java", "map-python", "script-python", "larder-python", "larder-java")
 ENDS = (("ended by Ctrl-C", signal.SIGINT), ("killed", signal.SIGKILL))
-NAMES = {"plain": "each loads for itself", "map": 'np.load(mmap_mode="r")', "script": "script with np.save and a lock file",
-         "larder": "Larder"}
-NOTES = """Own memory is RssAnon of the runs and the daemon, and what lies in /dev/shm. Pages of files that are mapped in place are not counted: the
-page cache keeps them until somebody needs the memory. An epoch only gathers rows and adds them up, so loading is a large part of a run.
-With longer epochs the times of all ways converge; their memory does not."""
 
 
 class Day(Measurement):
@@ -57,7 +50,7 @@ class Day(Measurement):
 
     @contextlib.contextmanager
     def owner(self, way):
-        """Does once what runs of this way need, yields the process ids of what stays for them, and takes all away again."""
+        """Sets up everything that runs of this way share, yields the ids of its processes, and removes it."""
         daemon = self.serve() if way.startswith("larder") else None
         try:
             yield [daemon.pid] if daemon else []
@@ -67,7 +60,7 @@ class Day(Measurement):
             self.clear()
 
     def clear(self):
-        """Removes what others have left."""
+        """Removes the cache of the script."""
         shutil.rmtree(self.cache, ignore_errors=True)
 
     def note(self, figure, way, **values):
@@ -83,7 +76,7 @@ class Day(Measurement):
                     pass
 
     def chill(self):
-        """Drops the files from the page cache; nobody else's."""
+        """Drops these files from the page cache."""
         for file in os.scandir(self.data):
             with open(file, "rb") as data:
                 os.fdatasync(data.fileno())
@@ -197,7 +190,7 @@ class Day(Measurement):
         self.clear()
 
     def kill_while_writing(self, words):
-        """Kills what fills --place as soon as a third is there."""
+        """Kills a program that writes the dataset after a third of it."""
         with children.Child(words, stderr=subprocess.DEVNULL) as child:
             deadline, third = time.monotonic() + children.PATIENCE_S, self.dataset_bytes // 3
             # np.save first reserves memory and then lengthens the file, Larder does it the other way round
@@ -208,7 +201,7 @@ class Day(Measurement):
             child.signal(signal.SIGKILL)
 
     def next_run(self, way):
-        """Says what becomes of a run, with a daemon where this way has one."""
+        """Returns how a run ends, with a daemon if this way has one."""
         with self.owner(way), self.run(way, 1, "epoch", stderr=subprocess.DEVNULL) as child:
             try:
                 return "works" if child.answer("epoch") in self.sums else "works, with wrong data"
@@ -226,49 +219,5 @@ class Day(Measurement):
         self.left_behind()
 
 
-def name_of(way):
-    kind, language = way.split("-")
-    return f"{NAMES[kind]}, {language.capitalize()}"
-
-
-def first_step_table(rows):
-    lines = ["| from Enter to the first training step, s | files not in memory, run 1 | files in page cache, run 1 |"
-             " of that, starting and loading the daemon | runs 2 and later, median | slowest |",
-             "|---|--:|--:|--:|--:|--:|"]
-    for way in WAYS:
-        mine = [row for row in rows if row["figure"] == "first-step" and row["way"] == way]
-        cold = "".join(f"{row['seconds']:.2f}" for row in mine if row["cache"] == "cold")
-        first = "".join(f"{row['seconds']:.2f} | {row['setUpSeconds']:.2f}" for row in mine if row["cache"] == "warm" and row["run"] == 1)
-        later = [row["seconds"] for row in mine if row["run"] > 1]
-        if later:
-            lines.append(f"| {name_of(way)} | {cold} | {first} | {statistics.median(later):.2f} | {max(later):.2f} |")
-    return lines
-
-
-def grid_table(rows):
-    grids = [row for row in rows if row["figure"] == "grid"]
-    runs = "".join(f" of {row['runs']} runs" for row in grids[:1])
-    lines = [f"| grid{runs}, one short epoch each | at once | s | peak of memory, GiB: own | MemAvailable fell |",
-             "|---|--:|--:|--:|--:|"]
-    for row in grids:
-        fewer = "" if row["atOnce"] == row["wantedAtOnce"] else f" (memory does not do for {row['wantedAtOnce']})"
-        lines.append(f"| {name_of(row['way'])} | {row['atOnce']}{fewer} | {row['seconds']:.1f} |"
-                     f" {row['peakOwnBytes'] / 2**30:.2f} | {row['peakAvailableDropBytes'] / 2**30:.2f} |")
-    return lines
-
-
-def left_table(rows):
-    lines = ["| what happened | way | left in /dev/shm, MiB | files | the next run |", "|---|---|--:|--:|---|"]
-    for row in rows:
-        if row["figure"] == "left-behind":
-            lines.append(f"| {row['event']} | {name_of(row['way'])} | {row['bytes'] / 2**20:.0f} | {row['files']} |"
-                         f" {row.get('next', '')} |")
-    return lines
-
-
-def tables(rows):
-    return "\n".join([*first_step_table(rows), "", *grid_table(rows), "", NOTES, "", *left_table(rows)])
-
-
 if __name__ == "__main__":
-    main(Day, tables)
+    main(Day)

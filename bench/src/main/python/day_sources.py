@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 """Times eight training runs at once, in Python, over data behind a slow network, a folder of many small images, and a table of Parquet.
 
-usage: day_sources.py quick|short|long WORK PLACE ROWS    measures; PLACE is an empty folder of /dev/shm
-       day_sources.py table ROWS                          prints what was measured as Markdown
+usage: day_sources.py quick|short|long WORK PLACE ROWS    PLACE is an empty folder of /dev/shm
 
-The server is one of this machine that sends a given number of bytes a second to all together. Each way does what it needs from
-nothing, the daemon or Ray included, in rounds that take turns; all runs are of the python3 that runs this. One row says what it has:
-"kind" is modules, "versions" a dict, "absent" a list; ways that need what is absent are left out. The other rows have "kind" (remote,
-images, parquet), "way" (plain, samples, disk, script, huggingface, ray, larder), round, runs, epochs, bytes (of the data), seconds (from
-Enter to the end of the last run), againSeconds (of eight more runs, which find what these left), stepSeconds (to the first batch,
-median of the runs), peakOwnBytes (RssAnon of runs, daemon, Ray and all that these have started, what lies in PLACE, and Ray's object
-store), sentBytes (by the server), load.
+The server runs on this machine and sends a limited number of bytes a second to all clients together. Each way starts from nothing, the
+daemon or Ray included, in rounds that take turns; all runs use the python3 that runs this script. One row lists its modules: "kind" is
+modules, "versions" a dict, "absent" a list; ways that need an absent module are left out. The other rows have "kind" (remote, images,
+parquet), "way" (plain, samples, disk, script, huggingface, ray, larder), round, runs, epochs, bytes (of the data), seconds (from Enter to
+the end of the last run), againSeconds (of eight more runs, which find the files of the first eight), stepSeconds (to the first batch,
+median of the runs), peakOwnBytes (RssAnon of runs, daemon, Ray and all their children, the files in PLACE, and Ray's object store),
+sentBytes (by the server), load.
 """
 import contextlib
 import functools
@@ -26,47 +25,21 @@ import threading
 import time
 
 import children
-from measurement import HERE
-from source_data import SENT_A_SECOND, Server, write_images, write_rows, write_table
+from measurement import HERE, main
+from parts.day import SOURCES, ways_of
+from source_data import Server, write_images, write_rows, write_table
 
 RUNS, EPOCHS = 8, 3
 DRIVER_PATIENCE_S = 20
-WAYS = {
-    "remote": ("plain", "disk", "script", "ray", "larder"),
-    "images": ("plain", "samples", "script", "huggingface", "ray", "larder"),
-    "parquet": ("plain", "disk", "script", "huggingface", "ray", "larder"),
-}
 MODULES = ("numpy", "pyarrow", "datasets", "PIL", "ray")
 READER = "Larder's reader of Parquet"
 NEEDS = {"parquet": {"pyarrow"}, ("parquet", "larder"): {READER}, "huggingface": {"datasets", "PIL"}, "ray": {"ray"}}
-SLOW = ("huggingface", "ray")  # have one round where all parts of ops/bench have a quarter of an hour
+SLOW = ("huggingface", "ray")  # have one round if all parts of ops/bench have a quarter of an hour
 OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_DATASETS_DISABLE_PROGRESS_BARS": "1", "RAY_USAGE_STATS_ENABLED": "0"}
-WHAT = {
-    "remote": f"behind a server that sends {SENT_A_SECOND / 1e6:.0f} MB/s",
-    "images": "in PNG files of 3 kB",
-    "parquet": "in a file of Parquet",
-}
-RAY = "Ray, from starting it: one driver {}, ray.put, eight actors"
-NAMES = {
-    ("remote", "plain"): "each run fetches for itself",
-    ("remote", "disk"): "script that fetches to the disk once, then np.load(mmap_mode=\"r\"): the page cache",
-    ("remote", "script"): "script that fetches to /dev/shm once, then np.load(mmap_mode=\"r\")",
-    ("remote", "ray"): RAY.format("fetches"),
-    ("images", "plain"): "each run opens the files, every epoch: the page cache",
-    ("images", "samples"): "each run keeps what it has opened, as MONAI's CacheDataset does",
-    ("images", "script"): "script with np.save of all files in /dev/shm",
-    ("images", "huggingface"): "Hugging Face: imagefolder with its bytes embedded once, the Arrow file on the disk mapped",
-    ("images", "ray"): RAY.format("opens the files"),
-    ("parquet", "plain"): "each run reads the file with pyarrow's read_table",
-    ("parquet", "disk"): "script with np.save of each column on the disk, then np.load(mmap_mode=\"r\"): the page cache",
-    ("parquet", "script"): "script with np.save of each column in /dev/shm, then np.load(mmap_mode=\"r\")",
-    ("parquet", "huggingface"): "Hugging Face: Dataset.from_parquet, its Arrow file on the disk mapped, with_format(\"numpy\")[rows]",
-    ("parquet", "ray"): RAY.format("reads the file"),
-}
 
 
 def versions():
-    """Returns what this python3 can import, by a process of its own: this one stays as small as it is."""
+    """Returns the modules that this python3 can import, by a process of their own: this process stays small."""
     program = "import sys; print(__import__(sys.argv[1]).__version__)"
     found = {}
     for module in MODULES:
@@ -78,7 +51,7 @@ def versions():
 
 
 def has_reader():
-    """Returns whether the daemon can read Parquet: it takes a Java that not every machine has."""
+    """Returns whether the daemon can read Parquet, which needs a Java that not every machine has."""
     said = subprocess.run([children.LARDER, "readers", "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=children.PATIENCE_S)
     return any(row["kind"] == "parquet" and row["state"] == "ready" for row in json.loads(said.stdout))
 
@@ -103,17 +76,17 @@ class Sources:
             self.bytes["parquet"] = write_table(table, size)
 
     def has_all(self, kind, way):
-        """Returns whether there is all that a way needs."""
+        """Returns whether this machine has everything that a way needs."""
         return not any(need in self.absent for what in (kind, way, (kind, way)) for need in NEEDS.get(what, ()))
 
     def write(self, row):
         self.rows.write(json.dumps(row) + "\n")
 
-    # ------------------------------------------------------------------------- ways: each yields what starts eight runs
+    # ------------------------------------------------------------------------- ways: each yields a function that starts eight runs
 
     @contextlib.contextmanager
     def programs(self, kind, way, cache, peak):
-        """Runs are programs that find by themselves what they need."""
+        """Runs are programs that read the source themselves."""
         yield functools.partial(self.runs, kind, way, cache, peak)
 
     @contextlib.contextmanager
@@ -143,7 +116,7 @@ class Sources:
             driver.ended()
         finally:
             if driver:
-                driver.process.send_signal(signal.SIGINT)  # does nothing where it has ended
+                driver.process.send_signal(signal.SIGINT)  # does nothing if it has ended
                 driver.kill_after(DRIVER_PATIENCE_S)
             children.end_orphans()
             shutil.rmtree(temporary, ignore_errors=True)
@@ -151,7 +124,7 @@ class Sources:
     # ------------------------------------------------------------------------------------------------------------- runs
 
     def runs(self, kind, way, cache, peak, begun):
-        """Starts all runs at once; returns when each had its first batch, and their sums."""
+        """Starts all runs at once; returns the times of their first batches, and their sums."""
         way = "script" if way == "disk" else way
         program = [sys.executable, os.path.join(HERE, "source_run.py"), way, kind, self.sources[kind], cache]
         runs, steps, sums = [], [0.0] * RUNS, [None] * RUNS
@@ -180,8 +153,7 @@ class Sources:
 
     def actors(self, driver, begun):
         """Has a driver start all runs at once; returns the same."""
-        driver.process.stdin.write(b"runs\n")
-        driver.process.stdin.flush()
+        driver.tell("runs")
         steps, sums = [0.0] * RUNS, [None] * RUNS
         while None in sums:
             word, seed, *values = driver.line().split()
@@ -217,10 +189,10 @@ class Sources:
 
     def whole(self):
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        for kind, ways in WAYS.items():
+        for kind in SOURCES:
             known = None
             for number in range(self.rounds):
-                for way in ways:
+                for way in ways_of(kind):
                     if not self.has_all(kind, way) or way in SLOW and number >= self.slow_rounds:
                         continue
                     sums = self.measure(kind, way, number)
@@ -230,46 +202,5 @@ class Sources:
                         raise AssertionError(f"not the same data everywhere: {kind} {way}")
 
 
-def tables(rows):
-    lines = []
-    for kind, ways in WAYS.items():
-        mine = [row for row in rows if row["kind"] == kind]
-        if not mine:
-            continue
-        what = f"{mine[0]['bytes'] / 2**20:.0f} MiB, {WHAT[kind]}"
-        lines += [f"| eight Python runs at once, {mine[0]['epochs']} epochs, {what} | all done, s: median | least to most | first batch, s | eight more runs, s |"
-                  + " own memory at its peak, MiB |" + (" sent, MiB |" if kind == "remote" else ""),
-                  "|---|--:|--:|--:|--:|--:|" + ("--:|" if kind == "remote" else "")]
-        for way in ways:
-            each = [row for row in mine if row["way"] == way]
-            if each:
-                seconds = [row["seconds"] for row in each]
-                median = {key: statistics.median(row[key] for row in each) for key in ("stepSeconds", "againSeconds", "peakOwnBytes", "sentBytes")}
-                lines.append(
-                    f"| {NAMES.get((kind, way), 'Larder, from starting the daemon')} | {statistics.median(seconds):.1f} |"
-                    f" {min(seconds):.1f} to {max(seconds):.1f} | {median['stepSeconds']:.1f} | {median['againSeconds']:.1f} |"
-                    f" {median['peakOwnBytes'] / 2**20:.0f} |"
-                    + (f" {median['sentBytes'] / 2**20:.0f} |" if kind == "remote" else ""))
-        lines.append("")
-    return "\n".join(lines + [of_modules(row) for row in rows if row["kind"] == "modules"])
-
-
-def of_modules(row):
-    """Says what the runs had, and why ways are left out."""
-    had = f"Python {row['python']} with " + ", ".join(f"{module} {version}" for module, version in row["versions"].items()) + "."
-    if not row["absent"]:
-        return had
-    return f"{had} Left out is what needs {', '.join(row['absent'])}; LARDER_ARROW_PYTHON names a python3 that can import modules."
-
-
-def main():
-    if sys.argv[1] == "table":
-        with open(sys.argv[2], encoding="utf-8") as file:
-            print(tables([json.loads(line) for line in file]))
-        return
-    with children.interruptible():
-        Sources(*sys.argv[1:]).whole()
-
-
 if __name__ == "__main__":
-    main()
+    main(Sources)

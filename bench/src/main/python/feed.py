@@ -3,24 +3,21 @@
 
 The ways take turns, and every byte of a batch is read. $LARDER_STORE has a daemon, $LARDER_COMMAND is the command.
 
-usage: feed.py ROUNDS        prints JSON
-       feed.py table FILE    prints what was measured as Markdown
+usage: feed.py ROUNDS    prints JSON
 """
 import collections
 import concurrent.futures
 import json
-import os
-import statistics
 import sys
 import tempfile
 import time
 
+import harness
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 ROWS, BATCH, BATCHES, PADDING = 60_000, 256, 400, 4
 LONGEST_S = 2
-TARGETS = {"torchvision": 20, "hand": 2}
 MEAN, DEVIATION = np.float32([0.49, 0.48, 0.44]), np.float32([0.2, 0.2, 0.2])
 SCALE, OFFSET = 1 / (255 * DEVIATION), MEAN / DEVIATION
 STEPS = "randomCrop(32,32,4),randomFlip,toFloat,normalize([0.49,0.48,0.44],[0.2,0.2,0.2])"
@@ -123,7 +120,7 @@ def feed_batches(copy):
 
 
 def per_second(batches):
-    """Skip the first third of what is measured, in which code is compiled, memory taken and workers started."""
+    """Return batches a second without the first third, in which code is compiled, memory taken and workers started."""
     count, warm, started = 0, BATCHES // 3, None
     begun = time.perf_counter()
     for batch in batches:
@@ -141,7 +138,7 @@ def per_second(batches):
 
 
 def ways(images):
-    """Yield the ways: (key, what it is, what makes its batches)."""
+    """Yield the ways: (key, description, function that returns batches)."""
     for copy, what in (True, "copies"), (False, "views of its slots, copy=False"):
         yield f"feed.{copy}", f"larder.feed, {what}", lambda copy=copy: feed_batches(copy)
     hands = {"slices": (by_slices, "numpy, a slice for each picture"), "windows": (by_windows, "numpy, all windows picked by index")}
@@ -167,7 +164,7 @@ def ways(images):
 
 
 def main(rounds):
-    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 4, "ops", "python"))
+    harness.import_larder()
     import larder
 
     with tempfile.TemporaryDirectory() as folder:
@@ -183,27 +180,5 @@ def main(rounds):
     print(json.dumps({"numpy": np.__version__, "ways": measured}))
 
 
-def table(path):
-    with open(path) as file:
-        found = json.load(file)
-    rates = {way["key"]: statistics.median(way["batchesPerSecond"]) for way in found["ways"]}
-    print(f"\n## Pictures, uint8 32×32×3, cropped, flipped and normalized, batches of {BATCH}\n")
-    print("| | batches/s, median | lowest | highest | GB/s that the trainer reads |\n|---|--:|--:|--:|--:|")
-    for way in found["ways"]:
-        rate, all_rates = rates[way["key"]], way["batchesPerSecond"]
-        print(f"| {way['what']} | {rate:,.0f} | {min(all_rates):,.0f} | {max(all_rates):,.0f} | {rate * BATCH * 32 * 32 * 3 * 4 / 1e9:.2f} |")
-    best = max(rate for key, rate in rates.items() if key.startswith("feed."))
-    print("\n| the faster feed | ratio | target |\n|---|--:|---|")
-    for kind, what in ("torchvision", "of torchvision with its best number of workers"), ("hand", "of the fastest by hand, 1 or 2 threads"):
-        peers = [rate for key, rate in rates.items() if key.startswith(kind)]
-        if peers:
-            ratio = best / max(peers)
-            print(f"| {what} | {ratio:.1f}× | ≥ {TARGETS[kind]}×, {'reached' if ratio >= TARGETS[kind] else '**missed**'} |")
-        else:
-            print(f"| {what} | not measured: it cannot be imported | |")
-
-
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3):
-        sys.exit(__doc__)
-    table(sys.argv[2]) if sys.argv[1] == "table" else main(int(sys.argv[1]))
+    main(int(sys.argv[1]))

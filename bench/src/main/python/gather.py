@@ -87,8 +87,7 @@ def measure(contenders, rounds, path):
         for (name, way), values in rates.items():
             child = contenders[name]
             seconds = ROUND_S if turn else JVM_WARM_UP_S if name.startswith("larder") else WARM_UP_S
-            child.process.stdin.write(f"{way} {seconds}\n".encode())
-            child.process.stdin.flush()
+            child.tell(f"{way} {seconds}")
             values += [float(child.line())][: turn]
     label = {(name, way): name if name.startswith(("larder", "memcpy")) else f"{name} {way}" for name, way in rates}
     return {label[key]: values for key, values in rates.items()}, {name: huge_bytes(child.pid, path) for name, child in contenders.items()}

@@ -1,4 +1,4 @@
-"""What scripts have in common that measure with trainers: their words, their rows, and how they end."""
+"""Measurements with trainers: the words that start them, their rows and their sums."""
 import json
 import os
 import sys
@@ -10,9 +10,9 @@ FLOOR_BYTES = 3 << 30
 
 
 class Measurement:
-    """Writes one JSON object a line to a file, as it is measured.
+    """Writes one JSON object a line to a file as it measures.
 
-    data is what make_training_data.py wrote, place an empty folder of /dev/shm, java the words that start dev.larder.bench.loader.Trainer.
+    `data` is a folder of `make_data.py training`, `place` an empty folder of /dev/shm, and `java` starts dev.larder.bench.loader.Trainer.
     """
 
     def __init__(self, pace, data, place, rows, *java):
@@ -38,11 +38,6 @@ class Measurement:
         self.rows.write(json.dumps({**row, "load": children.load_average()}) + "\n")
 
 
-def main(measurement, tables):
-    """Measures, or with `table` and a file of rows prints them, also where something went wrong before there were all."""
-    if sys.argv[1] == "table":
-        with open(sys.argv[2], encoding="utf-8") as file:
-            print(tables([json.loads(line) for line in file]))
-        return
+def main(measurement):
     with children.interruptible():
         measurement(*sys.argv[1:]).whole()

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""Counts the copies of a dataset that many trainers have in memory: with Larder, and where each loads for itself.
+"""Counts the copies of a dataset that many trainers have in memory: with Larder, and if each loads for itself.
 
-usage: one_copy.py quick|short|long DATA PLACE ROWS JAVA...    measures (measurement.py says what the words are)
-       one_copy.py table ROWS                                   prints what was measured as Markdown
+usage: one_copy.py quick|short|long DATA PLACE ROWS JAVA...    measurement.py explains the words
 
 Rows have "figure", "engine", "processes" and "load", and
 
   of "one-copy": language, datasetBytes, dataPssBytes (of the data's mappings, over all processes; with Larder also the
   daemon's; without it images only, 99.7 % of the data), copies (dataPssBytes / datasetBytes), otherPssBytes (all other
   memory of the processes), shmemBytes and availableDropBytes (differences of Shmem and MemAvailable of the machine to
-  before, whatever else runs on it), seconds (from the start of the last ones until all have read everything);
-  "skipped" instead where memory would not do;
+  before, including other programs), seconds (from the start of the last ones until all have read everything);
+  "skipped" instead if memory was short;
   of "fork": keys, lookups, tableBytes, privateBytes (that all forked readers grew by), microsEach.
 """
 import contextlib
@@ -26,7 +25,6 @@ from measurement import FLOOR_BYTES, Measurement, main
 
 COUNTS = {"quick": (1, 2, 4), "short": (1, 2, 4, 8, 16), "long": (1, 2, 3, 4, 6, 8, 10, 12, 14, 16)}
 KEYS = {"quick": 50_000, "short": 100_000, "long": 200_000}
-NAMES = {"larder": "Larder", "plain": "each loads for itself", "index": "index column", "dict": "dict"}
 
 
 class Proof(Measurement):
@@ -104,7 +102,7 @@ class Proof(Measurement):
             shutil.rmtree(store)
 
     def fork_sweep(self, engine, table, keys, table_bytes):
-        columns_memory.look_up(table, keys, keys, 0)  # what the parent has touched is shared with the only child, too
+        columns_memory.look_up(table, keys, keys, 0)  # pages that the parent touched are shared with the child
         for count in self.counts:
             grown = columns_memory.figures(table, keys, count, keys)
             row = {"figure": "fork", "engine": engine, "processes": count, "keys": keys, "lookups": keys}
@@ -112,32 +110,5 @@ class Proof(Measurement):
                         "microsEach": round(grown["microsEach"], 3)})
 
 
-def gib(size):
-    return f"{size / 2**30:.2f}"
-
-
-def tables(rows):
-    """Returns the rows as Markdown."""
-    lines = ["| N trainers | data in | copies in memory (PSS) | GiB of data | GiB of other memory | Shmem grew, GiB |"
-             " MemAvailable fell, GiB | ready after s |", "|--:|---|--:|--:|--:|--:|--:|--:|"]
-    for row in rows:
-        if row["figure"] != "one-copy":
-            continue
-        way, language = row["engine"].split("-")
-        start = f"| {row['processes']} | {NAMES[way]}, {language.capitalize()} | "
-        if "skipped" in row:
-            lines.append(start + f"not run: {row['skipped']}, below {FLOOR_BYTES >> 30} | | | | | |")
-            continue
-        lines.append(start + f"{row['copies']:.4f} | {gib(row['dataPssBytes'])} | {gib(row['otherPssBytes'])} |"
-                     f" {gib(row['shmemBytes'])} | {gib(row['availableDropBytes'])} | {row['seconds']:.1f} |")
-    lines += ["", "| N forked Python readers | table | keys | table, MiB | growth of private memory, MiB, all readers |"
-              " µs per look-up, including making the key |", "|--:|---|--:|--:|--:|--:|"]
-    for row in rows:
-        if row["figure"] == "fork":
-            lines.append(f"| {row['processes']} | {NAMES[row['engine']]} | {row['keys']:,} | {row['tableBytes'] / 2**20:.1f} |"
-                         f" {row['privateBytes'] / 2**20:.1f} | {row['microsEach']:.2f} |")
-    return "\n".join(lines)
-
-
 if __name__ == "__main__":
-    main(Proof, tables)
+    main(Proof)

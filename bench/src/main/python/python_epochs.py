@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """Measures shuffled epochs of an array as tensors, each way once a round, so that all have the same share of a busy machine.
 
-Ray's ways come last, in rounds of their own: its processes take time as long as they are there.
+Ray's ways come last, in rounds of their own: its processes take time as long as they exist.
 
 usage: python_epochs.py DATASET/ARRAY ROUNDS    prints JSON
-       python_epochs.py table FILE              prints what was measured as Markdown
 """
 import contextlib
 import importlib
@@ -15,6 +14,9 @@ import sys
 import tempfile
 import time
 
+import children
+import harness
+
 BATCH = 256
 WORKERS = 2
 SLOW_S, SLOW_ROUNDS = 0.3, 5  # an epoch that takes longer is measured in no more rounds
@@ -23,7 +25,7 @@ PEERS = "datasets", "ray"
 
 
 def ways(array, copy, folder, torch, larder):
-    """Yield the ways of one process and of DataLoader: (key, what it is, what makes the batches of an epoch)."""
+    """Yield the ways of one process and of DataLoader: (key, description, iterable over the batches of an epoch)."""
     data = torch.utils.data
     dataset, name = array.split("/")
     for threads in 0, 1:
@@ -124,23 +126,8 @@ class ByRay:
         return iter(self._rows().iter_torch_batches(batch_size=BATCH, **self._settings))
 
 
-def processor_s():
-    """Return the processor time of this process and of the processes below it that run."""
-    ticks, left = 0, [os.getpid()]
-    while left:
-        pid = left.pop()
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            for task in os.listdir(f"/proc/{pid}/task"):
-                with open(f"/proc/{pid}/task/{task}/children") as file:
-                    left += map(int, file.read().split())
-            if pid != os.getpid():
-                with open(f"/proc/{pid}/stat") as file:
-                    ticks += sum(map(int, file.read().rsplit(")", 1)[1].split()[11:13]))
-    return ticks / os.sysconf("SC_CLK_TCK") + time.process_time()
-
-
 def measure(found, rounds, rows):
-    """Return what so many rounds of these ways measured, as a list of dicts."""
+    """Measure the ways in rounds, and return a dict for each."""
     found = list(found)
     measured = [{"key": key, "what": what, "batchesPerSecond": [], "processorUs": []} for key, what, _ in found]
     for turn in range(rounds + 1):
@@ -148,10 +135,10 @@ def measure(found, rounds, rows):
         for way, batches in order[turn % len(order):] + order[:turn % len(order)]:  # another one is first in each round
             if turn > SLOW_ROUNDS and statistics.median(way["batchesPerSecond"]) * SLOW_S < rows / BATCH:
                 continue
-            count, began, used = 0, time.perf_counter(), processor_s()
+            count, began, used = 0, time.perf_counter(), children.processor_s()
             for _ in batches:
                 count += 1
-            seconds, used = time.perf_counter() - began, processor_s() - used
+            seconds, used = time.perf_counter() - began, children.processor_s() - used
             if not -(-rows // BATCH) <= count <= -(-rows // BATCH) + 1:
                 raise RuntimeError(f"not an epoch: way={way['key']} batches={count}")
             if turn:  # workers start in the first, and memory is touched
@@ -161,7 +148,7 @@ def measure(found, rounds, rows):
 
 
 def main(array, rounds):
-    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 4, "ops", "python"))
+    harness.import_larder()
     import numpy as np
     import torch
 
@@ -208,31 +195,5 @@ def started(ray):
             ray.shutdown()
 
 
-def table(path):
-    with open(path) as file:
-        found = json.load(file)
-    rates = {way["key"]: statistics.median(way["batchesPerSecond"]) for way in found["ways"]}
-    versions = ", ".join(f"{name} {found[name]}" for name in ("torch", "numpy")) + "".join(f", {name} {version}" for name, version in found["peers"].items())
-    print(f"## Shuffled epochs as tensors: 60,000×784 float32, batches of {BATCH}, {versions}\n")
-    for name in found["absent"]:
-        print(f"Without {name}, which this python3 cannot import.\n")
-    print("| | batches/s, median | best | processor µs a batch |\n|---|--:|--:|--:|")
-    for way in found["ways"]:
-        print(f"| {way['what']} | {rates[way['key']]:,.0f} | {max(way['batchesPerSecond']):,.0f} | {statistics.median(way['processorUs']):,.0f} |")
-    if "ray" in found["peers"]:
-        print("\nThe last three ways have rounds of their own, in which Ray's processes run, too.")
-    by_workers = max(rates["samples.0"], rates[f"samples.{WORKERS}"])
-    best = max(rates["loader.0"], rates["loader.1"])
-    compared = [("of DataLoader(TensorDataset) with its best number of workers", best / by_workers, 8)]
-    for threads, loader in (1, "loader.0"), (WORKERS, "loader.1"):
-        by_hand = max(rate for key, rate in rates.items() if key.startswith("hand.") and key.endswith(f".{threads}"))
-        compared.append((f"of the fastest by hand, at {counted(threads)}", rates[loader] / by_hand, 1))
-    print("\n| larder.torch.Loader | ratio | target |\n|---|--:|---|")
-    for what, ratio, target in compared:
-        print(f"| {what} | {ratio:.2f}× | ≥ {target}×, {'reached' if ratio >= target else '**missed**'} |")
-
-
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
-    table(sys.argv[2]) if sys.argv[1] == "table" else main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], int(sys.argv[2]))

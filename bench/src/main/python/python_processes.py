@@ -1,27 +1,23 @@
 #!/usr/bin/env python3
 """Measures the memory of processes that read one array, under each way to start them, and how soon a program has its first batch.
 
-Peers come last, so that no process of the first ways has their modules in its memory; where one cannot be imported, it is named.
+Peers come last, so that no process of the first ways has their modules in its memory. The output names peers that cannot be imported.
 
 usage: python_processes.py DATASET/ARRAY PROCESSES    prints JSON
-       python_processes.py table FILE                 prints what was measured as Markdown
 """
 import importlib
 import json
 import multiprocessing
 import os
-import statistics
 import subprocess
 import sys
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-PACKAGE = os.path.join(HERE, *[".."] * 4, "ops", "python")
+PACKAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[".."] * 4, "ops", "python")
 STARTS = "fork", "spawn", "forkserver"
 PEERS_STARTS = "fork", "spawn"
 RUNS = 5
 PATIENCE_S = 120
-TARGETS = {"pages": 1.02, "all": 1.03, "first": 0.3}
 FIRST = """
 import sys, time
 import numpy
@@ -49,7 +45,7 @@ def memory():
 
 
 def read(source, there, over, found):
-    """Read all of an array, and say how much memory there was before and is after, while all others have come as far."""
+    """Read all of an array, and put the memory before and after, measured when all processes are ready, into a queue."""
     there.wait(PATIENCE_S)
     before = memory_kb("Pss")
     there.wait(PATIENCE_S)
@@ -66,7 +62,7 @@ def summed(rows):
 
 
 def processes(source, start, count, context=multiprocessing):
-    """Return the sums over so many processes; `source` is an array, or what opens one."""
+    """Return the sums over so many processes; `source` is an array, or a function that opens one."""
     context = context.get_context(start)
     there, over, found = context.Barrier(count), context.Barrier(count + 1), context.SimpleQueue()
     children = [context.Process(target=read, args=(source, there, over, found)) for _ in range(count)]
@@ -92,7 +88,7 @@ def processes(source, start, count, context=multiprocessing):
 
 
 class Mapped:
-    """A file that numpy maps, in whatever process it is unpickled."""
+    """A file that numpy maps in the process that unpickles it."""
 
     def __init__(self, path):
         self.path = path
@@ -116,7 +112,7 @@ class Loaded:
 
 
 class SharedTensor:
-    """A tensor whose memory PyTorch shares."""
+    """A tensor in memory that PyTorch shares."""
 
     def __init__(self, tensor):
         self.tensor = tensor
@@ -242,35 +238,5 @@ def main(name, count):
     print(json.dumps({"rows": rows, "firstBatchS": whole, "ownS": own, "peers": peers, "absent": absent}))
 
 
-def table(path):
-    with open(path) as file:
-        found = json.load(file)
-    count, size = found["rows"][0]["processes"], found["rows"][0]["bytes"]
-    print(f"\n## {count} processes that read one array of {size >> 20} MiB\n")
-    print("| started by | copies of the array | target | all memory, MiB | with np.load(mmap_mode=\"r\") | ratio | target |\n|---|--:|---|--:|--:|--:|---|")
-    for row in found["rows"]:
-        copies = row["larder"]["shmemKb"] * 1024 / size
-        ratio = row["larder"]["allKb"] / row["mmap"]["allKb"]
-        print(f"| {row['start']} | {copies:.3f} | ≤ {TARGETS['pages']}, {verdict(copies <= TARGETS['pages'])} | {row['larder']['allKb'] >> 10:,}"
-              f" | {row['mmap']['allKb'] >> 10:,} | {ratio:.3f} | ≤ {TARGETS['all']}, {verdict(ratio <= TARGETS['all'])} |")
-    print("\nWith others. The copies are what all memory grew by when the array was opened and read; what was there before are Python and the modules.\n")
-    for module in found["absent"]:
-        print(f"Without {module}, which this python3 cannot import.\n")
-    print("| | started by | copies of the array | all memory, MiB |\n|---|---|--:|--:|")
-    own = [{"what": what, "start": row["start"], **row[key]} for key, what in (("larder", "larder"), ("mmap", 'np.load(mmap_mode="r")')) for row in found["rows"]]
-    for row in own + found["peers"]:
-        copies = (row["allKb"] - row["beforeKb"]) * 1024 / size
-        print(f"| {row['what']} | {row['start']} | {copies:.2f} | {row['allKb'] >> 10:,} |")
-    whole, own = statistics.median(found["firstBatchS"]), statistics.median(found["ownS"])
-    print(f"\nFrom Enter to the first batch of `larder.Loader`: {whole:.2f} s, without starting Python and importing numpy {own:.2f} s"
-          f" (< {TARGETS['first']} s, {verdict(own < TARGETS['first'])}).")
-
-
-def verdict(reached):
-    return "reached" if reached else "**missed**"
-
-
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
-    table(sys.argv[2]) if sys.argv[1] == "table" else main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], int(sys.argv[2]))

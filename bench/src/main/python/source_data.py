@@ -1,4 +1,4 @@
-"""The data of a user's day that has to be fetched or opened first: a file behind a slow network, small images, a table of Parquet."""
+"""Data that a user has to fetch or open first: a file behind a slow network, small images, a table of Parquet."""
 import http.server
 import os
 import random
@@ -9,7 +9,7 @@ import zlib
 import numpy as np
 
 ROW_BYTES = 3072
-SENT_A_SECOND = 50_000_000
+SENT_A_SECOND = 50_000_000  # as parts/day.py has it in words
 FEATURES = 125  # with target and group 512 bytes a row
 
 

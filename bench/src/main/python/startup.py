@@ -1,24 +1,18 @@
 """Measures how long commands of larder take, as installed in several ways.
 
-usage: startup.py measure STORE TIMES NAME=COMMAND...    prints {"what", "package", "seconds"} for each, warm, packages in turns
-       startup.py table FILE                             makes a table of them
+usage: startup.py STORE TIMES NAME=COMMAND...    prints {"what", "package", "seconds"} for each, warm, packages in turns
 """
 import json
 import os
 import re
 import signal
-import statistics
 import subprocess
 import sys
 import time
 
 import children
+from parts.startup import WHAT
 
-WHAT = {
-    "first": "first command after unpacking (writes the archive of loaded classes)",
-    "ls": "`larder ls`",
-    "ready": "`larder serve --detach`, nothing to load",
-}
 DEADLINE_S = 60
 
 
@@ -28,7 +22,7 @@ def overdue(*_):
 
 def timed(command, environment):
     begin = time.perf_counter()
-    signal.alarm(DEADLINE_S)  # run's own timeout looks every 50 ms whether the command has ended
+    signal.alarm(DEADLINE_S)  # the timeout of subprocess.run polls every 50 ms
     subprocess.run(command, env=environment, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     signal.alarm(0)
     return time.perf_counter() - begin
@@ -51,7 +45,7 @@ def measure(store, times, packages):
     signal.signal(signal.SIGALRM, overdue)
     rows = {(what, package): [] for what in WHAT for package in packages}
     for package, command in packages.items():
-        if package != "checkout":  # that has been built, and used
+        if package != "checkout":  # that one was built and used before
             rows["first", package].append(timed([command, "--version"], environment))
     try:
         for turn in range(times + 1):
@@ -72,32 +66,6 @@ def show(rows):
             print(json.dumps({"what": what, "package": package, "seconds": [round(each, 4) for each in seconds]}))
 
 
-def table(path):
-    with open(path) as file:
-        rows = [json.loads(line) for line in file]
-    packages = list(dict.fromkeys(row["package"] for row in rows if row["what"] == "ls"))
-    times = max(len(row["seconds"]) for row in rows)
-    print(f"Seconds from call to end, script included: median (minimum to maximum) of {times}, packages in turns.\n")
-    print("| | " + " | ".join(packages) + " |")
-    print("|---|" + "--:|" * len(packages))
-    for what, label in WHAT.items():
-        cells = []
-        for package in packages:
-            found = [row["seconds"] for row in rows if (row["what"], row["package"]) == (what, package)]
-            cells.append(cell(found[0]) if found else "")
-        if any(cells):
-            print(f"| {label} | " + " | ".join(cells) + " |")
-
-
-def cell(seconds):
-    if len(seconds) == 1:
-        return f"{seconds[0]:.2f}"
-    return f"{statistics.median(seconds):.3f} ({min(seconds):.3f} to {max(seconds):.3f})"
-
-
 if __name__ == "__main__":
-    if sys.argv[1] == "measure":
-        with children.interruptible():
-            measure(sys.argv[2], int(sys.argv[3]), dict(word.split("=", 1) for word in sys.argv[4:]))
-    else:
-        table(sys.argv[2])
+    with children.interruptible():
+        measure(sys.argv[1], int(sys.argv[2]), dict(word.split("=", 1) for word in sys.argv[3:]))

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 """Measures torch.utils.data.DataLoader over a private copy of an array: shuffled batches, as the benchmarks of the loader read them.
 
-usage: torch_peer.py ARRAY.npy SECONDS    prints JSON; where torch cannot be imported, that it is absent
+usage: torch_peer.py ARRAY.npy SECONDS    prints JSON, also if torch is absent
 """
 import importlib.util
 import json
-import os
 import sys
 import time
+
+import children
+from parts.loader import TORCH as WAYS
 
 BATCH = 256
 WORKERS = (0, 2)
 TRIALS = 5
-# How a dataset is asked for rows: one by one, which is what DataLoader does by itself; or a batch of indices at once.
-WAYS = {"samples": "torch DataLoader(TensorDataset)", "batches": "torch DataLoader with a BatchSampler as its sampler"}
 
 
 def loader(torch, rows, way, workers):
@@ -26,29 +26,14 @@ def loader(torch, rows, way, workers):
     return data.DataLoader(dataset, None, sampler=batches, num_workers=workers, persistent_workers=workers > 0)
 
 
-def processor_s():
-    """Returns the processor time of this process and its workers that still run."""
-    total, tick = 0, os.sysconf("SC_CLK_TCK")
-    for pid in [os.getpid(), *children()]:
-        with open(f"/proc/{pid}/stat") as file:
-            words = file.read().rsplit(")", 1)[1].split()
-        total += int(words[11]) + int(words[12])
-    return total / tick
-
-
-def children():
-    with open(f"/proc/self/task/{os.getpid()}/children") as file:
-        return file.read().split()
-
-
 def measure(batches, seconds):
     """Reads epochs for so long; returns batches a second, and the processor's µs for each."""
-    count, began, used = 0, time.perf_counter(), processor_s()
+    count, began, used = 0, time.perf_counter(), children.processor_s()
     while time.perf_counter() - began < seconds:
         for (batch,) in batches:
             batch[0, 0].item()
             count += 1
-    return count / (time.perf_counter() - began), 1e6 * (processor_s() - used) / count
+    return count / (time.perf_counter() - began), 1e6 * (children.processor_s() - used) / count
 
 
 def main():

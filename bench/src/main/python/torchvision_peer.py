@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures torchvision's transforms over JPEG files in torch's DataLoader, shuffled, in batches of 64.
 
-usage: torchvision_peer.py FOLDER SECONDS WORKERS    prints JSON; where torchvision cannot be imported, that it is absent
+usage: torchvision_peer.py FOLDER SECONDS WORKERS    prints JSON, also if torchvision is absent
 """
 import io
 import json
@@ -9,7 +9,7 @@ import os
 import sys
 import time
 
-from torch_peer import processor_s
+from children import processor_s
 
 BATCH = 64
 MEANS, DEVIATIONS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)

@@ -20,12 +20,14 @@ cd "$ROOT"
 source bench/src/main/sh/common
 prefer_java() { :; }
 java() { echo 'version "17"' >&2; }
-options fake -- "$@"
+part=$1
+shift
+options "$@"
 tables() {
   echo "rows: $(wc -l <"$work/rows.jsonl")"
 }
 tidy() { rm -r "$beside"; }
-prepare fake
+prepare
 store=$TMPDIR/store beside="$TMPDIR/be side $$"
 mkdir "$beside"
 echo '{"row": 1}' >"$work/rows.jsonl"
@@ -185,7 +187,7 @@ class PythonWithTest(PartsCase):
 
 class PartTest(PartsCase):
     def part(self, then):
-        return self.start([self.write("fake", PART), "--quick", "--keep", self.keep], then)
+        return self.start([self.write("part", PART), "fake", "--quick", "--keep", self.keep], then)
 
     def test_a_part_keeps_its_rows_and_its_tables(self):
         said, _ = self.part(":").communicate(timeout=PATIENCE_S)
@@ -232,15 +234,14 @@ class PartTest(PartsCase):
 
 class WholeTest(PartsCase):
     def whole(self, then):
-        for part in "one", "two":
-            self.write(f"root/bench/src/main/sh/{part}", PART)
+        self.write("root/bench/src/main/sh/part", PART)
         return self.start([self.write("runner", RUNNER), self.keep, os.path.join(self.folder, "root")], then)
 
     def ended(self):
         return [(row["part"], row["exitCode"]) for row in map(json.loads, self.kept("parts.jsonl").splitlines())]
 
     def test_parts_run_one_after_the_other_though_one_fails(self):
-        _, said = self.whole('[[ $0 == *two ]] || { echo "no luck" >&2; exit 3; }').communicate(timeout=PATIENCE_S)
+        _, said = self.whole('[[ $part == two ]] || { echo "no luck" >&2; exit 3; }').communicate(timeout=PATIENCE_S)
         self.assertEqual(self.ended(), [("one", 3), ("two", 0)])
         self.assertRegex(said, r"== one: \d+ s, failed: exitCode=3 log=.*/one/log\.txt\n== two: \d+ s\n")
         self.assertIn("no luck\n", self.kept("one", "log.txt"))
@@ -257,7 +258,7 @@ class WholeTest(PartsCase):
                 shutil.rmtree(self.keep)
 
     def test_what_a_killed_part_leaves_is_cleared_away(self):
-        self.whole('[[ $0 == *two ]] || { mkdir "/dev/shm/larder-one-$$"; tail -f /dev/null & kill -9 $$; }').communicate(timeout=PATIENCE_S)
+        self.whole('[[ $part == two ]] || { mkdir "/dev/shm/larder-one-$$"; tail -f /dev/null & kill -9 $$; }').communicate(timeout=PATIENCE_S)
         self.assertEqual(self.ended(), [("one", 137), ("two", 0)])
         self.until(lambda: not alive("TMPDIR=" + self.temporary))
         self.assertEqual(glob.glob("/dev/shm/larder-one-*"), [])

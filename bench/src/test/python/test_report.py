@@ -1,4 +1,4 @@
-"""Makes a report of the rows in ../rows, which are made up: well-formed, of every part, and of no machine."""
+"""Makes a report of the made-up rows in ../rows: well-formed, of every part, and of no machine."""
 import json
 import os
 import re
@@ -13,10 +13,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, *[".."] * 4)
 MAIN = os.path.join(ROOT, "bench", "src", "main")
 ROWS = os.path.join(HERE, "..", "rows")
-sys.path.insert(0, os.path.join(MAIN, "python", "whole"))
+sys.path[:0] = [os.path.join(MAIN, "python", "whole"), os.path.join(MAIN, "python")]
 
 import claims
-import figures
+import harness
+import parts
 
 # What a part's section begins its tables with.
 TABLES = {
@@ -60,11 +61,9 @@ PYTHON = plotting_python()
 
 
 def tables(part, folder, pace="short"):
-    """Returns the tables of a part as its own script makes them."""
-    script = os.path.join(MAIN, "sh", part)
-    words = 'set -euo pipefail; eval "$(sed -n "/^tables() {/,/^}/p" "$script")"; tables'
-    names = os.environ | {"script": script, "python": sys.executable, "work": folder, "pace": pace}
-    return subprocess.run(["bash", "-c", words], cwd=ROOT, env=names, capture_output=True, text=True, check=True).stdout
+    """Returns the tables of a part."""
+    words = [sys.executable, os.path.join(MAIN, "python", "tables.py"), part, folder, pace]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
 
 def read(*path):
@@ -107,11 +106,11 @@ class Folder:
         write(path, json.dumps([run for run in runs if wanted(run["benchmark"].rsplit(".", 2)[1:], run.get("params", {}))]))
 
     def figures(self):
-        found, wrong = figures.all_of(self.path)
-        return {figure.key: figure for figure in found}, wrong
+        found, wrong = parts.collected(self.path, "figures")
+        return {figure.key: figure for figures in found.values() for figure in figures}, wrong
 
     def report(self, pace="short"):
-        """Makes the report; returns its exit code, what it said, and its sections by title."""
+        """Makes the report; returns its exit code, its errors, and its sections by title."""
         for part in TABLES:
             if os.path.isdir(os.path.join(self.path, part)):
                 write(os.path.join(self.path, part, "report.md"), "java 17\n\n" + tables(part, os.path.join(self.path, part), pace))
@@ -281,7 +280,7 @@ class FiguresTest(unittest.TestCase):
         found, _ = self.folder.figures()
         self.assertAlmostEqual(found["loader.alone.djl"].spread, 0.1)
         self.assertAlmostEqual(found["ingest.large"].spread, (3.125 - 2.0) / 2.5)
-        self.assertEqual((figures.spread([]), figures.spread([3]), figures.spread([3, 3]), figures.spread([1, 2, 4])), (None, None, 0, 1.5))
+        self.assertEqual((harness.spread([]), harness.spread([3]), harness.spread([3, 3]), harness.spread([1, 2, 4])), (None, None, 0, 1.5))
 
     def test_a_figure_whose_repetitions_differ_widely_is_not_measured_and_readme_does_not_quote_it(self):
         path = os.path.join(self.folder.path, "ingest", "ingest-advise-268435456.json")
@@ -313,11 +312,11 @@ class FiguresTest(unittest.TestCase):
         for key in "growth.arrays", "collectives.gloo", "one-copy.fork", "day.grid.plain-java", "fan-out.read.784.1":
             with self.subTest(key):
                 self.assertEqual((found[key].spread, found[key].measured), (None, False))
-        self.assertEqual((figures.widest(0.1, None), figures.widest(0.1, 0.3), figures.widest(0.0)), (None, 0.3, 0))
+        self.assertEqual((harness.widest(0.1, None), harness.widest(0.1, 0.3), harness.widest(0.0)), (None, 0.3, 0))
 
     def test_samples_of_jmh_are_compared_by_the_means_of_their_iterations(self):
         run = {"primaryMetric": {"rawDataHistogram": [[[[1, 3], [5, 1]], [[4, 2]]]]}}
-        self.assertEqual(figures.iterations(run), [2, 4])
+        self.assertEqual(harness.iterations(run), [2, 4])
 
     def test_a_torch_that_is_absent_is_named_in_its_row(self):
         write(os.path.join(self.folder.path, "loader", "torch.json"), json.dumps({"absent": "python3 has no torch"}))

@@ -43,7 +43,7 @@ class TrainersTest(FolderCase):
     def setUp(self):
         super().setUp()
         self.data = os.path.join(self.folder, "data")
-        script("make_training_data.py", self.data, str(BYTES))
+        script("make_data.py", "training", self.data, str(BYTES))
 
     def sums(self, way, place):
         """Returns the sums of a shuffled epoch and of all rows in order."""
@@ -66,7 +66,7 @@ class TrainersTest(FolderCase):
 
     def test_the_same_seed_makes_the_same_data(self):
         again = os.path.join(self.folder, "again")
-        script("make_training_data.py", again, str(BYTES))
+        script("make_data.py", "training", again, str(BYTES))
 
         for name in "images.npy", "labels.npy":
             with open(os.path.join(self.data, name), "rb") as one, open(os.path.join(again, name), "rb") as other:

@@ -3,10 +3,10 @@
 
 usage: compare.py OLD NEW [--tolerance PERCENT]    folders that ops/bench has filled
 
-Ratios to a peer of the same run are compared where there are any, else values: those only if both are of one kind of machine. What
-counts as worse is a change by more than the tolerance (25 % unless told otherwise) and by more than the spread of either run; twice the
-tolerance where a spread is unknown, four times in quick reports. A figure that was disturbed in either run is not compared: its spread is
-too wide for a statement. A figure that only some machines can measure may be gone.
+Ratios to a peer of the same run are compared if there are any, else values, if both are of one kind of machine. A figure is worse if it
+changes by more than the tolerance (25 % by default) and by more than the spread of either run. The tolerance is twice as large for an unknown
+spread, and four times in quick reports. A figure that was disturbed in either run is not compared: its spread is too wide for a statement. A
+figure that only some machines can measure may be gone.
 """
 import argparse
 import json
@@ -14,10 +14,13 @@ import os
 import re
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
-import figures
+from harness import WIDE, widest
 
+# The beginnings and ends of keys of figures that need a peer or memory that not every machine has.
+OPTIONAL = ("gather.memcpy.", "loader.torch.", "collectives.gloo", "one-copy.java", "one-copy.python", "day.parquet.")
+OPTIONAL_ENDS = (".huggingface", ".ray")
 SAME_MACHINE = ("processor", "cores", "java")
 UNITS = ("B", "KiB", "MiB", "GiB", "ms", "s")
 
@@ -39,15 +42,15 @@ def is_quick(machine):
 
 
 def is_disturbed(figure):
-    return figure["spread"] is not None and figure["spread"] > figures.WIDE
+    return figure["spread"] is not None and figure["spread"] > WIDE
 
 
 def is_optional(key):
-    return key.startswith(figures.OPTIONAL) or key.endswith(figures.OPTIONAL_ENDS)
+    return key.startswith(OPTIONAL) or key.endswith(OPTIONAL_ENDS)
 
 
 def size(figure):
-    """Returns the numbers, with their units, and settings that its description names; the words around them may change between two reports."""
+    """Returns the numbers with their units, and the settings, of a figure's description: its other words may change between two reports."""
     words = [word.strip(",") for word in figure["what"].split()]
     return [
         f"{word} {after}" if after in UNITS else word for word, after in zip(words, [*words[1:], ""]) if re.search(r"[\d=]", word)
@@ -62,7 +65,7 @@ def change(old, new):
 
 
 def compare(old, new, is_same_machine, tolerance, unrepeated):
-    """Yields (key, old, new, change or None, verdict); unrepeated is the tolerance of what was not repeated."""
+    """Yields (key, old, new, change or None, verdict); unrepeated is the tolerance of figures without repetitions."""
     for key in [*old, *(key for key in new if key not in old)]:
         before, after = old.get(key), new.get(key)
         if not before or not after:
@@ -78,7 +81,7 @@ def compare(old, new, is_same_machine, tolerance, unrepeated):
             yield key, before, after, None, "not compared: nothing to divide by"
         else:
             times = change(before, after)
-            own = figures.widest(before["spread"], after["spread"])
+            own = widest(before["spread"], after["spread"])
             noise = unrepeated if own is None else max(tolerance, own)
             verdict = "**worse**" if times < 1 / (1 + noise) else "better" if times > 1 + noise else "the same"
             yield key, before, after, times, verdict

@@ -5,27 +5,19 @@ usage: report.py FOLDER [SECONDS]
 """
 import collections
 import contextlib
+import dataclasses
 import json
 import os
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
 import charts
-import figures
+import parts
+from harness import WIDE, lines, load
+from parts import TITLES
 
 LOG_LINES = 12
-TITLES = {
-    "arrays": "Reading arrays",
-    "columns": "Columns and small files",
-    "ingest": "Loading one large file",
-    "loader": "Batches",
-    "growth": "Many arrays, many clients",
-    "collectives": "Collectives",
-    "handles": "Shared arrays and queues",
-    "fan-out": "Batches for other processes",
-    "one-copy": "One copy, however many trainers",
-    "day": "A user's day",
-    "startup": "Starting up",
-}
 
 
 def number(value):
@@ -52,7 +44,7 @@ def heading(machine, seconds, lacks):
         "Read the ratios. Each compares two figures of this run, measured in turns or one after the other, so the speed of the machine cancels"
         " out. If other programs used the machine meanwhile, the spread shows it: (most - least) / median of the repetitions in this run. A"
         " difference between two reports that is smaller than the spread means nothing, and a ratio whose spread is over"
-        f" {100 * figures.WIDE:.0f} % counts as not measured. Where the spread is unknown, one side was measured once or its repetitions were"
+        f" {100 * WIDE:.0f} % counts as not measured. Where the spread is unknown, one side was measured once or its repetitions were"
         " not kept: that ratio is an indication, and README does not quote it. `ops/bench --compare OLD NEW` compares two reports."
         " GB are 10⁹ bytes, GiB 2³⁰.\n"
     )
@@ -73,7 +65,7 @@ def summary(found):
 
 
 def part(folder, name, row, drawn, wrong):
-    """Yields the section of a part; row says how it ended, and is None where it did not run."""
+    """Yields the section of a part; `row` shows how it ended, and is None if it did not run."""
     yield f"\n## {TITLES[name]}\n"
     if not row:
         yield f"**Not run**; `ops/bench --{name}` does."
@@ -98,30 +90,30 @@ def last_lines(path):
 
 
 def problems(folder, rows, wrong):
-    """Yields what the report lacks, in words."""
+    """Yields the gaps of the report in words."""
     failed = [name for name in TITLES if rows.get(name, {}).get("exitCode")]
     missing = [name for name in TITLES if name not in rows]
     whole = [name for name in rows if name not in failed]
     incomplete = [name for name in whole if name in wrong or not os.path.exists(os.path.join(folder, name, "report.md"))]
-    for what, names in (("failed", failed), ("not run", missing), ("without all figures", incomplete)):
+    for state, names in (("failed", failed), ("not run", missing), ("without all figures", incomplete)):
         if names:
-            yield f"{what}: {', '.join(names)}"
+            yield f"{state}: {', '.join(names)}"
 
 
 def main():
     folder = sys.argv[1]
-    found, without_figures = figures.all_of(folder)
+    found, without_figures = parts.collected(folder, "figures")
     drawn, without_charts = charts.draw_all(folder)
     wrong = without_charts | without_figures
-    with open(os.path.join(folder, "machine.json")) as file:
-        machine = json.load(file)
-    rows = {row["part"]: row for row in figures.lines(folder, "parts.jsonl")}
+    found = [dataclasses.replace(figure, command=f"ops/bench --{name}") for name, figures in found.items() for figure in figures]
+    machine = load(folder, "machine.json")
+    rows = {row["part"]: row for row in lines(folder, "parts.jsonl")}
     lacks = "; ".join(problems(folder, rows, wrong))
-    lines = [*heading(machine, sys.argv[2] if len(sys.argv) > 2 else "", lacks), *summary(found)]
+    text = [*heading(machine, sys.argv[2] if len(sys.argv) > 2 else "", lacks), *summary(found)]
     for name in TITLES:
-        lines += part(folder, name, rows.get(name), drawn.get(name, []), wrong.get(name))
+        text += part(folder, name, rows.get(name), drawn.get(name, []), wrong.get(name))
     with open(os.path.join(folder, "report.md"), "w") as file:
-        file.write("\n".join(lines) + "\n")
+        file.write("\n".join(text) + "\n")
     with open(os.path.join(folder, "figures.json"), "w") as file:
         json.dump({"machine": machine, "lacks": lacks, "figures": [figure.json() for figure in found]}, file, indent=1, ensure_ascii=False)
         file.write("\n")

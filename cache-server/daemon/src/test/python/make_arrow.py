@@ -301,7 +301,7 @@ def viewed():
         "list": lists, "ok": [1], "fixed": pa.array([[1, None]], pa.list_(pa.int8(), 2)),
         "words": pa.DictionaryArray.from_arrays(pa.array([0]), pa.array([None], pa.string())), "crooked": pa.array([[[1], [2, 3]]]),
         "struct": pa.StructArray.from_arrays([lists], ["part"]), "price": pa.array([Decimal("1.5")]), "last": ["x"]}),
-        "[price (decimal(2, 1)), words (words.classes: rows have nulls in them), list (rows have nulls in them), fixed (rows have nulls in them), "
+        "[price (decimal(2, 1)), list (rows have nulls in them), fixed (rows have nulls in them), words (words.classes: rows have nulls in them), "
         "crooked (row 0 of a batch has lists of different lengths within each other), struct (struct/part: rows have nulls in them)]; "
         "load the others with --columns ok,last, or convert them with pyarrow")
 

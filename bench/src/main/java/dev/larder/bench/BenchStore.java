@@ -20,7 +20,7 @@ public final class BenchStore {
 
     private BenchStore() {}
 
-    /** Returns the store's folder, as the system property names it. */
+    /** Returns the store's folder from the system property. */
     public static Path path() {
         String store = System.getProperty(STORE_PROPERTY);
         if (store == null) {

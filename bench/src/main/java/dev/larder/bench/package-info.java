@@ -1,5 +1,5 @@
 /**
- * Benchmarks, in rooms by what they measure, and what they share; {@code ops/bench} runs them beside their peers on the same files.
+ * Benchmarks, one package for each subject, and their shared code; {@code ops/bench} runs them with their peers on the same files.
  */
 @NullMarked
 package dev.larder.bench;

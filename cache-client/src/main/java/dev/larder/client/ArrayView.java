@@ -5,6 +5,13 @@ import dev.larder.internal.posix.MappedMemory;
 import dev.larder.internal.posix.PageSize;
 import dev.larder.internal.posix.RawMemory;
 import dev.larder.internal.rows.RowGather;
+import dev.larder.internal.view.Accessors;
+import dev.larder.internal.view.Dates;
+import dev.larder.internal.view.ElementReader;
+import dev.larder.internal.view.StridedRows;
+import dev.larder.internal.view.Targets;
+import dev.larder.internal.view.Texts;
+import dev.larder.internal.view.ViewGeometry;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Kind;
 import dev.larder.npy.Order;
@@ -24,12 +31,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * A read-only, zero-copy view of one array in shared memory.
  *
- * <p>All methods may be called from any thread, also while another closes the view: an access then either returns what the
- * array holds or throws {@link IllegalStateException}; it never crashes the JVM. Indices out of range are
- * {@link IndexOutOfBoundsException}, a wrong number of indices an {@link IllegalArgumentException}.
+ * <p>Thread-safe, even while another thread closes the view: an access then either returns the array's contents or throws
+ * {@link IllegalStateException}. It never crashes the JVM. An index out of range throws {@link IndexOutOfBoundsException}, and
+ * a wrong number of indices {@link IllegalArgumentException}.
  *
- * <p>A view belongs to its {@link Dataset}, which hands the same one to every caller and closes it. Only {@link Larder#open} gives
- * one that its caller closes: an {@link OwnedArrayView}.
+ * <p>A view belongs to its {@link Dataset}, which returns the same view to every caller and closes it. Only {@link Larder#open}
+ * returns a view that its caller closes: an {@link OwnedArrayView}.
  */
 public sealed class ArrayView permits OwnedArrayView {
     private static final VarHandle OPEN = openHandle();
@@ -42,7 +49,7 @@ public sealed class ArrayView permits OwnedArrayView {
     private final int plainCode;
     private final MappedMemory memory;
 
-    /** Reachable for as long as this, or the garbage collector would close it while it is read. */
+    /** Keeps the dataset reachable, because the garbage collector closes an unreachable one. */
     final Dataset owner;
 
     private final ViewGeometry geometry;
@@ -65,7 +72,7 @@ public sealed class ArrayView permits OwnedArrayView {
     @SuppressWarnings({"FieldMayBeFinal", "UnusedVariable"}) // through OPEN
     private boolean open = true;
 
-    /** Views of its windows that were asked for, by their length; guarded by itself. */
+    /** The views that {@link #windows} has created, by window length; guarded by itself. */
     private final Map<Long, ArrayView> windows = new TreeMap<>();
 
     ArrayView(ArrayEntry entry, MappedMemory memory, Dataset owner) {
@@ -100,7 +107,7 @@ public sealed class ArrayView permits OwnedArrayView {
         Objects.checkFromIndexSize(entry.offset(), entry.byteSize(), memory.byteSize());
     }
 
-    /** Returns the dataset that it belongs to. */
+    /** Returns the dataset that contains this array. */
     public Dataset dataset() {
         return owner;
     }
@@ -145,30 +152,30 @@ public sealed class ArrayView permits OwnedArrayView {
         return entry.crc32c();
     }
 
-    /** Returns the size of the first dimension. A 0-d array has no rows and is refused. */
+    /** Returns the size of the first dimension. Refuses a 0-d array, which has no rows. */
     public long rows() {
         requireRows();
         return size0;
     }
 
-    /** Returns the length in bytes of one row: everything under one index of the first dimension. */
+    /** Returns the length in bytes of one row, which is all elements with the same first index. */
     public long rowByteSize() {
         requireRows();
         return rowByteSize;
     }
 
     /**
-     * Returns a view of all windows of so many neighbouring rows, without copying: its row {@code i} has the rows {@code i} to {@code
-     * i + length - 1} of this one, so its shape is {@code [rows - length + 1, length, …]}. numpy calls it {@code
-     * sliding_window_view}. Its rows overlap, so {@link #byteBuffer} gives one at a time; {@link #byteSize}, {@link #crc32c} and
-     * {@link #dataBuffer} are those of the data. The same view to every caller, closed with this one. Fails with {@link
-     * IllegalArgumentException} where a window would be longer than the array.
+     * Returns a view of all windows of {@code length} consecutive rows, without copying. Row {@code i} of it contains the rows
+     * {@code i} to {@code i + length - 1} of this array, so its shape is {@code [rows - length + 1, length, …]}, as with
+     * numpy's {@code sliding_window_view}. Its rows overlap, so {@link #byteBuffer} returns only one row at a time.
+     * {@link #byteSize}, {@link #crc32c} and {@link #dataBuffer} refer to the underlying data. Every caller gets the same view,
+     * which closes with this one. Throws {@link IllegalArgumentException} if a window is longer than the array.
      */
     public ArrayView windows(long length) {
         requireRows();
         if (length < 1 || length > size0) {
-            throw new IllegalArgumentException("a window has at least one row, and at most all of the array: length="
-                    + length + " array=" + entry.name() + " rows=" + size0);
+            throw new IllegalArgumentException(
+                    "window length is out of range: length=" + length + " array=" + entry.name() + " rows=" + size0);
         }
         synchronized (windows) {
             ArrayView view = windows.get(length);
@@ -176,87 +183,88 @@ public sealed class ArrayView permits OwnedArrayView {
                 view = new ArrayView(entry, memory, owner, geometry.windows(dtype, length));
                 windows.put(length, view);
             }
-            requireOpen(); // after it is known to whoever closes this, so it is either closed as well or refused
+            requireOpen(); // checked after the view is in the map: a concurrent close either finds it there or makes
+            // this throw
             return view;
         }
     }
 
-    /** Returns one element as a float, rounded where it has more digits. */
+    /** Returns one element as a float, rounded if it has more digits. */
     public float getFloat(long i) {
         return floatAt(address(i));
     }
 
-    /** Returns one element as a float, rounded where it has more digits. */
+    /** Returns one element as a float, rounded if it has more digits. */
     public float getFloat(long i, long j) {
         return floatAt(address(i, j));
     }
 
-    /** Returns one element as a float, rounded where it has more digits. */
+    /** Returns one element as a float, rounded if it has more digits. */
     public float getFloat(long i, long j, long k) {
         return floatAt(address(i, j, k));
     }
 
-    /** Returns one element as a float, rounded where it has more digits. */
+    /** Returns one element as a float, rounded if it has more digits. */
     public float getFloat(long... index) {
         return floatAt(address(index));
     }
 
-    /** Returns one element as a double, rounded where it is a large 64-bit integer. */
+    /** Returns one element as a double, rounded if it is a large 64-bit integer. */
     public double getDouble(long i) {
         return doubleAt(address(i));
     }
 
-    /** Returns one element as a double, rounded where it is a large 64-bit integer. */
+    /** Returns one element as a double, rounded if it is a large 64-bit integer. */
     public double getDouble(long i, long j) {
         return doubleAt(address(i, j));
     }
 
-    /** Returns one element as a double, rounded where it is a large 64-bit integer. */
+    /** Returns one element as a double, rounded if it is a large 64-bit integer. */
     public double getDouble(long i, long j, long k) {
         return doubleAt(address(i, j, k));
     }
 
-    /** Returns one element as a double, rounded where it is a large 64-bit integer. */
+    /** Returns one element as a double, rounded if it is a large 64-bit integer. */
     public double getDouble(long... index) {
         return doubleAt(address(index));
     }
 
-    /** Returns one element of an integer, boolean or date array; a uint64 above {@code Long.MAX_VALUE} is an ArithmeticException. */
+    /** Returns one element of an integer, boolean or date array. Throws ArithmeticException for a uint64 above {@code Long.MAX_VALUE}. */
     public long getLong(long i) {
         return longAt(address(i));
     }
 
-    /** Returns one element of an integer, boolean or date array; a uint64 above {@code Long.MAX_VALUE} is an ArithmeticException. */
+    /** Returns one element of an integer, boolean or date array. Throws ArithmeticException for a uint64 above {@code Long.MAX_VALUE}. */
     public long getLong(long i, long j) {
         return longAt(address(i, j));
     }
 
-    /** Returns one element of an integer, boolean or date array; a uint64 above {@code Long.MAX_VALUE} is an ArithmeticException. */
+    /** Returns one element of an integer, boolean or date array. Throws ArithmeticException for a uint64 above {@code Long.MAX_VALUE}. */
     public long getLong(long i, long j, long k) {
         return longAt(address(i, j, k));
     }
 
-    /** Returns one element of an integer, boolean or date array; a uint64 above {@code Long.MAX_VALUE} is an ArithmeticException. */
+    /** Returns one element of an integer, boolean or date array. Throws ArithmeticException for a uint64 above {@code Long.MAX_VALUE}. */
     public long getLong(long... index) {
         return longAt(address(index));
     }
 
-    /** Returns one element of an integer, boolean or date array; one that does not fit is an ArithmeticException. */
+    /** Returns one element of an integer, boolean or date array. Throws ArithmeticException if it does not fit an int. */
     public int getInt(long i) {
         return intAt(address(i));
     }
 
-    /** Returns one element of an integer, boolean or date array; one that does not fit is an ArithmeticException. */
+    /** Returns one element of an integer, boolean or date array. Throws ArithmeticException if it does not fit an int. */
     public int getInt(long i, long j) {
         return intAt(address(i, j));
     }
 
-    /** Returns one element of an integer, boolean or date array; one that does not fit is an ArithmeticException. */
+    /** Returns one element of an integer, boolean or date array. Throws ArithmeticException if it does not fit an int. */
     public int getInt(long i, long j, long k) {
         return intAt(address(i, j, k));
     }
 
-    /** Returns one element of an integer, boolean or date array; one that does not fit is an ArithmeticException. */
+    /** Returns one element of an integer, boolean or date array. Throws ArithmeticException if it does not fit an int. */
     public int getInt(long... index) {
         return intAt(address(index));
     }
@@ -272,8 +280,8 @@ public sealed class ArrayView permits OwnedArrayView {
     }
 
     /**
-     * Returns one element of an array of texts of fixed length, without the zeros that fill it up: of dtype {@code U}, or of dtype
-     * {@code S}, whose bytes are taken as UTF-8. What is no proper text becomes U+FFFD; its bytes are in {@link #row}.
+     * Returns one element of an array of fixed-length texts, without its zero padding. The dtype is {@code U}, or {@code S},
+     * whose bytes are decoded as UTF-8. Invalid text becomes U+FFFD; {@link #row} returns its bytes.
      */
     public String getString(long... index) {
         if (!Texts.isText(dtype)) {
@@ -285,8 +293,9 @@ public sealed class ArrayView permits OwnedArrayView {
     }
 
     /**
-     * Returns one element of an array of dates, cut to whole nanoseconds; null where it is numpy's NaT. A date without a unit or
-     * beyond what an {@link Instant} can hold is an {@link ArithmeticException}; {@link #getLong} gives the bare count.
+     * Returns one element of an array of dates, truncated to nanoseconds, or null if it is numpy's NaT. Throws
+     * {@link ArithmeticException} if the date has no unit or does not fit an {@link Instant}. {@link #getLong} returns the raw
+     * count.
      */
     public @Nullable Instant getInstant(long... index) {
         if (dtype.kind() != Kind.DATETIME) {
@@ -297,8 +306,8 @@ public sealed class ArrayView permits OwnedArrayView {
     }
 
     /**
-     * Returns a window on one row, without copying. Rows of a Fortran-ordered array with several dimensions are not contiguous
-     * and are refused, as are rows above 1 GiB.
+     * Returns a window on one row, without copying. Refuses rows above 1 GiB and rows that are not contiguous, as in a
+     * Fortran-ordered array of several dimensions.
      */
     public DirectBuffer row(long row) {
         ViewBuffer window = new ViewBuffer();
@@ -306,7 +315,7 @@ public sealed class ArrayView permits OwnedArrayView {
         return window;
     }
 
-    /** Points a window of the caller's at one row, as {@link #row(long)} does: for many rows, as it allocates nothing. */
+    /** Points the caller's window at one row, as {@link #row(long)} does, but allocates nothing. Use it to read many rows. */
     public void row(long row, ViewBuffer window) {
         requireContiguousRows();
         Objects.checkIndex(row, size0);
@@ -317,17 +326,18 @@ public sealed class ArrayView permits OwnedArrayView {
 
     /**
      * Returns a read-only buffer over consecutive rows, without copying, in the byte order of the elements; at most 2 GiB. It
-     * stays valid memory for as long as it is reachable, but reads as zeros once the view is closed.
+     * stays valid memory as long as it is reachable, but reads as zeros after the view is closed.
      *
-     * <p>An array that was loaded in place lies in a file of its owner. Where that file is truncated while native code reads the
-     * buffer, such as {@code CRC32C.update} or a channel that writes it, the JVM ends with SIGBUS. The view's own methods throw
-     * instead: copy with {@link #copyRows} first where the owner may truncate the file.
+     * <p>An array that was loaded in place is stored in a file of its owner. If that file is truncated while native code reads
+     * the buffer, such as {@code CRC32C.update} or a write to a channel, the JVM ends with SIGBUS. The view's own methods throw
+     * instead, so copy with {@link #copyRows} first if the owner may truncate the file.
      */
     public ByteBuffer byteBuffer(long firstRow, long rows) {
         requireContiguousRows();
         Objects.checkFromIndexSize(firstRow, rows, size0);
         if (rows > 1 && stride0 != rowByteSize) {
-            throw new UnsupportedOperationException("windows overlap, a buffer can have one: array=" + entry.name());
+            throw new UnsupportedOperationException(
+                    "windows overlap, so a buffer contains only one: array=" + entry.name());
         }
         long length = rows * rowByteSize;
         if (length > Integer.MAX_VALUE) {
@@ -340,18 +350,18 @@ public sealed class ArrayView permits OwnedArrayView {
     }
 
     /**
-     * Returns a read-only buffer over a stretch of the data as it lies in memory, whatever its order, without copying, in the byte
-     * order of the elements. It stays valid memory for as long as it is reachable, but reads as zeros once the view is closed.
+     * Returns a read-only buffer over a range of the data in memory order, without copying, in the byte order of the elements.
+     * It stays valid memory as long as it is reachable, but reads as zeros after the view is closed.
      *
-     * <p>An array that was loaded in place lies in a file of its owner. Where that file is truncated while native code reads the
-     * buffer, such as {@code CRC32C.update} or a channel that writes it, the JVM ends with SIGBUS. The view's own methods throw
-     * instead: copy with {@link #copyRows} first where the owner may truncate the file.
+     * <p>An array that was loaded in place is stored in a file of its owner. If that file is truncated while native code reads
+     * the buffer, such as {@code CRC32C.update} or a write to a channel, the JVM ends with SIGBUS. The view's own methods throw
+     * instead, so copy with {@link #copyRows} first if the owner may truncate the file.
      */
     public ByteBuffer dataBuffer(long position, int size) {
         return dataBuffer(position, size, 0);
     }
 
-    /** Returns the same buffer from the start of the page of its first byte on, with the bytes of the file before it: for devices. */
+    /** Returns the buffer of {@link #dataBuffer}, extended at the front to the start of its first page. Devices need whole pages. */
     public ByteBuffer pageBuffer(long position, int size) {
         return dataBuffer(position, size, (int) ((address() + position) % PageSize.BYTES));
     }
@@ -364,22 +374,25 @@ public sealed class ArrayView permits OwnedArrayView {
     }
 
     /**
-     * Gathers rows: copies row {@code rows[i]} to {@code targetOffset + i * rowByteSize()}, in C order. Allocates nothing. Where the
-     * view is closed meanwhile, the target's contents are undefined and the call throws. Rows of an array in Fortran order are put
-     * together element by element, each from another place of memory: many times slower than rows that lie in one piece.
+     * Gathers rows: copies row {@code rows[i]} to {@code targetOffset + i * rowByteSize()}, in C order. Allocates nothing. If
+     * the view is closed during the copy, this throws and the contents of the target are undefined. Rows of a Fortran-ordered
+     * array are copied element by element, which is many times slower.
      */
     public void copyRows(long[] rows, MutableDirectBuffer target, int targetOffset) {
         copyRows(rows, 0, rows.length, target, targetOffset);
     }
 
-    /** Gathers the rows {@code rows[first]} to {@code rows[first + count - 1]}, in the same way. */
+    /**
+     * Gathers the rows {@code rows[first]} to {@code rows[first + count - 1]}, as
+     * {@link #copyRows(long[], MutableDirectBuffer, int)} does.
+     */
     public void copyRows(long[] rows, int first, int count, MutableDirectBuffer target, int targetOffset) {
         requireRows();
         requireRowIndices(rows, first, count);
         requireRowsThatFitBuffers();
         Targets.requireWritable(target, targetOffset, Math.multiplyExact(count, rowByteSize));
         int length = (int) rowByteSize;
-        if (length == 0) { // no memory stands behind rows of nothing: not even a byte may be touched
+        if (length == 0) { // empty rows have no memory: not one byte may be touched
             requireOpen();
             return;
         }
@@ -396,7 +409,7 @@ public sealed class ArrayView permits OwnedArrayView {
         requireOpen();
     }
 
-    /** Gathers rows into a direct or heap buffer, from the absolute {@code targetOffset} on; its position stays as it is. */
+    /** Gathers rows into a direct or heap buffer, starting at the absolute {@code targetOffset}. The buffer's position does not change. */
     public void copyRows(long[] rows, ByteBuffer target, int targetOffset) {
         Targets.requireWritable(target, targetOffset, 0);
         copyRows(rows, 0, rows.length, new UnsafeBuffer(target), targetOffset);
@@ -429,8 +442,8 @@ public sealed class ArrayView permits OwnedArrayView {
     }
 
     /**
-     * Returns where the data starts in this process, for JOCL, CUDA and JNI. This is the one way around every check: the caller
-     * must not write there, and must neither read nor let a device read after the view was closed.
+     * Returns the address of the data in this process, for JOCL, CUDA and JNI. It bypasses every check: the caller must not
+     * write there, and after the view is closed neither the caller nor a device may read there.
      */
     public long address() {
         requireOpen();
@@ -438,22 +451,22 @@ public sealed class ArrayView permits OwnedArrayView {
     }
 
     /**
-     * Returns where the data starts, for columns: they check bounds before they read and {@link #requireOpen} after, as this class
-     * does.
+     * Returns the address of the data, for columns. They check bounds before a read and {@link #requireOpen} after it, as this
+     * class does.
      */
     long base() {
         return base;
     }
 
-    /** Tells whether the view can be read. */
+    /** Returns whether the view can be read. */
     public boolean isOpen() {
         VarHandle.loadLoadFence();
         return (boolean) OPEN.getOpaque(this);
     }
 
     /**
-     * Vouches for everything that was read before this call: the mapping is changed only after the flag, and stays mapped while
-     * this view, whose flag is read here, can be reached.
+     * Throws if the view is closed. A caller that read memory before this call may then trust it: closing sets the flag before
+     * it changes the mapping, and the mapping lasts while this view is reachable.
      */
     void requireOpen() {
         VarHandle.loadLoadFence();
@@ -462,7 +475,7 @@ public sealed class ArrayView permits OwnedArrayView {
         }
     }
 
-    /** Makes later reads throw: the dataset is being closed. */
+    /** Makes later reads throw, because the dataset is being closed. */
     void invalidate() {
         OPEN.setVolatile(this, false);
         synchronized (windows) {
@@ -512,7 +525,7 @@ public sealed class ArrayView permits OwnedArrayView {
         return kind != ElementReader.Kind.OTHER;
     }
 
-    /** Never returns; its type is for expressions. */
+    /** Always throws. The return type allows its use in expressions. */
     private byte refuse(String method) {
         throw Accessors.refusal(method, entry.name(), dtype);
     }
@@ -521,7 +534,10 @@ public sealed class ArrayView permits OwnedArrayView {
         return Math.toIntExact(longAt(address));
     }
 
-    /* With a wrong number of indices the sizes in use are zeros, so one comparison finds both mistakes. */
+    /*
+     * Returns the address of an element. If the number of indices is wrong, the sizes in use are zero, so one comparison finds
+     * both mistakes.
+     */
 
     private long address(long i) {
         if (i < 0 || i >= size0Of1) {

@@ -7,10 +7,10 @@ import java.nio.ByteOrder;
 import java.util.Objects;
 
 /**
- * Writes one array of a dataset that is being built. What is not written is zeros.
+ * Writes one array of a dataset that is being built. Elements that are not written are zero.
  *
- * <p>Its space is reserved from the start, so that filling it cannot find the store full. Belongs to its {@link DatasetBuilder}, which
- * closes it. Several threads may write different places.
+ * <p>The space is reserved at the start, so a later write cannot find the store full. Belongs to its {@link DatasetBuilder},
+ * which closes it. Several threads may write different parts of the array.
  */
 public final class ArrayWriter {
     private static final int STEP_BYTES = 64 << 10;
@@ -36,12 +36,12 @@ public final class ArrayWriter {
         return file.byteSize();
     }
 
-    /** Writes what remains in a buffer, as it is in memory, {@code offset} bytes after the start of the data. */
+    /** Writes the bytes that remain in a buffer, in memory order, {@code offset} bytes after the start of the data. */
     public void write(long offset, ByteBuffer bytes) {
         file.write(offset, bytes);
     }
 
-    /** Writes values from element {@code first} on, in the order of memory. The array is {@code float32}. */
+    /** Writes values in memory order, starting at element {@code first}. The array must be {@code float32}. */
     public void write(long first, float... values) {
         requireItem("f4");
         requireWithin(first, values.length);
@@ -56,7 +56,7 @@ public final class ArrayWriter {
         }
     }
 
-    /** Writes values from element {@code first} on, in the order of memory. The array is {@code float64}. */
+    /** Writes values in memory order, starting at element {@code first}. The array must be {@code float64}. */
     public void write(long first, double... values) {
         requireItem("f8");
         requireWithin(first, values.length);
@@ -71,7 +71,7 @@ public final class ArrayWriter {
         }
     }
 
-    /** Writes values from element {@code first} on, in the order of memory. The array is {@code int32}. */
+    /** Writes values in memory order, starting at element {@code first}. The array must be {@code int32}. */
     public void write(long first, int... values) {
         requireItem("i4");
         requireWithin(first, values.length);
@@ -86,7 +86,7 @@ public final class ArrayWriter {
         }
     }
 
-    /** Writes values from element {@code first} on, in the order of memory. The array is {@code int64}. */
+    /** Writes values in memory order, starting at element {@code first}. The array must be {@code int64}. */
     public void write(long first, long... values) {
         requireItem("i8");
         requireWithin(first, values.length);
@@ -101,7 +101,7 @@ public final class ArrayWriter {
         }
     }
 
-    /** Writes values from element {@code first} on, in the order of memory. The elements of the array have one byte. */
+    /** Writes values in memory order, starting at element {@code first}. The elements of the array must have one byte. */
     public void write(long first, byte... values) {
         if (header().dtype().itemSize() != 1) {
             throw new IllegalArgumentException("array=" + name() + " dtype=" + header().dtype() + " values=bytes");

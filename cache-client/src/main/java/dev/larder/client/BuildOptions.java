@@ -3,14 +3,15 @@ package dev.larder.client;
 import java.time.Duration;
 
 /**
- * What a build asks of the store.
+ * Options of a build.
  *
- * @param bytes how much space is set aside at once, so that what does not fit is refused before it is written; 0 where it is unknown
+ * @param bytes number of bytes to reserve at the start, so that a dataset that does not fit is refused before it is written; 0
+ *     if unknown
  * @param pinned whether the version stays until it is unpinned
- * @param ttl it leaves when nobody has used it for so long; zero means that time alone does not remove it
+ * @param ttl time after the last use when the version is removed; zero means never
  */
 public record BuildOptions(long bytes, boolean pinned, Duration ttl) {
-    /** Space is asked for with each array, and the version is resident as long as there is room. */
+    /** Reserves space with each array, and keeps the version as long as there is room. */
     public static final BuildOptions NONE = new BuildOptions(0, false, Duration.ZERO);
 
     /** Refuses negative numbers and times. */
@@ -20,7 +21,7 @@ public record BuildOptions(long bytes, boolean pinned, Duration ttl) {
         }
     }
 
-    /** Returns these options with so much space set aside. */
+    /** Returns these options with this number of bytes reserved. */
     public BuildOptions withBytes(long newBytes) {
         return new BuildOptions(newBytes, pinned, ttl);
     }

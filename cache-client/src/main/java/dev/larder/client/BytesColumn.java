@@ -6,8 +6,8 @@ import org.agrona.MutableDirectBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A column of raw bytes, such as whole files, whose rows may have names. All methods may be called from any thread; after its
- * dataset is closed they throw {@link IllegalStateException}, rows out of range are {@link IndexOutOfBoundsException}.
+ * A column of raw bytes, such as whole files, whose rows may have names. Thread-safe. Methods throw
+ * {@link IllegalStateException} after the dataset is closed, and {@link IndexOutOfBoundsException} for a row out of range.
  */
 public final class BytesColumn {
     private static final String NAMES = "/names";
@@ -40,12 +40,12 @@ public final class BytesColumn {
         return column;
     }
 
-    /** Returns how many rows there are. */
+    /** Returns the number of rows. */
     public long rows() {
         return extents.rows();
     }
 
-    /** Returns the name of a row, such as a file's path within its folder; fails where the rows have no names. */
+    /** Returns the name of a row, such as the path of a file in its folder. Fails if the rows have no names. */
     public String name(long row) {
         if (names == null) {
             throw new UnsupportedOperationException("rows of this column have no names: column=" + column);
@@ -58,17 +58,17 @@ public final class BytesColumn {
         return extents.byteSize(row);
     }
 
-    /** Returns a window on a row, without copying; one above 2 GiB is refused. */
+    /** Returns a window on a row, without copying. Refuses a row above 2 GiB. */
     public DirectBuffer row(long row) {
         return extents.window(row);
     }
 
-    /** Points a window of the caller's at a row's bytes, without copying; one above 2 GiB is refused. Allocates nothing. */
+    /** Points the caller's window at a row's bytes, without copying. Allocates nothing. Refuses a row above 2 GiB. */
     public void row(long row, ViewBuffer window) {
         row(row, Long.MAX_VALUE, window);
     }
 
-    /** Points a window at the start of a row's bytes, at most so many bytes, without copying. Allocates nothing. */
+    /** Points a window at the first bytes of a row, at most {@code atMostBytes}, without copying. Allocates nothing. */
     public void row(long row, long atMostBytes, ViewBuffer window) {
         extents.window(row, atMostBytes, window);
     }
@@ -79,14 +79,14 @@ public final class BytesColumn {
     }
 
     /**
-     * Copies the start of a row, at most so many bytes, to {@code targetOffset} and returns how many were copied.
-     * Allocates nothing.
+     * Copies the first bytes of a row, at most {@code atMostBytes}, to {@code targetOffset} and returns their number. Allocates
+     * nothing.
      */
     public int copy(long row, long atMostBytes, MutableDirectBuffer target, int targetOffset) {
         return extents.copy(row, atMostBytes, target, targetOffset);
     }
 
-    /** Tells whether the column can be read: its dataset is open. */
+    /** Returns whether the dataset of this column is open. */
     public boolean isOpen() {
         return extents.isOpen();
     }

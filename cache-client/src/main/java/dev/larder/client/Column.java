@@ -5,27 +5,27 @@ import java.util.Locale;
 /**
  * A column of a dataset.
  *
- * @param name what {@link Dataset#index}, {@link Dataset#strings}, {@link Dataset#ragged} or {@link Dataset#bytes} take
- * @param kind which of the four it is
+ * @param name the argument for {@link Dataset#index}, {@link Dataset#strings}, {@link Dataset#ragged} or {@link Dataset#bytes}
+ * @param kind which of these methods opens it
  */
 public record Column(String name, Kind kind) {
-    /** What a column holds: the lists and dicts of Python, as flat arrays. */
+    /** The kinds of columns. They store Python's lists and dicts as flat arrays. */
     public enum Kind {
         /** Rows of one dtype and number of dimensions, each of its own shape. */
         RAGGED,
         /** Texts in UTF-8. */
         STRINGS,
-        /** A hash table: a text or an integer leads to a row number. */
+        /** A hash table that maps a text or an integer to a row number. */
         INDEX,
         /** Whole files, with their names. */
         BYTES;
 
-        /** Returns the kind with this {@link #word}; fails where there is none. */
+        /** Returns the kind with this {@link #word}. Fails if there is none. */
         public static Kind of(String word) {
             return valueOf(word.toUpperCase(Locale.ROOT));
         }
 
-        /** Returns the word for it in options and messages: {@code ragged}. */
+        /** Returns the name of the kind in options and messages, such as {@code ragged}. */
         public String word() {
             return name().toLowerCase(Locale.ROOT);
         }

@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** The columns of a dataset: which there are, and the one view of each. Guarded by the dataset's lock. */
+/** The columns of a dataset and the one view of each. Guarded by the dataset's lock. */
 final class Columns {
     private static final int LISTED = 10;
 
@@ -40,7 +40,7 @@ final class Columns {
                 .toList();
     }
 
-    /** Returns the view of a column, the same one to every caller. */
+    /** Returns the view of a column. Every caller gets the same one. */
     <T> T open(String name, Column.Kind kind, Class<T> type) {
         Objects.requireNonNull(name, "the column's name is null");
         Object known = views.get(name);
@@ -57,12 +57,12 @@ final class Columns {
         return type.cast(known);
     }
 
-    /** Returns the view of the array that plays a part in a column. */
+    /** Returns the view of the array that is this part of the column. */
     static ArrayView part(Dataset dataset, String column, ColumnPart part) {
         return dataset.array(part.arrayName(column));
     }
 
-    /** Tells whether a column has an array that not all of its kind have. */
+    /** Returns whether a column has this optional part. */
     boolean has(String column, ColumnPart part) {
         ArrayEntry entry = index.find(part.arrayName(column));
         return entry != null && entry.part() == part;
@@ -75,7 +75,7 @@ final class Columns {
         }
     }
 
-    /** Refuses a part that is not of the dtype and number of dimensions that the format says; a dtype of null is any. */
+    /** Refuses a part whose dtype or number of dimensions differs from the format. A null dtype accepts any. */
     static void require(Dataset dataset, String column, ArrayView part, @Nullable String dtype, int dimensions) {
         require(
                 (dtype == null || part.dtype().descr().equals(dtype))
@@ -96,12 +96,12 @@ final class Columns {
                 .remedy(Remedy.reload(dataset.name()));
     }
 
-    private void requireKind(String name, Column.Kind wanted) {
+    private void requireKind(String name, Column.Kind expected) {
         Column.Kind found = null;
         for (ColumnPart part : ColumnPart.values()) {
             if (isFirst(part) && dataset.has(name, part)) {
                 found = kind(part);
-                if (found == wanted) {
+                if (found == expected) {
                     return;
                 }
             }
@@ -116,7 +116,7 @@ final class Columns {
         throw found == null
                 ? failure.remedy("there are " + listed())
                 : failure.with("kind", found.word())
-                        .with("asked", wanted.word())
+                        .with("asked", expected.word())
                         .remedy("open it with Dataset." + found.word() + "(\"" + name + "\")");
     }
 
@@ -128,7 +128,7 @@ final class Columns {
                         + (all.size() > LISTED ? ", … (" + all.size() + ")" : "");
     }
 
-    /** Every column has exactly one of these parts. */
+    /** Returns whether a part identifies a column: every column has exactly one of these parts. */
     private static boolean isFirst(ColumnPart part) {
         return switch (part) {
             case RAGGED_VALUES, STRINGS_BYTES, INDEX_SLOTS, BYTES_VALUES -> true;

@@ -11,6 +11,7 @@ import dev.larder.internal.layout.RowsDescriptor;
 import dev.larder.internal.rows.RowsRegion;
 import dev.larder.internal.time.Backoff;
 import dev.larder.internal.time.Deadline;
+import dev.larder.internal.view.Targets;
 import dev.larder.npy.Dtype;
 import dev.larder.rows.RowComputation;
 import dev.larder.rows.RowsSpec;
@@ -29,16 +30,16 @@ import java.util.zip.CRC32;
 import org.agrona.MutableDirectBuffer;
 
 /**
- * Rows that whoever comes first computes, for all processes and later runs. They lie in the store, are published one by one, and
- * never change after that. Belongs to its {@link Dataset}, which closes it.
+ * Rows that the first process to need them computes, for all processes and later runs. They are stored in the store, published
+ * one by one, and never change afterwards. Belongs to its {@link Dataset}, which closes it.
  *
- * <p>Of all that ask for a row at once, one computes it; where that one dies, the next does. Who has waited for another process for
- * as long as {@link RowsSpec#patience} says computes the row for itself, and publishes nothing; for as long again it waits for no
- * row, so that waits for the rows of one stopped process do not add up. The checksum of a row that another
- * process has published is compared when this process reads it for the first time; one that differs is logged, and computed for this
- * process alone each time it is asked for ({@code larder verify} names all of them).
+ * <p>If several readers need a row at the same time, one computes it; if its process dies, the next one does. A reader that has
+ * waited {@link RowsSpec#patience} for another process computes the row for itself and does not publish it. For the same time
+ * afterwards it waits for no other row, so that the waits for one stopped process do not add up. The first read of a row from
+ * another process compares its checksum. If it differs, the row is logged and computed for this process alone at each read
+ * ({@code larder verify} lists all of them).
  *
- * <p>Thread-safe; each thread has a {@link Reader} of its own.
+ * <p>Thread-safe; each thread has its own {@link Reader}.
  */
 public final class ComputedRows {
     private static final VarHandle BITS = MethodHandles.arrayElementVarHandle(long[].class);
@@ -53,13 +54,13 @@ public final class ComputedRows {
     /** A bit for each row that this process has computed or compared. */
     private final long[] ready;
 
-    /** Rows that were waited for in vain: nobody waits for them twice. */
-    private final Set<Long> givenUp = ConcurrentHashMap.newKeySet();
+    /** Rows whose wait has timed out. They are not waited for again. */
+    private final Set<Long> timedOutRows = ConcurrentHashMap.newKeySet();
 
-    /** When somebody last waited in vain, and whether anybody has. */
-    private volatile long inVainNs;
+    /** When a wait timed out last; valid if {@link #hasTimedOut}. */
+    private volatile long lastTimeoutNs;
 
-    private volatile boolean isInVain;
+    private volatile boolean hasTimedOut;
 
     private final LongAdder computed = new LongAdder();
     private final LongAdder computedAlone = new LongAdder();
@@ -83,18 +84,18 @@ public final class ComputedRows {
         this.view = new ArrayView(entry, region.memory(), owner);
     }
 
-    /** Lays out the rows of a dataset, or says why it has none such. */
+    /** Returns the header of the rows of a dataset. Fails if the specification does not fit the dataset. */
     static RowsDescriptor.Header header(Dataset dataset, RowsSpec spec) {
         if (spec.steps().isEmpty()) {
-            throw Failure.of(ErrorCode.USAGE, "nothing says which code computes these rows")
+            throw Failure.of(ErrorCode.USAGE, "computed rows have no version of their code")
                     .with("rows", spec.name())
-                    .remedy("give its version, and another one when it computes other rows: version(\"1\")");
+                    .remedy("set one, and change it when the code computes other rows: version(\"1\")");
         }
         long rows = -1;
         for (String array : spec.arrays()) {
             long found = dataset.rowsOf(array);
             if (rows >= 0 && rows != found) {
-                throw Failure.of(ErrorCode.BAD_INPUT, "arrays of computed rows differ in rows")
+                throw Failure.of(ErrorCode.BAD_INPUT, "arrays of computed rows differ in their numbers of rows")
                         .with("dataset", dataset.name())
                         .with("arrays", spec.arrays())
                         .with(array, found)
@@ -123,12 +124,12 @@ public final class ComputedRows {
         return RowsDescriptor.Header.of(spec.name(), key, rows, bytes);
     }
 
-    /** Returns what people call them. */
+    /** Returns the name of the rows, for people. */
     public String name() {
         return spec.name();
     }
 
-    /** Returns how many rows there are, computed or not. */
+    /** Returns the number of rows, computed or not. */
     public long rows() {
         return rows;
     }
@@ -148,38 +149,38 @@ public final class ComputedRows {
         return region.header().rowByteSize();
     }
 
-    /** Counts the rows that are published, by whichever process. Looks at every row. */
+    /** Counts the rows that any process has published. Reads the state of every row. */
     public long published() {
         view.requireOpen();
         return region.published();
     }
 
-    /** Returns how many rows this process has computed and published. */
+    /** Returns the number of rows that this process has computed and published. */
     public long computed() {
         return computed.sum();
     }
 
-    /** Returns how many rows this process has computed for itself alone, as their claim was not free in time, or they were damaged. */
+    /** Returns the number of rows that this process has computed for itself alone, after a timeout or because they were damaged. */
     public long computedAlone() {
         return computedAlone.sum();
     }
 
-    /** Returns how often this process has met a row whose checksum differs. */
+    /** Returns how often this process has read a row whose checksum differs. */
     public long damaged() {
         return damaged.sum();
     }
 
-    /** Tells whether they can be read. */
+    /** Returns whether the rows can be read. */
     public boolean isOpen() {
         return view.isOpen();
     }
 
-    /** Makes what one thread reads rows with; those that are missing are computed by {@code function}. */
+    /** Returns a reader for one thread. It computes missing rows with {@code function}. */
     public Reader reader(RowComputation function) {
         return reader(function, spec.patience());
     }
 
-    /** Does the same with a patience of its own instead of the one that these rows were opened with. */
+    /** Returns a reader for one thread with its own patience. */
     public Reader reader(RowComputation function, Duration patience) {
         return new Reader(function, patience);
     }
@@ -201,7 +202,7 @@ public final class ComputedRows {
         if (warned.compareAndSet(false, true)) {
             Logs.of(ComputedRows.class)
                     .warn(
-                            "a computed row is damaged, and computed for this process alone: rows={} row={} file={};"
+                            "a computed row is damaged, so this process computes it for itself: rows={} row={} file={};"
                                     + " larder verify {} names all of them, larder evict {} forgets them",
                             region.header().region(),
                             row,
@@ -211,7 +212,7 @@ public final class ComputedRows {
         }
     }
 
-    /** Reads rows, and computes those that are missing. For one thread. */
+    /** Reads rows and computes the missing ones. Not thread-safe. */
     public final class Reader {
         private final RowComputation function;
         private final Duration patience;
@@ -224,67 +225,68 @@ public final class ComputedRows {
             this.patience = patience;
         }
 
-        /** Gathers rows: row {@code wanted[i]} comes to {@code targetOffset + i * rowByteSize()}. */
-        public void copyRows(long[] wanted, MutableDirectBuffer target, int targetOffset) {
-            copyRows(wanted, 0, wanted.length, target, targetOffset);
+        /** Gathers rows: copies row {@code indices[i]} to {@code targetOffset + i * rowByteSize()}. */
+        public void copyRows(long[] indices, MutableDirectBuffer target, int targetOffset) {
+            copyRows(indices, 0, indices.length, target, targetOffset);
         }
 
         /**
-         * Gathers the rows {@code wanted[first]} to {@code wanted[first + count - 1]}. Where all of them are known to be published, it
-         * is {@link ArrayView#copyRows}, and allocates nothing. If the function throws, a {@link LarderException} names the row, with
-         * the exception as its cause, and the next caller computes that row.
+         * Gathers the rows {@code indices[first]} to {@code indices[first + count - 1]}. If all of them are known to be
+         * published, this is {@link ArrayView#copyRows} and allocates nothing. If the function throws, a
+         * {@link LarderException} names the row and has the exception as its cause; the next caller computes that row.
          */
-        public void copyRows(long[] wanted, int first, int count, MutableDirectBuffer target, int targetOffset) {
-            Objects.checkFromIndexSize(first, count, wanted.length);
-            boolean areReady = true;
+        public void copyRows(long[] indices, int first, int count, MutableDirectBuffer target, int targetOffset) {
+            Objects.checkFromIndexSize(first, count, indices.length);
+            boolean allReady = true;
             for (int i = first; i < first + count; i++) {
-                areReady &= isReady(Objects.checkIndex(wanted[i], rows));
+                allReady &= isReady(Objects.checkIndex(indices[i], rows));
             }
-            if (areReady) {
-                view.copyRows(wanted, first, count, target, targetOffset);
+            if (allReady) {
+                view.copyRows(indices, first, count, target, targetOffset);
                 return;
             }
             Targets.requireWritable(target, targetOffset, Math.multiplyExact(count, rowByteSize()));
-            var unused = computeFree(wanted, first, count);
-            long beganNs = System.nanoTime();
+            var unused = computeFree(indices, first, count);
+            long startNs = System.nanoTime();
             for (int i = first; i < first + count; i++) {
                 int offset = targetOffset + (i - first) * (int) rowByteSize();
-                if (isReady(wanted[i])) {
-                    view.copyRows(wanted, i, 1, target, offset);
+                if (isReady(indices[i])) {
+                    view.copyRows(indices, i, 1, target, offset);
                 } else {
-                    obtain(wanted[i], beganNs);
+                    obtain(indices[i], startNs);
                     target.putBytes(offset, bytes);
                 }
             }
-            view.requireOpen(); // else what was compared were zeros
+            view.requireOpen(); // if it was closed, the bytes compared above were zeros
         }
 
         /**
-         * Computes and publishes those of these rows that are missing and that nobody else is at, and returns whether all of them are
-         * published. Processes that read the same rows in the same order share the work where each does this for many rows before it
-         * waits for one. Exceptions are those of {@link #copyRows}.
+         * Computes and publishes the missing rows among these that no other process is computing. Returns whether all of them
+         * are published. Processes that read the same rows in the same order share the work if each calls this for many rows
+         * before it waits for one. Throws as {@link #copyRows} does.
          */
-        public boolean computeFree(long[] wanted, int first, int count) {
-            boolean areAll = true;
+        public boolean computeFree(long[] indices, int first, int count) {
+            boolean allPublished = true;
             for (int i = first; i < first + count; i++) {
-                long row = Objects.checkIndex(wanted[i], rows);
+                long row = Objects.checkIndex(indices[i], rows);
                 if (!isReady(row)) {
                     view.requireOpen();
-                    areAll &= region.stateAcquire(row) != RowsDescriptor.EMPTY
+                    allPublished &= region.stateAcquire(row) != RowsDescriptor.EMPTY
                             || tryCompute(row)
                             || region.stateAcquire(row) != RowsDescriptor.EMPTY;
                 }
             }
-            return areAll;
+            return allPublished;
         }
 
-        /** Computes and publishes a row that nobody else computes; false where somebody does. Leaves its bytes where it did. */
+        /** Computes and publishes a row, and leaves its bytes in {@code bytes}. Returns false if the row is claimed or published. */
         private boolean tryCompute(long row) {
             if (!region.tryClaim(row)) {
                 return false;
             }
             try {
-                if (region.stateAcquire(row) != RowsDescriptor.EMPTY) { // published just before we had the claim
+                if (region.stateAcquire(row)
+                        != RowsDescriptor.EMPTY) { // published just before this thread got the claim
                     return false;
                 }
                 compute(row);
@@ -305,27 +307,29 @@ public final class ComputedRows {
             } catch (LarderException e) {
                 throw e;
             } catch (RuntimeException e) {
-                throw failure("a function of rows failed", row)
+                throw failure("the function of computed rows failed", row)
                         .with("error", e)
                         .cause(e)
                         .exception();
             }
             if (buffer.limit() != bytes.length || buffer.position() % Math.max(1, bytes.length) != 0) {
-                throw failure("a function left a part of its row unwritten", row)
+                throw failure("the function of computed rows wrote only part of a row", row)
                         .with("written", buffer.position())
                         .with("bytes", bytes.length)
                         .remedy("write the whole row, or write by index and leave the position at 0");
             }
         }
 
-        private Failure failure(String what, long row) {
-            return Failure.of(ErrorCode.UNEXPECTED, what).with("rows", name()).with("row", row);
+        private Failure failure(String summary, long row) {
+            return Failure.of(ErrorCode.UNEXPECTED, summary)
+                    .with("rows", name())
+                    .with("row", row);
         }
 
-        /** Leaves the bytes of a row: published by others, or computed. */
-        private void obtain(long row, long beganNs) {
-            boolean isPatient = !givenUp.contains(row) && !wasInVain();
-            Deadline deadline = Deadline.after(isPatient ? patience : Duration.ZERO, beganNs);
+        /** Leaves the bytes of a row in {@code bytes}: reads it if it is published, else computes it. */
+        private void obtain(long row, long startNs) {
+            boolean mayWait = !timedOutRows.contains(row) && !timedOutRecently();
+            Deadline deadline = Deadline.after(mayWait ? patience : Duration.ZERO, startNs);
             Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
             while (true) {
                 view.requireOpen();
@@ -335,17 +339,17 @@ public final class ComputedRows {
                     return;
                 }
                 if (tryCompute(row)) {
-                    givenUp.remove(row);
+                    timedOutRows.remove(row);
                     return;
                 }
                 if (region.stateAcquire(row) != RowsDescriptor.EMPTY) {
                     continue;
                 }
                 if (deadline.isOver()) {
-                    givenUp.add(row);
-                    if (isPatient) {
-                        inVainNs = System.nanoTime();
-                        isInVain = true;
+                    timedOutRows.add(row);
+                    if (mayWait) {
+                        lastTimeoutNs = System.nanoTime();
+                        hasTimedOut = true;
                     }
                     computeAlone(row);
                     return;
@@ -359,9 +363,9 @@ public final class ComputedRows {
             }
         }
 
-        /** Tells whether a whole patience was lost just now: who has stopped with one row may have others, too. */
-        private boolean wasInVain() {
-            return isInVain && System.nanoTime() - inVainNs < patience.toNanos();
+        /** Returns whether a wait timed out within the last patience. The process that holds one row may hold others. */
+        private boolean timedOutRecently() {
+            return hasTimedOut && System.nanoTime() - lastTimeoutNs < patience.toNanos();
         }
 
         private void readPublished(long row, long state) {
@@ -369,12 +373,15 @@ public final class ComputedRows {
                 setReady(row);
                 return;
             }
-            view.requireOpen(); // closed meanwhile, it reads as zeros
+            view.requireOpen(); // if the view was closed, the row was read as zeros
             warnOfDamage(row);
             computeAlone(row);
         }
 
-        /** Looks once more after who published it has given the claim up: Python's stores are in order only where the processor's are. */
+        /**
+         * Compares the row again under its claim. Python releases a claim after its stores, and on some processors only that
+         * orders them.
+         */
         private boolean isIntactOnceClaimed(long row, long state) {
             if (!region.tryClaim(row)) {
                 return false;

@@ -11,20 +11,20 @@ import dev.larder.internal.time.Deadline;
 import java.nio.file.Files;
 import java.time.Duration;
 
-/** Waits for what only a daemon can make. */
+/** Waits for the daemon. */
 final class DaemonWait {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(5);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(200);
 
     private DaemonWait() {}
 
-    /** Waits until a daemon answers at the store, asking ever more rarely. */
+    /** Waits until a daemon responds at the store. The pauses between attempts grow. */
     static void awaitStore(StoreLayout store, Duration timeout) {
         Deadline deadline = Deadline.after(timeout);
         Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
         while (!answers(store, deadline.remaining())) {
             if (deadline.isOver()) {
-                throw Failure.of(ErrorCode.DEADLINE, "no daemon came up in time")
+                throw Failure.of(ErrorCode.DEADLINE, "no daemon started in time")
                         .with("store", store.root())
                         .with("timeoutMs", Deadline.nanos(timeout) / 1_000_000)
                         .remedy(Remedy.START_DAEMON);
@@ -50,7 +50,7 @@ final class DaemonWait {
         }
     }
 
-    /** Asks the daemon for a dataset that is not resident: waits while it loads, fails at once where nobody knows it. */
+    /** Waits until the daemon has loaded a dataset. Fails immediately if the dataset is unknown. */
     static void awaitDataset(StoreLayout store, String dataset, Duration timeout) {
         ControlClient.at(store.root()).patientWithin(timeout).await(dataset, timeout, progress -> {});
     }

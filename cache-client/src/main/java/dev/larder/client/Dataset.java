@@ -28,10 +28,10 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One leased version of a dataset: all its arrays come from that version, and none of it is evicted before this is closed.
+ * One leased version of a dataset. All its arrays come from that version, and none of them is evicted before this is closed.
  *
- * <p>Owns the lease, the mappings and the views; closing it closes them all. Thread-safe. One that is never closed is closed
- * when the garbage collector finds it, with a warning that names the place where it was opened.
+ * <p>Owns the lease, the mappings and the views, and closes them all. Thread-safe. If it becomes unreachable without being
+ * closed, the garbage collector closes it and logs where it was opened.
  */
 public final class Dataset implements AutoCloseable {
     private static final Duration OPEN_ROWS_TIMEOUT = Duration.ofSeconds(60);
@@ -44,7 +44,7 @@ public final class Dataset implements AutoCloseable {
     private final LeakGuard leakGuard;
     private final Map<String, ArrayView> views = new HashMap<>();
 
-    /** By what they are, without the patience of who asks. */
+    /** Rows by their specification, with zero patience in the key. */
     private final Map<RowsSpec, ComputedRows> computedRows = new HashMap<>();
 
     private final Columns columns;
@@ -63,14 +63,14 @@ public final class Dataset implements AutoCloseable {
         this.leakGuard = new LeakGuard(this, "dataset", name, resources::close);
     }
 
-    /** Opens a leased version and takes the lease over, also where this fails. */
+    /** Opens a leased version. Takes ownership of the lease, even if this fails. */
     static Dataset open(Posix posix, String name, Path folder, Lease lease, Consumer<Dataset> onClose) {
         Resources resources = new Resources(posix, folder, lease);
         try {
             Path file = folder.resolve(StoreLayout.INDEX);
             MappedMemory memory = resources.map(StoreLayout.INDEX, indexByteSize(posix, lease, file));
             IndexReader index = new IndexReader(memory.buffer(0, memory.byteSize(), memory), file);
-            resources.rememberOutside(index);
+            resources.readOutsideFiles(index);
             return new Dataset(name, resources, index, onClose);
         } catch (RuntimeException | Error e) {
             resources.close();
@@ -99,26 +99,26 @@ public final class Dataset implements AutoCloseable {
         return name;
     }
 
-    /** Returns the number of the version, a local counter. */
+    /** Returns the version number, a counter of this store. */
     public long version() {
         return version;
     }
 
-    /** Returns how long it took to open this, waiting for it to be loaded included. */
+    /** Returns how long it took to open this, including the wait for a load. */
     public Duration openingTime() {
         return openingTime;
     }
 
-    void tookToOpen(Duration time) {
+    void recordOpeningTime(Duration time) {
         openingTime = time;
     }
 
-    /** Returns the SHA-256 in hex that identifies the contents anywhere. */
+    /** Returns the SHA-256 in hex that identifies the contents on any machine. */
     public String digest() {
         return digest;
     }
 
-    /** Returns the names of all arrays, sorted. The list reads the index as it goes and is valid until this is closed. */
+    /** Returns the names of all arrays, sorted. The list reads the index lazily and is valid until this is closed. */
     public List<String> arrayNames() {
         requireOpen();
         return new AbstractList<>() {
@@ -137,7 +137,7 @@ public final class Dataset implements AutoCloseable {
         };
     }
 
-    /** Returns the view of an array, the same one to every caller. It is closed with this dataset. */
+    /** Returns the view of an array. Every caller gets the same one. It closes with this dataset. */
     public ArrayView array(String array) {
         Objects.requireNonNull(array, "the array's name is null");
         synchronized (views) {
@@ -160,7 +160,7 @@ public final class Dataset implements AutoCloseable {
         }
     }
 
-    /** Returns a column that leads from keys to rows. */
+    /** Returns a column that maps keys to rows. */
     public IndexColumn index(String column) {
         return column(column, Column.Kind.INDEX, IndexColumn.class);
     }
@@ -170,7 +170,7 @@ public final class Dataset implements AutoCloseable {
         return column(column, Column.Kind.STRINGS, StringsColumn.class);
     }
 
-    /** Returns a column whose rows are arrays of one dtype, each of its own shape. */
+    /** Returns a column whose rows are arrays of one dtype, each with its own shape. */
     public RaggedColumn ragged(String column) {
         return column(column, Column.Kind.RAGGED, RaggedColumn.class);
     }
@@ -188,12 +188,12 @@ public final class Dataset implements AutoCloseable {
     }
 
     /**
-     * Opens rows that whoever comes first computes and all others read, whatever process they are in; the same to every caller with
-     * the same {@code spec}. They are kept when the last process closes them, until the daemon needs the room; nothing but the dataset's
-     * digest, the {@code spec} and the version of the user's code decides which rows they are. Closed with this.
+     * Opens rows that the first process to need them computes and all processes read. Every caller with the same {@code spec}
+     * gets the same rows. Rows stay after the last process closes them, until the daemon needs the space. Only the dataset's
+     * digest and the {@code spec}, which includes the version of the user's code, identify them. They close with this.
      *
-     * @throws LarderException USAGE where nothing says which code computes them; NO_SPACE where there is no room for all of them, or
-     *     NO_DAEMON, where they are new; REFUSED where the store is another user's
+     * @throws LarderException USAGE if the code has no version; NO_SPACE or NO_DAEMON if the rows are new and cannot get space;
+     *     REFUSED if the store belongs to another user
      */
     public ComputedRows rows(RowsSpec spec) {
         RowsSpec key = spec.patience(Duration.ZERO);
@@ -207,7 +207,7 @@ public final class Dataset implements AutoCloseable {
         RowsRegion region = RowsRegion.openOrCreate(store(), ComputedRows.header(this, spec), OPEN_ROWS_TIMEOUT);
         synchronized (views) {
             ComputedRows known = computedRows.get(key);
-            if (!open || known != null) { // closed, or opened by another thread, meanwhile
+            if (!open || known != null) { // closed or opened by another thread meanwhile
                 region.close();
                 requireOpen();
                 return Objects.requireNonNull(known);
@@ -219,7 +219,7 @@ public final class Dataset implements AutoCloseable {
         }
     }
 
-    /** Returns how many rows an array or a column has. */
+    /** Returns the number of rows of an array or a column. */
     long rowsOf(String name) {
         Column column = columns().stream()
                 .filter(one -> one.name().equals(name))
@@ -240,7 +240,7 @@ public final class Dataset implements AutoCloseable {
         };
     }
 
-    /** Tells whether a column has this part. */
+    /** Returns whether a column has this part. */
     boolean has(String column, ColumnPart part) {
         synchronized (views) {
             requireOpen();
@@ -248,7 +248,7 @@ public final class Dataset implements AutoCloseable {
         }
     }
 
-    /** Returns a view that owns this dataset: closing it closes both. */
+    /** Returns a view that owns this dataset and closes it. */
     OwnedArrayView ownedView(String array) {
         synchronized (views) {
             requireOpen();
@@ -271,7 +271,7 @@ public final class Dataset implements AutoCloseable {
         return entry;
     }
 
-    /** Returns the folder of the store that this lies in, for messages. */
+    /** Returns the folder of the store, for messages. */
     Path store() {
         return StoreLayout.storeOf(resources.folder);
     }
@@ -286,7 +286,7 @@ public final class Dataset implements AutoCloseable {
         }
     }
 
-    /** Returns what operators and programs beside Java need of this version: its files and its lease. */
+    /** Returns the files and the lease of this version, for operators and for programs in other languages. */
     public StoredVersion stored() {
         return new StoredVersion(this);
     }
@@ -317,7 +317,7 @@ public final class Dataset implements AutoCloseable {
         }
     }
 
-    /** Closes every view, ends the mappings, then the lease. Idempotent. */
+    /** Closes every view, then the mappings, then the lease. Idempotent. */
     @Override
     public void close() {
         synchronized (views) {
@@ -359,7 +359,7 @@ public final class Dataset implements AutoCloseable {
             this.lease = lease;
         }
 
-        /** Maps a whole segment, once for all its arrays. */
+        /** Maps a whole segment once for all its arrays. */
         MappedMemory map(String file, long byteSize) {
             MappedMemory memory = mappings.get(file);
             if (memory == null) {
@@ -368,13 +368,14 @@ public final class Dataset implements AutoCloseable {
                         : SegmentFiles.map(posix, lease, folder.resolve(file), byteSize);
                 mappings.put(file, memory);
             } else if (SegmentFile.isOutside(file)) {
-                SegmentFiles.requireUnchanged(posix, outside(file)); // since it was mapped for another view
+                SegmentFiles.requireUnchanged(
+                        posix, outside(file)); // it may have changed since the first view mapped it
             }
             return memory;
         }
 
-        /** Tells what the index says of the files outside the store; none before it was read. */
-        void rememberOutside(IndexReader index) {
+        /** Records the files outside the store that the index describes. */
+        void readOutsideFiles(IndexReader index) {
             for (int segment = 0; segment < index.segmentCount(); segment++) {
                 if (SegmentFile.isOutside(index.segmentFile(segment))) {
                     outside.put(index.segmentFile(segment), index.segment(segment));
@@ -404,7 +405,7 @@ public final class Dataset implements AutoCloseable {
             for (MappedMemory memory : mappings.values()) {
                 try {
                     memory.close();
-                } catch (LarderException e) { // the others must not stay open for it
+                } catch (LarderException e) { // the other mappings must close too
                     failure = e;
                 }
             }

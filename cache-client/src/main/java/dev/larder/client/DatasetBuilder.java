@@ -1,7 +1,12 @@
 package dev.larder.client;
 
-import dev.larder.column.ColumnBuilder;
 import dev.larder.internal.DatasetUpload;
+import dev.larder.internal.column.BytesBuilder;
+import dev.larder.internal.column.ColumnBuilder;
+import dev.larder.internal.column.IntegerIndexBuilder;
+import dev.larder.internal.column.RaggedBuilder;
+import dev.larder.internal.column.StringsBuilder;
+import dev.larder.internal.column.TextIndexBuilder;
 import dev.larder.internal.control.ProgressListener;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.npy.Dtype;
@@ -14,14 +19,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Builds a version of a dataset, array by array, invisible to readers until {@link #publish}. If it is closed before, or its
- * process dies, nothing is left behind, and the next process that waits for the dataset builds it.
+ * Builds a version of a dataset, array by array, invisible to readers until {@link #publish}. If it is closed before that, or if its
+ * process dies, it leaves nothing behind, and the next process that waits for the dataset builds it.
  *
- * <p>Several threads may add arrays, and fill them through the writers that it hands out; one of them publishes when all are done.
+ * <p>Several threads may add arrays and columns and fill them through their writers. One thread publishes when all are done.
  */
 public final class DatasetBuilder implements AutoCloseable {
     private final DatasetUpload upload;
     private final List<ArrayWriter> writers = new ArrayList<>();
+    private final List<PendingColumn> columns = new ArrayList<>();
+    private boolean open = true;
 
     DatasetBuilder(DatasetUpload upload) {
         this.upload = upload;
@@ -33,28 +40,29 @@ public final class DatasetBuilder implements AutoCloseable {
     }
 
     /**
-     * Returns the folder that other programs may write {@code .npy} files into, one an array, levels of names as folders. In the
-     * store of another user only this process can add arrays.
+     * Returns the folder where other programs may write {@code .npy} files, one per array, with subfolders for the levels of a
+     * name. If the store belongs to another user, only this process can add arrays.
      */
     public Path folder() {
         return upload.folder();
     }
 
-    /** Returns what writes the array, where just one was added to be filled, such as by {@link Larder#create}. */
+    /** Returns the writer of the only array, such as after {@link Larder#create}. Fails if there is not exactly one array. */
     public synchronized ArrayWriter array() {
         if (writers.size() != 1) {
-            throw new IllegalStateException("not one array to fill, so keep what array(name, ...) returns: dataset="
-                    + name() + " arrays=" + writers.size());
+            throw new IllegalStateException(
+                    "there is not exactly one array, so keep the writer from array(name, ...): dataset=" + name()
+                            + " arrays=" + writers.size());
         }
         return writers.get(0);
     }
 
-    /** Adds an array of zeros in C order, to be filled. */
+    /** Adds an array of zeros in C order. */
     public ArrayWriter array(String array, Dtype dtype, long... shape) {
         return array(array, NpyHeader.of(dtype, Order.C, shape));
     }
 
-    /** Adds an array of zeros, to be filled. */
+    /** Adds an array of zeros. */
     public synchronized ArrayWriter array(String array, NpyHeader header) {
         ArrayWriter writer = new ArrayWriter(upload.array(array, header));
         writers.add(writer);
@@ -62,26 +70,82 @@ public final class DatasetBuilder implements AutoCloseable {
     }
 
     /**
-     * Adds an array with the data that a channel delivers, exactly as long as the header says. The channel is not closed. Where this
-     * fails the build is given up.
+     * Adds an array with the data of a channel, which must be exactly as long as the header says. Does not close the channel. If this
+     * fails, the whole build is abandoned.
      */
     public void add(String array, NpyHeader header, ReadableByteChannel data) throws IOException {
         upload.add(array, header, data, ColumnPart.NONE);
     }
 
-    /** Adds a column with the rows or keys that a builder has taken. After that the builder can only be closed, by its caller. */
-    public void add(String column, ColumnBuilder rows) throws IOException {
-        upload.add(column, rows);
+    /** Adds a column of strings. */
+    public StringsWriter strings(String column) {
+        return new StringsWriter(pending(column, new StringsBuilder()));
     }
 
-    /** Makes everything visible at once as the dataset's newest version, and closes this. Writers cannot write any more. */
+    /** Adds a column of raw bytes. */
+    public BytesWriter bytes(String column) {
+        return new BytesWriter(pending(column, new BytesBuilder()));
+    }
+
+    /** Adds a ragged column, whose rows all have this dtype and number of dimensions. */
+    public RaggedWriter ragged(String column, Dtype dtype, int dimensions) {
+        return new RaggedWriter(pending(column, new RaggedBuilder(dtype, dimensions)));
+    }
+
+    /** Adds an index that maps strings to rows. */
+    public TextIndexWriter textIndex(String column) {
+        return new TextIndexWriter(pending(column, new TextIndexBuilder()));
+    }
+
+    /** Adds an index that maps integers to rows. */
+    public IntegerIndexWriter integerIndex(String column) {
+        return new IntegerIndexWriter(pending(column, new IntegerIndexBuilder()));
+    }
+
+    private synchronized <B extends ColumnBuilder> B pending(String column, B rows) {
+        if (!open) {
+            rows.close();
+            throw new IllegalStateException("builder is closed: dataset=" + name());
+        }
+        columns.add(new PendingColumn(column, rows));
+        return rows;
+    }
+
+    /**
+     * Stores the columns, then makes everything visible together as the dataset's newest version, and closes this. Writers cannot write
+     * any more.
+     */
     public void publish() {
-        upload.publish(ProgressListener.NONE);
+        try {
+            for (PendingColumn column : pendingColumns()) {
+                upload.add(column.name(), column.rows());
+            }
+            upload.publish(ProgressListener.NONE);
+        } finally {
+            close();
+        }
     }
 
-    /** Gives up what was not published. Idempotent. */
+    private synchronized List<PendingColumn> pendingColumns() {
+        return List.copyOf(columns);
+    }
+
+    /** Abandons the build if it was not published. Idempotent. */
     @Override
     public void close() {
-        upload.close();
+        try {
+            upload.close();
+        } finally {
+            closeColumns();
+        }
     }
+
+    private synchronized void closeColumns() {
+        open = false;
+        columns.forEach(column -> column.rows().close());
+        columns.clear();
+    }
+
+    /** A column whose rows are in this process's memory until they are stored. */
+    private record PendingColumn(String name, ColumnBuilder rows) {}
 }

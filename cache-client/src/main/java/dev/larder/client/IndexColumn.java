@@ -7,12 +7,12 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A column that maps keys, all strings or all integers, to rows. A look-up allocates nothing and takes no lock. All methods
- * may be called from any thread; after its dataset is closed they throw {@link IllegalStateException}. Keys of the other sort
- * than the column's are {@link UnsupportedOperationException}.
+ * A column that maps keys, all strings or all integers, to rows. A lookup allocates nothing and takes no lock. Thread-safe.
+ * Methods throw {@link IllegalStateException} after the dataset is closed, and {@link UnsupportedOperationException} for a key
+ * of the wrong type.
  */
 public final class IndexColumn {
-    /** What {@link #find} returns for a key that is not there. */
+    /** The result of {@link #find} for an absent key. */
     public static final long ABSENT = -1;
 
     private final Dataset dataset;
@@ -39,28 +39,28 @@ public final class IndexColumn {
         return name;
     }
 
-    /** Returns how many keys there are. */
+    /** Returns the number of keys. */
     public long size() {
         return texts != null ? texts.size() : integers().size();
     }
 
-    /** Tells whether the keys are integers; else they are texts. */
+    /** Returns whether the keys are integers; otherwise they are texts. */
     public boolean hasIntegerKeys() {
         return integers != null;
     }
 
-    /** Returns the row of a text; {@link #ABSENT} where it is no key. */
+    /** Returns the row of a text, or {@link #ABSENT} if it is not a key. */
     public long find(String key) {
         Objects.requireNonNull(key, "the key is null");
         return texts().find(key);
     }
 
-    /** Returns the row of an integer; {@link #ABSENT} where it is no key. */
+    /** Returns the row of an integer, or {@link #ABSENT} if it is not a key. */
     public long find(long key) {
         return integers().find(key);
     }
 
-    /** Returns the row of a text; fails with {@link ErrorCode#NOT_FOUND} where it is no key. */
+    /** Returns the row of a text. Fails with {@link ErrorCode#NOT_FOUND} if it is not a key. */
     public long row(String key) {
         long row = find(key);
         if (row == ABSENT) {
@@ -69,7 +69,7 @@ public final class IndexColumn {
         return row;
     }
 
-    /** Returns the row of an integer; fails with {@link ErrorCode#NOT_FOUND} where it is no key. */
+    /** Returns the row of an integer. Fails with {@link ErrorCode#NOT_FOUND} if it is not a key. */
     public long row(long key) {
         long row = integers().find(key);
         if (row == ABSENT) {
@@ -78,17 +78,17 @@ public final class IndexColumn {
         return row;
     }
 
-    /** Returns the k-th key in the order in which keys were added, as a new string; an integer in decimal. */
+    /** Returns the k-th key in the order of insertion, as a new string; an integer in decimal. */
     public String key(long k) {
         return texts != null ? texts.key(k) : Long.toString(integers().key(k));
     }
 
-    /** Returns the k-th key of a column of integers. */
+    /** Returns the k-th key of an index of integers. */
     public long integerKey(long k) {
         return integers().key(k);
     }
 
-    /** Returns the row that the k-th key leads to. */
+    /** Returns the row of the k-th key. */
     public long rowOfKey(long k) {
         return texts != null ? texts.row(k) : integers().row(k);
     }
@@ -117,7 +117,7 @@ public final class IndexColumn {
                 .remedy("find(key) returns -1 instead of failing");
     }
 
-    /** Tells whether the column can be read: its dataset is open. */
+    /** Returns whether the dataset of this column is open. */
     public boolean isOpen() {
         return texts != null ? texts.isOpen() : integers().isOpen();
     }

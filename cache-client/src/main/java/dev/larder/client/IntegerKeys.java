@@ -5,7 +5,7 @@ import dev.larder.internal.layout.KeyTableDescriptor;
 import dev.larder.internal.posix.RawMemory;
 import java.util.Objects;
 
-/** Integers that lead to rows. Nothing in the arrays is trusted: a place is compared with their length before it is read. */
+/** Maps integers to rows. The arrays are untrusted: every position is checked against their length before it is read. */
 final class IntegerKeys {
     private final KeyTable slots;
     private final ArrayView entries;
@@ -61,7 +61,7 @@ final class IntegerKeys {
         long row = RawMemory.getLong(entry + KeyTableDescriptor.ENTRY_ROW_OFFSET);
         requireOpen();
         if (row < 0) {
-            throw slots.damaged("a key leads to row " + row);
+            throw slots.damaged("a key maps to row " + row);
         }
         return row;
     }
@@ -69,7 +69,7 @@ final class IntegerKeys {
     private long entry(long place) {
         if (place < 0 || place >= size) {
             requireOpen();
-            throw slots.damaged("a slot leads to entry " + place + " of " + size);
+            throw slots.damaged("a slot points to entry " + place + " of " + size);
         }
         return base + place * KeyTableDescriptor.ENTRY_LENGTH;
     }

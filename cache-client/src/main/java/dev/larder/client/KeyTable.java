@@ -5,7 +5,7 @@ import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.KeyTableDescriptor;
 import dev.larder.internal.posix.RawMemory;
 
-/** The hash table of an index column. Whoever reads it asks afterwards whether it was open. */
+/** The hash table of an index column. Callers check that it is open after they have read. */
 final class KeyTable {
     private final Dataset dataset;
     private final String column;
@@ -25,7 +25,7 @@ final class KeyTable {
         this.shift = KeyTableDescriptor.shift(capacity);
     }
 
-    /** Returns another array of the column, which must be as the format says. */
+    /** Returns another array of the column. Fails if its dtype or its number of dimensions differs from the format. */
     ArrayView part(ColumnPart part, String dtype, int dimensions) {
         ArrayView array = Columns.part(dataset, column, part);
         Columns.require(dataset, column, array, dtype, dimensions);
@@ -40,7 +40,7 @@ final class KeyTable {
         return KeyTableDescriptor.firstSlot(hash, shift);
     }
 
-    /** Returns what a slot holds; {@code slot} is within the mask. */
+    /** Returns the contents of a slot. {@code slot} must be within the mask. */
     long at(long slot) {
         return RawMemory.getLong(base + (slot << KeyTableDescriptor.SLOT_SHIFT));
     }

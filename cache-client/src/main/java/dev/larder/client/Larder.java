@@ -44,17 +44,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * A connection to the datasets of a store.
  *
- * <p>Opening what is resident needs no daemon: resolve the name, lease the version, map it. The daemon is asked only for what is
- * missing. Thread-safe; closing it closes every {@link Dataset} that is still open.
+ * <p>Opens resident datasets without the daemon: resolves the name, leases the version and maps it. Only missing datasets need
+ * the daemon. Thread-safe. Closing it closes every {@link Dataset} that is still open.
  */
 public final class Larder implements AutoCloseable {
-    /** How long {@link #dataset(String)} waits for a dataset that is loading. */
+    /** The time that {@link #dataset(String)} waits for a dataset that is loading. */
     public static final Duration DEFAULT_TIMEOUT = Duration.ofMinutes(10);
 
-    /** How long a version may be locked by a daemon that asks who leases it, or that was stopped while it did. */
+    /** Limit for retries while the daemon holds a version's lock, which it takes briefly to check for readers. */
     private static final Duration RESOLVE_LIMIT = Duration.ofSeconds(2);
 
-    /** What the array is called of a dataset that has only one. */
+    /** The array's name in a dataset that has only one. */
     private static final String ONLY_ARRAY = "data";
 
     private static final Pattern DIGEST = Pattern.compile("[0-9a-f]{8,64}");
@@ -66,7 +66,7 @@ public final class Larder implements AutoCloseable {
     private final Posix posix;
     private final StoreLayout store;
 
-    /** Held weakly, so that the garbage collector finds the ones that nobody closes. */
+    /** Weak references, so that the garbage collector finds datasets that were never closed. */
     private final Set<Dataset> datasets = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
     private final AtomicBoolean open = new AtomicBoolean(true);
@@ -76,17 +76,17 @@ public final class Larder implements AutoCloseable {
         this.store = store;
     }
 
-    /** Connects to the store that {@link StoreLocation} finds for this process. */
+    /** Connects to the store that {@link StoreLocation} selects for this process. */
     public static Larder connect() {
         return connect(StoreLocation.resolve(null));
     }
 
-    /** Connects as {@link #connect()} does, and waits up to {@code timeout} for a daemon to make the store. */
+    /** Connects as {@link #connect()} does, and waits up to {@code timeout} for a daemon to create the store. */
     public static Larder connect(Duration timeout) {
         return connect(StoreLocation.resolve(null), timeout);
     }
 
-    /** Connects to the store in this folder. A store that is absent or of another owner is refused. */
+    /** Connects to the store in this folder. Refuses an absent store and one with an untrusted owner. */
     public static Larder connect(Path store) {
         Objects.requireNonNull(store, "the store is null");
         RuntimeCheck.requireUsableBuffers();
@@ -102,7 +102,7 @@ public final class Larder implements AutoCloseable {
         return new Larder(Posix.system(), layout);
     }
 
-    /** Connects to the store in this folder, and waits up to {@code timeout} for a daemon to make it. */
+    /** Connects to the store in this folder, and waits up to {@code timeout} for a daemon to create it. */
     public static Larder connect(Path store, Duration timeout) {
         Objects.requireNonNull(store, "the store is null");
         Objects.requireNonNull(timeout, "the timeout is null");
@@ -116,12 +116,12 @@ public final class Larder implements AutoCloseable {
         return store.root();
     }
 
-    /** Opens the newest version of a dataset; one that is loading is waited for, an unknown one fails at once with near names. */
+    /** Opens the newest version of a dataset. Waits if it is loading. Fails immediately with similar names if it is unknown. */
     public Dataset dataset(String name) {
         return dataset(name, DEFAULT_TIMEOUT);
     }
 
-    /** Opens the newest version of a dataset and waits up to {@code timeout} for one that is loading. */
+    /** Opens the newest version of a dataset. Waits up to {@code timeout} if it is loading. */
     public Dataset dataset(String name, Duration timeout) {
         requireOpen();
         Names.requireDataset(name);
@@ -136,29 +136,30 @@ public final class Larder implements AutoCloseable {
                         .with("store", store.root())
                         .with("attempts", attempt)
                         .remedy(
-                                "load it again, and pin it if the store is too small for all that is read: larder load --pin");
+                                "load it again, and pin it if the store is too small for all datasets in use: larder load --pin");
             }
-            // It may be evicted between the daemon's answer and our lease: then it has to be asked for once more.
+            // The version may be evicted between the daemon's response and our lease. The next attempt requests it
+            // again.
             DaemonWait.awaitDataset(store, name, deadline.remaining());
             dataset = tryOpen(name);
         }
-        dataset.tookToOpen(Duration.ofNanos(System.nanoTime() - startNs));
+        dataset.recordOpeningTime(Duration.ofNanos(System.nanoTime() - startNs));
         return dataset;
     }
 
     /**
-     * Opens a version of a dataset by its number: the newest, or one that was replaced and is still there because somebody reads
-     * it. One that was evicted is loaded again where it would come out as it was.
+     * Opens a version of a dataset by its number: the newest, or a replaced one that still has readers. If the version was
+     * evicted, it is loaded again, provided that its sources are unchanged.
      */
     public Dataset dataset(String name, long version) {
         return exactly(name, "version", version, number -> number == version, dataset -> dataset.version() == version);
     }
 
-    /** Opens the version of a dataset whose {@link Dataset#digest} begins with these hex digits, eight at least. */
+    /** Opens the version of a dataset whose {@link Dataset#digest} begins with these hex digits, at least eight. */
     public Dataset datasetWithDigest(String name, String digest) {
         Objects.requireNonNull(digest, "the digest is null");
         if (!DIGEST.matcher(digest).matches()) {
-            throw Failure.of(ErrorCode.USAGE, "not the beginning of a digest")
+            throw Failure.of(ErrorCode.USAGE, "not a digest or its beginning")
                     .with("digest", digest)
                     .remedy("give 8 to 64 hex digits, as larder info shows them");
         }
@@ -170,18 +171,19 @@ public final class Larder implements AutoCloseable {
                 dataset -> dataset.digest().startsWith(digest));
     }
 
-    private Dataset exactly(String name, String what, Object wanted, LongPredicate mayBe, Predicate<Dataset> isWanted) {
+    private Dataset exactly(
+            String name, String key, Object value, LongPredicate couldMatch, Predicate<Dataset> matches) {
         requireOpen();
         Names.requireDataset(name);
-        Dataset found = tryOpen(name, mayBe, isWanted);
+        Dataset found = tryOpen(name, couldMatch, matches);
         if (found == null && !isCurrentWhole(name)) {
             DaemonWait.awaitDataset(store, name, DEFAULT_TIMEOUT);
-            found = tryOpen(name, mayBe, isWanted);
+            found = tryOpen(name, couldMatch, matches);
         }
         if (found == null) {
             throw Failure.of(ErrorCode.NOT_FOUND, "no such version")
                     .with("dataset", name)
-                    .with(what, wanted)
+                    .with(key, value)
                     .with("versions", versions(name))
                     .with("store", store.root())
                     .remedy("open the newest version: a replaced one is removed when its last reader closes it");
@@ -195,10 +197,10 @@ public final class Larder implements AutoCloseable {
     }
 
     /**
-     * Opens the newest version that is wanted; null where none is. One that is locked is tried again for a while: the daemon may be
-     * asking just now who leases it.
+     * Opens the newest version that {@code matches}, or returns null if there is none. Retries a locked version for a short
+     * time, because the daemon may just be checking for readers.
      */
-    private @Nullable Dataset tryOpen(String name, LongPredicate mayBe, Predicate<Dataset> isWanted) {
+    private @Nullable Dataset tryOpen(String name, LongPredicate couldMatch, Predicate<Dataset> matches) {
         Deadline deadline = Deadline.after(RESOLVE_LIMIT);
         Set<Long> others = new HashSet<>();
         boolean isLocked = true;
@@ -206,11 +208,11 @@ public final class Larder implements AutoCloseable {
             LockSupport.parkNanos(Math.min(attempt * 10_000L, LONGEST_PAUSE_NS));
             isLocked = false;
             for (long version : versions(name)) {
-                if (mayBe.test(version) && !others.contains(version)) {
+                if (couldMatch.test(version) && !others.contains(version)) {
                     Path folder = store.version(name, version);
                     Lease lease = Lease.tryTake(posix, folder);
                     Dataset dataset = lease == null ? null : openWhole(name, folder, lease);
-                    if (dataset != null && isWanted.test(dataset)) {
+                    if (dataset != null && matches.test(dataset)) {
                         return dataset;
                     } else if (dataset != null) {
                         dataset.close();
@@ -226,7 +228,7 @@ public final class Larder implements AutoCloseable {
         return null;
     }
 
-    /** Returns the versions that have files, the newest first. */
+    /** Returns the versions that have files, newest first. */
     private List<Long> versions(String name) {
         try (Stream<Path> entries = Files.list(store.dataset(name))) {
             return entries.map(entry -> String.valueOf(entry.getFileName()))
@@ -240,7 +242,7 @@ public final class Larder implements AutoCloseable {
     }
 
     /**
-     * Opens one array, named {@code dataset/array}; the name of a dataset alone stands for its array where it has exactly one.
+     * Opens one array by its name, {@code dataset/array}. The name of the dataset is enough if it has exactly one array.
      * Closing the view ends its lease.
      */
     public OwnedArrayView open(String name) {
@@ -256,14 +258,14 @@ public final class Larder implements AutoCloseable {
     }
 
     /**
-     * Starts a new version of a dataset, and waits while somebody else builds or loads one. Space is asked for with each array that is
-     * added. The caller closes it.
+     * Starts a new version of a dataset. Waits while another process builds or loads one. Each array reserves its own space.
+     * The caller closes the builder.
      */
     public DatasetBuilder build(String name) {
         return build(name, BuildOptions.NONE);
     }
 
-    /** Starts a new version as {@link #build(String)} does, with space set aside, pinned, or for a while only. */
+    /** Starts a new version as {@link #build(String)} does, with these options. */
     public DatasetBuilder build(String name, BuildOptions options) {
         requireOpen();
         Retention retention = new Retention(options.pinned(), options.ttl());
@@ -271,7 +273,10 @@ public final class Larder implements AutoCloseable {
         return new DatasetBuilder(DatasetUpload.begin(store.root(), request).orElseThrow());
     }
 
-    /** Starts a dataset of one array, to be filled by {@link DatasetBuilder#array()} and published. The caller closes it. */
+    /**
+     * Starts a dataset with one array, which the caller fills through {@link DatasetBuilder#array()} and publishes. The caller
+     * closes the builder.
+     */
     public DatasetBuilder create(String name, Dtype dtype, long... shape) {
         long bytes = ArrayFile.fileBytes(NpyHeader.of(dtype, Order.C, shape));
         DatasetBuilder dataset = build(name, BuildOptions.NONE.withBytes(bytes));
@@ -285,15 +290,15 @@ public final class Larder implements AutoCloseable {
     }
 
     /**
-     * Opens a dataset, and builds it first where it is not resident: however many callers and processes ask at once, one runs its
-     * {@code builder}, the others wait; if that one fails or dies, the next one builds. {@code builder} only fills what it is
-     * given; publishing happens here.
+     * Opens a dataset, and builds it first if it is not resident. If several callers and processes request it at the same time,
+     * one runs its {@code builder} and the others wait; if that one fails or dies, the next one builds. {@code builder} only
+     * adds and fills arrays; this method publishes.
      */
     public Dataset getOrCreate(String name, Consumer<? super DatasetBuilder> builder) {
         return getOrCreate(name, builder, DEFAULT_TIMEOUT);
     }
 
-    /** Opens or builds as {@link #getOrCreate(String, Consumer)} does, and waits at most {@code timeout} for other builders. */
+    /** Opens or builds as {@link #getOrCreate(String, Consumer)} does. Waits up to {@code timeout} for other builders. */
     public Dataset getOrCreate(String name, Consumer<? super DatasetBuilder> builder, Duration timeout) {
         requireOpen();
         Names.requireDataset(name);
@@ -327,7 +332,7 @@ public final class Larder implements AutoCloseable {
         return names.get(0);
     }
 
-    /** Opens what is resident; null where the name leads to no version. */
+    /** Opens a resident dataset, or returns null if the name has no version. */
     private @Nullable Dataset tryOpen(String name) {
         Deadline deadline = Deadline.after(RESOLVE_LIMIT);
         for (int attempt = 0; !deadline.isOver(); attempt++) {
@@ -344,7 +349,7 @@ public final class Larder implements AutoCloseable {
         return null;
     }
 
-    /** Opens a version; null where somebody has removed its index, so that the daemon has to be asked. */
+    /** Opens a version, or returns null if its index was removed and the daemon must load it again. */
     private @Nullable Dataset openWhole(String name, Path folder, Lease lease) {
         try {
             return register(Dataset.open(posix, name, folder, lease, this::forget));
@@ -358,7 +363,7 @@ public final class Larder implements AutoCloseable {
 
     private Dataset register(Dataset dataset) {
         datasets.add(dataset);
-        if (!open.get()) { // closed between the check at the door and here: nobody else would close this one
+        if (!open.get()) { // a concurrent close may have missed this dataset
             dataset.close();
             requireOpen();
         }

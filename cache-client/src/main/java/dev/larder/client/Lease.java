@@ -13,12 +13,44 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The right to read a version: a shared lock on its {@code lease} file. It ends with the last copy of its descriptor, however
- * the process dies.
- *
- * <p>A process has one descriptor for each version it leases, whatever the number of datasets that share it. Thread-safe.
+ * The right to read a version: a shared lock on its {@code lease} file. A process has one lease for each version, however many datasets
+ * share it. Thread-safe.
  */
 final class Lease {
+    /*
+     * How a version is published, leased and removed.
+     *
+     * A version is a folder that never changes. It is in one of these states:
+     *
+     *   incoming   in <store>/incoming. One builder writes it, and clients never read there.
+     *   published  in <store>/data/<dataset>/<number>, and the link current names it.
+     *   replaced   the same folder, but current names a newer number. Its readers keep it.
+     *   removed    its files have no names. Pages that are mapped live until the last process unmaps them.
+     *
+     * Only the daemon moves folders, changes current and takes the exclusive lock of a lease file. A client writes nothing here except
+     * into the incoming folder of its own build.
+     *
+     * Publish: the daemon writes index, manifest and an empty lease file into the incoming folder. It renames the folder into place,
+     * then a new link over current. Until that last rename no client finds the version.
+     *
+     *   death before the first rename     the next daemon removes the incoming folder; the old version stays current
+     *   death between the two renames     current still names the old version; the next daemon repairs the link
+     *   several datasets in one publish   a note of all renames is written first, and the next daemon completes them
+     *
+     * Lease: read the number from current, open its lease file, take a shared lock without waiting, then check that the file still has a
+     * name. If any step fails, the version is being removed or replaced, and the client starts again at current. The check must follow
+     * the lock: the daemon may have removed the file between open and lock, and the lock of a nameless file protects nothing.
+     *
+     * Remove: the daemon takes the exclusive lock without waiting, which fails while any reader has a lease. Under the lock it renames the
+     * folder out of sight, then deletes it. A client that opened the file earlier either is refused the lock or sees a file without name.
+     *
+     *   death of a reader   the kernel closes its descriptor, which ends the lease; there is no list of readers to repair
+     *   death of the daemon under the exclusive lock   the lock ends; what it had renamed is removed by the next daemon
+     *   end of the daemon's store   its files are removed even if they are leased, so requireInStore reports that; mapped pages stay
+     *
+     * flock belongs to the open file, not to the process: a fork shares the lease, and closing any other descriptor does not end it.
+     */
+
     private static final Map<Path, Lease> HELD = new HashMap<>();
 
     private final Posix posix;
@@ -33,13 +65,13 @@ final class Lease {
     }
 
     /**
-     * Leases a version; null where it is being retired, or is gone, so that the caller resolves the name again. Each success is
-     * paired with one {@link #release}.
+     * Leases a version. Returns null if it is being removed or is gone; the caller then resolves the name again. Each success needs one
+     * {@link #release}.
      */
     static @Nullable Lease tryTake(Posix posix, Path version) {
         synchronized (HELD) {
             Lease held = HELD.get(version);
-            // Another store may lie at the same place by now: only a file that is still linked is this version.
+            // If the file has lost its name, a new store may have created another version at this path.
             if (held != null && posix.status(held.descriptor).isLinked()) {
                 held.users++;
                 return held;
@@ -79,7 +111,7 @@ final class Lease {
         return leased ? new Lease(posix, version, descriptor) : null;
     }
 
-    /** Refuses where the version's files are gone although they are leased, as they are when a daemon stops. */
+    /** Fails if the version's files were removed although they are leased, as happens when a daemon stops. */
     void requireInStore() {
         if (!posix.status(descriptor).isLinked()) {
             throw Failure.of(ErrorCode.NO_DAEMON, "the store was removed while its dataset was leased")
@@ -94,12 +126,12 @@ final class Lease {
         return Remedy.reload(version);
     }
 
-    /** Lets programs that this process becomes hold the lease. */
+    /** Lets a program that replaces this process through {@code exec} inherit the lease. */
     void keepAcrossExec() {
         posix.keepAcrossExec(descriptor);
     }
 
-    /** Gives one user's share back; the last one ends the lease. */
+    /** Ends one use of the lease. The last one releases the lock. */
     void release() {
         synchronized (HELD) {
             if (--users == 0) {

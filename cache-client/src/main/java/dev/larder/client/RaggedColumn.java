@@ -8,9 +8,9 @@ import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
 /**
- * A column whose rows are arrays of one dtype and number of dimensions, each of its own shape, in C order. All methods may be
- * called from any thread; after its dataset is closed they throw {@link IllegalStateException}, rows and dimensions out of range
- * are {@link IndexOutOfBoundsException}.
+ * A column whose rows are arrays of one dtype and number of dimensions, each with its own shape, in C order. Thread-safe.
+ * Methods throw {@link IllegalStateException} after the dataset is closed, and {@link IndexOutOfBoundsException} for a row or
+ * dimension out of range.
  */
 public final class RaggedColumn {
     private final Dataset dataset;
@@ -45,12 +45,12 @@ public final class RaggedColumn {
         return extents.values().dtype();
     }
 
-    /** Returns how many rows there are. */
+    /** Returns the number of rows. */
     public long rows() {
         return extents.rows();
     }
 
-    /** Returns how many dimensions each row has. */
+    /** Returns the number of dimensions of each row. */
     public int dimensions() {
         return dimensions;
     }
@@ -64,7 +64,7 @@ public final class RaggedColumn {
         return shape;
     }
 
-    /** Returns one dimension of a row. Allocates nothing. */
+    /** Returns the size of one dimension of a row. Allocates nothing. */
     public long dimension(long row, int dimension) {
         Objects.checkIndex(row, extents.rows());
         Objects.checkIndex(dimension, dimensions);
@@ -81,17 +81,17 @@ public final class RaggedColumn {
         return extents.byteSize(row);
     }
 
-    /** Returns a window on a row's elements, without copying; one above 2 GiB is refused. */
+    /** Returns a window on a row's elements, without copying. Refuses a row above 2 GiB. */
     public DirectBuffer row(long row) {
         return extents.window(row);
     }
 
-    /** Points a window of the caller's at a row's elements, without copying; one above 2 GiB is refused. Allocates nothing. */
+    /** Points the caller's window at a row's elements, without copying. Allocates nothing. Refuses a row above 2 GiB. */
     public void row(long row, ViewBuffer window) {
         row(row, Long.MAX_VALUE, window);
     }
 
-    /** Points a window at the start of a row's elements, at most so many bytes, without copying. Allocates nothing. */
+    /** Points a window at the first bytes of a row's elements, at most {@code atMostBytes}, without copying. Allocates nothing. */
     public void row(long row, long atMostBytes, ViewBuffer window) {
         extents.window(row, atMostBytes, window);
     }
@@ -102,24 +102,24 @@ public final class RaggedColumn {
     }
 
     /**
-     * Copies the start of a row's elements, at most so many bytes, to {@code targetOffset} and returns how many were copied.
-     * Allocates nothing.
+     * Copies the first bytes of a row's elements, at most {@code atMostBytes}, to {@code targetOffset} and returns their
+     * number. Allocates nothing.
      */
     public int copy(long row, long atMostBytes, MutableDirectBuffer target, int targetOffset) {
         return extents.copy(row, atMostBytes, target, targetOffset);
     }
 
-    /** Returns the elements of all rows, one after the other: {@code getFloat(firstElement(row) + i)} reads one of a row. */
+    /** Returns the elements of all rows, back to back: {@code getFloat(firstElement(row) + i)} reads element {@code i} of a row. */
     public ArrayView values() {
         return extents.values();
     }
 
-    /** Returns where a row begins among {@link #values}, in elements. */
+    /** Returns the index among {@link #values} of a row's first element. */
     public long firstElement(long row) {
         return extents.begin(row);
     }
 
-    /** Tells whether the column can be read: its dataset is open. */
+    /** Returns whether the dataset of this column is open. */
     public boolean isOpen() {
         return extents.isOpen();
     }

@@ -2,14 +2,15 @@ package dev.larder.client;
 
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.posix.RawMemory;
+import dev.larder.internal.view.Targets;
 import java.util.Objects;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * Rows that lie back to back in one array, parted by the offsets in another. Offsets are not trusted: they are compared with the
- * array's length before anything is read through them.
+ * Rows that are stored back to back in one array, with their offsets in another. The offsets are untrusted: they are checked
+ * against the array's length before each read.
  */
 final class RowExtents {
     private final Dataset dataset;
@@ -68,7 +69,7 @@ final class RowExtents {
         return new ViewBuffer(values, values.base() + begin * itemSize, length);
     }
 
-    /** Points a window at a row's first bytes, at most so many. Allocates nothing. */
+    /** Points a window at the first bytes of a row, at most {@code atMostBytes}. Allocates nothing. */
     void window(long row, long atMostBytes, ViewBuffer window) {
         long begin = begin(row);
         boolean cut = atMostBytes <= Integer.MAX_VALUE && atMostBytes < byteSize(row);
@@ -77,12 +78,12 @@ final class RowExtents {
         window.point(values, values.base() + begin * itemSize, length);
     }
 
-    /** Copies a row's bytes and returns how many they are. Allocates nothing. */
+    /** Copies a row's bytes and returns their number. Allocates nothing. */
     int copy(long row, MutableDirectBuffer target, int targetOffset) {
         return copy(row, Integer.MAX_VALUE, target, targetOffset);
     }
 
-    /** Copies a row's first bytes, at most so many, and returns how many they are. Allocates nothing. */
+    /** Copies the first bytes of a row, at most {@code atMostBytes}, and returns their number. Allocates nothing. */
     int copy(long row, long atMostBytes, MutableDirectBuffer target, int targetOffset) {
         long begin = begin(row);
         int length = atMostBytes < byteSize(row) ? (int) Math.max(0, atMostBytes) : intLength(row, begin);
@@ -110,7 +111,7 @@ final class RowExtents {
         return (int) length;
     }
 
-    /** Returns where a row begins among the values, in elements. */
+    /** Returns the index among the values of a row's first element. */
     long begin(long row) {
         Objects.checkIndex(row, rows);
         return offset(row, 0);

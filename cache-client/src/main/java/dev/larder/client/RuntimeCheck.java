@@ -6,7 +6,7 @@ import dev.larder.internal.posix.RawMemory;
 import java.nio.ByteOrder;
 import org.agrona.concurrent.UnsafeBuffer;
 
-/** Finds out at connect time, not at the first read, whether this JVM can run the client. */
+/** Checks when a client connects that this JVM can run it, so that it does not fail at the first read. */
 final class RuntimeCheck {
     private RuntimeCheck() {}
 

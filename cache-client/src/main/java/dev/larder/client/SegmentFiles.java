@@ -11,11 +11,11 @@ import dev.larder.internal.posix.Posix;
 import java.nio.file.Path;
 import java.time.Instant;
 
-/** Opens and maps the files that a version's arrays lie in, in the store or outside. */
+/** Opens and maps the files with a version's arrays, in the store or outside. */
 final class SegmentFiles {
     private SegmentFiles() {}
 
-    /** Maps the first {@code byteSize} bytes of a file of a leased version; the descriptor is closed again. */
+    /** Maps the first {@code byteSize} bytes of a file of a leased version. Keeps no descriptor. */
     static MappedMemory map(Posix posix, Lease lease, Path file, long byteSize) {
         int descriptor = open(posix, lease, file);
         try {
@@ -33,9 +33,7 @@ final class SegmentFiles {
         }
     }
 
-    /**
-     * Maps the first {@code byteSize} bytes of a file that lies outside the store, as long as it is the very file that was loaded.
-     */
+    /** Maps the first {@code byteSize} bytes of a file outside the store. Fails if it is not the file that was loaded. */
     static MappedMemory mapOutside(Posix posix, SegmentFile source, long byteSize) {
         int descriptor = openOutside(posix, source);
         try {
@@ -45,7 +43,7 @@ final class SegmentFiles {
         }
     }
 
-    /** Fails where a file outside the store is not any more what was loaded. */
+    /** Fails if a file outside the store differs from the file that was loaded. */
     static void requireUnchanged(Posix posix, SegmentFile source) {
         posix.close(openOutside(posix, source));
     }
@@ -71,7 +69,7 @@ final class SegmentFiles {
                         .with("loadedBytes", source.byteSize())
                         .with("modified", Instant.EPOCH.plusNanos(found.modifiedNanos()))
                         .with("loadedModified", Instant.EPOCH.plusNanos(source.modifiedNanos()))
-                        .remedy("larder reload makes what it holds now the next version");
+                        .remedy("larder reload loads its current contents as the next version");
             }
             return descriptor;
         } catch (RuntimeException | Error e) {
@@ -80,7 +78,7 @@ final class SegmentFiles {
         }
     }
 
-    /** Opens a file of a leased version; one that is missing is damage, as only a daemon that ends removes what is leased. */
+    /** Opens a file of a leased version. Reports a missing file as damage, because only a daemon that ends removes leased files. */
     static int open(Posix posix, Lease lease, Path file) {
         try {
             return posix.openForReading(file);

@@ -3,14 +3,14 @@ package dev.larder.client;
 import dev.larder.internal.layout.TextHash;
 import dev.larder.internal.posix.RawMemory;
 
-/** Compares a string with UTF-8 in memory, character by character, without making anything. */
+/** Compares a string with UTF-8 in memory, character by character. Allocates nothing. */
 final class StoredText {
     private static final int ASCII = 0x80;
     private static final int TWO_BYTES = 0x800;
 
     private StoredText() {}
 
-    /** Tells whether checked memory holds exactly this text; half a surrogate pair equals nothing. */
+    /** Returns whether checked memory contains exactly this text. An unpaired surrogate equals nothing. */
     static boolean equals(long address, int byteLength, String text) {
         int length = text.length();
         if (byteLength < length) {

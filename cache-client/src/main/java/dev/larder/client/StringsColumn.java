@@ -6,8 +6,8 @@ import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
 /**
- * A column of strings. All methods may be called from any thread; after its dataset is closed they throw
- * {@link IllegalStateException}, rows out of range are {@link IndexOutOfBoundsException}.
+ * A column of strings. Thread-safe. Methods throw {@link IllegalStateException} after the dataset is closed, and
+ * {@link IndexOutOfBoundsException} for a row out of range.
  */
 public final class StringsColumn {
     private final String name;
@@ -29,7 +29,7 @@ public final class StringsColumn {
         return name;
     }
 
-    /** Returns how many texts there are. */
+    /** Returns the number of rows. */
     public long rows() {
         return extents.rows();
     }
@@ -49,12 +49,12 @@ public final class StringsColumn {
         return extents.window(row);
     }
 
-    /** Points a window of the caller's at a row's UTF-8, without copying; one above 2 GiB is refused. Allocates nothing. */
+    /** Points the caller's window at a row's UTF-8, without copying. Allocates nothing. Refuses a row above 2 GiB. */
     public void utf8(long row, ViewBuffer window) {
         utf8(row, Long.MAX_VALUE, window);
     }
 
-    /** Points a window at the start of a row's UTF-8, at most so many bytes, without copying. Allocates nothing. */
+    /** Points a window at the first bytes of a row's UTF-8, at most {@code atMostBytes}, without copying. Allocates nothing. */
     public void utf8(long row, long atMostBytes, ViewBuffer window) {
         extents.window(row, atMostBytes, window);
     }
@@ -65,14 +65,14 @@ public final class StringsColumn {
     }
 
     /**
-     * Copies the start of the UTF-8 of a row, at most so many bytes, to {@code targetOffset} and returns how many were
-     * copied. Allocates nothing.
+     * Copies the first bytes of a row's UTF-8, at most {@code atMostBytes}, to {@code targetOffset} and returns their number.
+     * Allocates nothing.
      */
     public int copy(long row, long atMostBytes, MutableDirectBuffer target, int targetOffset) {
         return extents.copy(row, atMostBytes, target, targetOffset);
     }
 
-    /** Tells whether the column can be read: its dataset is open. */
+    /** Returns whether the dataset of this column is open. */
     public boolean isOpen() {
         return extents.isOpen();
     }

@@ -8,11 +8,12 @@ import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.KeyTableDescriptor;
 import dev.larder.internal.layout.TextHash;
 import dev.larder.internal.posix.RawMemory;
+import dev.larder.internal.view.Targets;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import org.agrona.concurrent.UnsafeBuffer;
 
-/** Texts that lead to rows. Nothing in the arrays is trusted: a position is compared with their length before it is read. */
+/** Maps texts to rows. The arrays are untrusted: every position is checked against their length before it is read. */
 final class TextKeys {
     private final KeyTable slots;
     private final ArrayView records;
@@ -74,21 +75,21 @@ final class TextKeys {
         long row = RawMemory.getLong(record + RECORD_ROW_OFFSET);
         requireOpen();
         if (row < 0) {
-            throw slots.damaged("a key leads to row " + row);
+            throw slots.damaged("a key maps to row " + row);
         }
         return row;
     }
 
-    /** Returns the address of a record whose fixed part is there. */
+    /** Returns the address of a record. Its fixed part is within the array. */
     private long record(long position) {
         if (position < 0 || position > lastRecord) {
             requireOpen();
-            throw slots.damaged("a record stands at " + position + " of " + records.byteSize());
+            throw slots.damaged("a record is at " + position + " of " + records.byteSize());
         }
         return base + position;
     }
 
-    /** Returns how long the text of a record is; all of it is there. */
+    /** Returns the length of a record's text. All of it is within the array. */
     private int textLength(long record) {
         int length = RawMemory.getInt(record + RECORD_TEXT_LENGTH_OFFSET);
         if (length < 0 || length > base + lastRecord - record) {

@@ -1,6 +1,7 @@
 package dev.larder.client;
 
 import dev.larder.internal.posix.RawMemory;
+import dev.larder.internal.view.Targets;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.Charset;
@@ -12,12 +13,12 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A read-only window on a part of an array. Where many rows are read, one window is pointed at one after the other: see {@link
- * BytesColumn#row(long, ViewBuffer)}. A new one is empty. One thread's.
+ * A read-only window on part of an array. To read many rows, point one window at them in turn: see
+ * {@link BytesColumn#row(long, ViewBuffer)}. A new window is empty. Not thread-safe.
  *
- * <p>Every access is checked against the window's bounds and, after reading, against the view being open, so that no mistake
- * reaches memory that is not the array's. For the same reason it tells nobody its address: {@link #addressOffset} refuses, so
- * {@code new UnsafeBuffer(window)} and {@code target.putBytes(i, window, …)} do too; use {@link #getBytes} instead.
+ * <p>Every access checks the window's bounds, and after the read that the view is open, so that no mistake reads memory outside
+ * the array. For the same reason {@link #addressOffset} refuses, and with it {@code new UnsafeBuffer(window)} and
+ * {@code target.putBytes(i, window, …)}; use {@link #getBytes} instead.
  */
 public final class ViewBuffer implements DirectBuffer {
     private static final String READ_ONLY = "a window on a view is read-only and bound to it";
@@ -26,21 +27,21 @@ public final class ViewBuffer implements DirectBuffer {
     private long address;
     private int capacity;
 
-    /** Makes a window on nothing. */
+    /** Creates an empty window. */
     public ViewBuffer() {}
 
     ViewBuffer(ArrayView view, long address, int capacity) {
         point(view, address, capacity);
     }
 
-    /** Points it at a part of an array, which the caller has checked. Allocates nothing. */
+    /** Points the window at a part of an array that the caller has checked. Allocates nothing. */
     void point(ArrayView newView, long newAddress, int newCapacity) {
         view = newView;
         address = newAddress;
         capacity = newCapacity;
     }
 
-    /** Returns the view that is to be read, whose memory stays mapped for as long as the caller has it. */
+    /** Returns the view to read. Its memory stays mapped while the caller holds it. */
     private ArrayView pointed(int index, int length) {
         boundsCheck(index, length);
         ArrayView pointed = view;
@@ -51,8 +52,8 @@ public final class ViewBuffer implements DirectBuffer {
     }
 
     /**
-     * Returns the address of a checked access. It is compared with the view as well, as the window may have been pointed at another
-     * row by another thread since its bounds were checked.
+     * Returns the address of a checked access. Compares it with the view as well, because another thread may have pointed the
+     * window at another row since the bounds check.
      */
     private long at(ArrayView pointed, int index, int length) {
         long at = address + index;
@@ -300,11 +301,11 @@ public final class ViewBuffer implements DirectBuffer {
         return text(index, length, StandardCharsets.UTF_8);
     }
 
-    /** Refuses: an address would outlive the checks. See {@link ArrayView#address} for JNI and devices. */
+    /** Always throws: an address would outlive the checks. See {@link ArrayView#address} for JNI and devices. */
     @Override
     public long addressOffset() {
         throw new UnsupportedOperationException(
-                "a window does not give its address away; copy with window.getBytes(…), or see ArrayView.address()");
+                "a window does not reveal its address; copy with window.getBytes(…), or see ArrayView.address()");
     }
 
     @Override
@@ -357,7 +358,7 @@ public final class ViewBuffer implements DirectBuffer {
         throw new UnsupportedOperationException(READ_ONLY);
     }
 
-    /** Compares contents byte by byte, unsigned, then by length. */
+    /** Compares the contents byte by byte, unsigned, then the lengths. */
     @Override
     public int compareTo(DirectBuffer that) {
         int shared = Math.min(capacity, that.capacity());

@@ -1,7 +1,7 @@
 package dev.larder.error;
 
 /**
- * Names each kind of failure once, for exceptions, the control plane and the exit code of the command.
+ * The kinds of failures, for exceptions, the control plane and the exit code of the command.
  *
  * <p>The numbers are part of the contract: they never change their meaning, and new ones are added at the end.
  */
@@ -17,13 +17,13 @@ public enum ErrorCode {
     DEADLINE(9, Category.RETRY),
     INTERRUPTED(130, Category.STOP);
 
-    /** What a caller can do about a failure. */
+    /** The ways to react to a failure. */
     public enum Category {
         /** The same request may succeed later. */
         RETRY,
-        /** The request itself, or what it names, has to change. */
+        /** The request, or something that it names, must change. */
         FIX_REQUEST,
-        /** Neither helps: look at the message. */
+        /** Neither helps: read the message. */
         STOP
     }
 
@@ -40,12 +40,12 @@ public enum ErrorCode {
         return number;
     }
 
-    /** Returns what a caller can do about it. */
+    /** Returns the way to react. */
     public Category category() {
         return category;
     }
 
-    /** Finds the code with this number; a number of a later version reads as {@link #UNEXPECTED}. */
+    /** Returns the code with this number, or {@link #UNEXPECTED} if only a later version has it. */
     public static ErrorCode ofNumber(int number) {
         for (ErrorCode code : values()) {
             if (code.number == number) {

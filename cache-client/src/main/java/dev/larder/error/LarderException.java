@@ -7,9 +7,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reports a failure of Larder: {@code what failed: key=value key=value; what to do}.
+ * A failure of Larder, with a message of the form {@code what failed: key=value key=value; what to do}.
  *
- * <p>Mistakes in the calling code (an index out of range, use after close) are the JDK's own exception types instead.
+ * <p>Mistakes in the calling code, such as an index out of range or use after close, throw the JDK's own exceptions instead.
  */
 public class LarderException extends RuntimeException {
     private static final long serialVersionUID = 2;
@@ -24,7 +24,7 @@ public class LarderException extends RuntimeException {
     private final LinkedHashMap<String, String> values;
     private final String remedy;
 
-    /** Creates an exception with a message that has no parts. */
+    /** Creates an exception whose message has no parts. */
     public LarderException(int rawCode, String message, @Nullable Throwable cause) {
         this(rawCode, message, Map.of(), "", cause);
     }
@@ -32,10 +32,10 @@ public class LarderException extends RuntimeException {
     /**
      * Creates an exception.
      *
-     * @param rawCode the number of its code, which may be of a later version
+     * @param rawCode the number of its code, possibly of a later version
      * @param summary the failure, without values
      * @param values the facts, in their order
-     * @param remedy the advice; empty if there is none
+     * @param remedy the remedy; empty if there is none
      */
     public LarderException(
             int rawCode, String summary, Map<String, String> values, String remedy, @Nullable Throwable cause) {
@@ -58,7 +58,10 @@ public class LarderException extends RuntimeException {
                 : message.append("; ").append(remedy).toString();
     }
 
-    /** Returns a fact for people: the name of a file may have characters that terminals obey, or look like another message in its second line. */
+    /**
+     * Returns a fact in a form that is safe to print. A file name may contain control sequences for terminals, or a second line
+     * that looks like another message.
+     */
     private static String shown(String value) {
         return NEXT_LINE
                 .matcher(COMMANDS_OF_TERMINALS.matcher(value).replaceAll("?"))
@@ -70,7 +73,7 @@ public class LarderException extends RuntimeException {
         return ErrorCode.ofNumber(rawCode);
     }
 
-    /** Returns the number of the code, kept as it was received. */
+    /** Returns the number of the code, as it was received. */
     public final int rawCode() {
         return rawCode;
     }

@@ -1,4 +1,4 @@
-/** What went wrong, in a form that people, programs and the control plane read: start at {@link dev.larder.error.LarderException}. */
+/** Errors in a form that people, programs and the control plane can read. Start at [dev.larder.error.LarderException]. */
 @NullMarked
 package dev.larder.error;
 

@@ -20,9 +20,10 @@ import java.nio.file.StandardOpenOption;
 import java.util.Objects;
 
 /**
- * The file of one array of a dataset that is being built. What is not written is zeros.
+ * The file of one array of a dataset that is being built. Elements that are not written are zero.
  *
- * <p>Its space is reserved from the start, so that filling it cannot find the store full. Several threads may write different places.
+ * <p>The space is reserved at the start, so a later write cannot find the store full. Several threads may write different parts
+ * of the array.
  */
 public final class ArrayFile {
     private static final int WRITABLE = 0600;
@@ -41,16 +42,16 @@ public final class ArrayFile {
         this.channel = channel;
     }
 
-    /** Returns how long the file of such an array is. */
+    /** Returns the length of the file of an array. */
     public static long fileBytes(NpyHeader header) {
         return ByteSums.add(StoreLayout.header(header).remaining(), header.byteSize());
     }
 
-    /** Starts to write a file, which is made here unless it is there. */
+    /** Opens a new file for writing. Creates it unless the daemon has done so. */
     static ArrayFile create(Posix posix, Path folder, String name, NpyHeader header) {
         ByteBuffer head = StoreLayout.header(header);
         long dataOffset = head.remaining();
-        Path file = folder.resolve(name + ".npy"); // its name; where it is stored, the daemon decides
+        Path file = folder.resolve(name + ".npy"); // the daemon chooses the final file by the array's name
         try {
             createFolders(folder, file);
             long storedBytes = reserve(posix, file, fileBytes(header));
@@ -68,8 +69,8 @@ public final class ArrayFile {
     }
 
     /**
-     * Makes the levels of the array's name, but never the build's own folder: where that is gone, so is the daemon that gave it, and
-     * what is put in its place would belong to nobody.
+     * Creates the folders for the levels of the array's name, but never the build's own folder. If that is missing, its daemon
+     * is gone, and a new folder in its place would never be removed.
      */
     private static void createFolders(Path folder, Path file) throws IOException {
         Path level = folder;
@@ -89,7 +90,7 @@ public final class ArrayFile {
                 .remedy(Remedy.START_DAEMON + "; then build the dataset again");
     }
 
-    /** Returns what the file occupies then. */
+    /** Reserves the space of a file, and returns the number of bytes it occupies. */
     private static long reserve(Posix posix, Path file, long byteSize) {
         int descriptor = posix.openOrCreate(file, WRITABLE);
         try {
@@ -109,7 +110,7 @@ public final class ArrayFile {
                 .remedy("check whether the daemon still runs: larder status");
     }
 
-    /** Returns what its file occupies, which is more than its length where pages are huge. */
+    /** Returns the number of bytes that the file occupies, which exceeds its length if pages are huge. */
     long storedBytes() {
         return storedBytes;
     }
@@ -129,7 +130,7 @@ public final class ArrayFile {
         return header.byteSize();
     }
 
-    /** Writes what remains in a buffer, as it is in memory, {@code offset} bytes after the start of the data. */
+    /** Writes the bytes that remain in a buffer, in memory order, {@code offset} bytes after the start of the data. */
     public void write(long offset, ByteBuffer bytes) {
         Objects.checkFromIndexSize(offset, bytes.remaining(), byteSize());
         try {

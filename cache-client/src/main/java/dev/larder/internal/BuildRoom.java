@@ -7,8 +7,8 @@ import dev.larder.internal.posix.PageSize;
 import java.util.function.LongConsumer;
 
 /**
- * The space that a build has in the store. It is asked for before it is written, so that what may leave makes room; a little more
- * than is needed, as many small arrays would have to ask for each otherwise. Used by one thread at a time.
+ * The space that a build has in the store. It is requested before data is written, so that the daemon can evict datasets.
+ * Requests include a reserve, because many small arrays would otherwise need a request each. Not thread-safe.
  */
 final class BuildRoom {
     private static final int AHEAD_SHARE = 8;
@@ -19,22 +19,22 @@ final class BuildRoom {
     private long grantedBytes;
     private long takenBytes;
 
-    /** Starts with what was set aside already; {@code makeRoom} asks the daemon for so much in all. */
+    /** Starts with the space already granted. {@code makeRoom} requests a total number of bytes from the daemon. */
     BuildRoom(LongConsumer makeRoom, long grantedBytes) {
         this.makeRoom = makeRoom;
         this.grantedBytes = grantedBytes;
     }
 
-    /** Takes space for a file; fails with NO_SPACE where there is none even after everything has left that may. */
+    /** Takes space for a file. Fails with NO_SPACE if eviction cannot free enough. */
     void take(long fileBytes) {
-        long wanted = ByteSums.add(takenBytes, ByteSums.roundUp(fileBytes, unitBytes));
-        if (wanted > grantedBytes) {
-            ask(wanted);
+        long neededBytes = ByteSums.add(takenBytes, ByteSums.roundUp(fileBytes, unitBytes));
+        if (neededBytes > grantedBytes) {
+            request(neededBytes);
         }
-        takenBytes = wanted;
+        takenBytes = neededBytes;
     }
 
-    /** Learns what a file really occupies: where pages are huge, short files take whole ones. */
+    /** Corrects the space of a file to what it occupies. If pages are huge, short files occupy whole ones. */
     void note(long fileBytes, long storedBytes) {
         long expected = ByteSums.roundUp(fileBytes, unitBytes);
         if (storedBytes > expected && storedBytes == ByteSums.roundUp(fileBytes, PageSize.HUGE_BYTES)) {
@@ -43,15 +43,15 @@ final class BuildRoom {
         }
     }
 
-    private void ask(long wanted) {
-        long ahead = Math.min(wanted / AHEAD_SHARE, MOST_AHEAD_BYTES);
+    private void request(long neededBytes) {
+        long ahead = Math.min(neededBytes / AHEAD_SHARE, MOST_AHEAD_BYTES);
         try {
-            grant(ByteSums.add(wanted, ahead));
+            grant(ByteSums.add(neededBytes, ahead));
         } catch (LarderException e) {
             if (e.code() != ErrorCode.NO_SPACE) {
                 throw e;
             }
-            grant(wanted); // what is not needed yet may be too much
+            grant(neededBytes); // the reserve may be too much, so request only what this file needs
         }
     }
 

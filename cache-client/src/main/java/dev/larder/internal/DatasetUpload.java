@@ -1,9 +1,9 @@
 package dev.larder.internal;
 
-import dev.larder.column.ColumnArray;
-import dev.larder.column.ColumnBuilder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.column.ColumnArray;
+import dev.larder.internal.column.ColumnBuilder;
 import dev.larder.internal.control.BuildTurn;
 import dev.larder.internal.control.ControlClient;
 import dev.larder.internal.control.ProgressListener;
@@ -16,6 +16,7 @@ import dev.larder.internal.protocol.Request;
 import dev.larder.internal.protocol.Request.NewFile;
 import dev.larder.npy.NpyHeader;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.file.Files;
@@ -28,10 +29,10 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Builds a version of a dataset, array by array, invisible to everybody until {@link #publish}. Closed before, or dying with its
- * process, it leaves nothing behind, and whoever waits for the same dataset builds it.
+ * Builds a version of a dataset, array by array, invisible to readers until {@link #publish}. If it is closed before that, or
+ * if its process dies, it leaves nothing behind, and the next process that waits for the dataset builds it.
  *
- * <p>Several threads may add arrays and fill them; one of them publishes when all are done.
+ * <p>Several threads may add arrays and fill them. One thread publishes when all are done.
  */
 public final class DatasetUpload implements AutoCloseable {
     private static final int COPY_STEP_BYTES = 256 << 10;
@@ -44,13 +45,13 @@ public final class DatasetUpload implements AutoCloseable {
     private final Map<String, ColumnPart> parts = new HashMap<>();
     private final boolean isOurs;
     private final BuildRoom room;
-    private final Set<String> made = new HashSet<>();
+    private final Set<String> announced = new HashSet<>();
     private boolean open = true;
 
     /**
-     * Takes the turn over.
+     * Takes ownership of the turn.
      *
-     * @param grantedBytes how much space was set aside with it
+     * @param grantedBytes the space reserved with it
      */
     private DatasetUpload(Posix posix, String dataset, BuildTurn turn, long grantedBytes) {
         this.room = new BuildRoom(turn::makeRoom, grantedBytes);
@@ -62,9 +63,9 @@ public final class DatasetUpload implements AutoCloseable {
     }
 
     /**
-     * Starts a build when nobody else builds or loads the dataset any more. The caller closes it.
+     * Starts a build after all other builds and loads of the dataset have ended. The caller closes it.
      *
-     * @return nothing where the dataset is resident by then and the request does not replace it
+     * @return empty if the dataset is resident and the request does not replace it
      */
     public static Optional<DatasetUpload> begin(Path store, Request.Create request) {
         Names.requireDataset(request.name());
@@ -79,14 +80,14 @@ public final class DatasetUpload implements AutoCloseable {
     }
 
     /**
-     * Returns the folder that other programs may write {@code .npy} files into, one an array, levels of names as folders. In the
-     * store of another user only this process can add arrays.
+     * Returns the folder where other programs may write {@code .npy} files, one per array, with subfolders for the levels of a
+     * name. If the store belongs to another user, only this process can add arrays.
      */
     public Path folder() {
         return folder;
     }
 
-    /** Adds an array of zeros, to be filled. */
+    /** Adds an array of zeros. */
     public synchronized ArrayFile array(String array, NpyHeader header) {
         requireOpen();
         String objection = Names.arrayObjection(array);
@@ -102,11 +103,11 @@ public final class DatasetUpload implements AutoCloseable {
                     .with("array", array)
                     .remedy("give them different names");
         }
-        if (!isOurs && !made.contains(array)) {
+        if (!isOurs && !announced.contains(array)) {
             announce(Map.of(array, header), Map.of());
         }
         long fileBytes = ArrayFile.fileBytes(header);
-        if (isOurs) { // else the daemon has made room with the file
+        if (isOurs) { // otherwise the daemon reserved the space with the file
             room.take(fileBytes);
         }
         ArrayFile file = ArrayFile.create(posix, folder, array, header);
@@ -116,11 +117,11 @@ public final class DatasetUpload implements AutoCloseable {
     }
 
     /**
-     * Tells the daemon which arrays will be added, which saves a question for each in a store that another user lets this one load
-     * into; does nothing in one's own.
+     * Announces arrays that will be added to a store of another user, which saves a request for each. Does nothing in an own
+     * store.
      *
-     * @param headers what they are, by name
-     * @param sources where they come from, by name, for people; those that are computed are not in it
+     * @param headers the headers by array name
+     * @param sources the origins by array name, for people; computed arrays are omitted
      */
     public synchronized void announce(Map<String, NpyHeader> headers, Map<String, String> sources) {
         requireOpen();
@@ -133,32 +134,34 @@ public final class DatasetUpload implements AutoCloseable {
                         ArrayFile.fileBytes(array.getValue()),
                         sources.getOrDefault(array.getKey(), "")))
                 .toList());
-        made.addAll(headers.keySet());
+        announced.addAll(headers.keySet());
     }
 
-    /** Adds a column with the rows or keys that a builder has taken. After that the builder can only be closed, by its caller. */
-    public void add(String column, ColumnBuilder rows) throws IOException {
+    /** Adds the arrays of a column and frees their memory. Nothing can be added to {@code rows} afterwards. */
+    public void add(String column, ColumnBuilder rows) {
         for (ColumnArray array : rows.arrays(column)) {
             try (array;
                     ReadableByteChannel data = array.open()) {
                 add(array.name(), array.header(), data, ColumnPart.valueOf(array.part()));
+            } catch (IOException e) { // the channel reads from memory
+                throw new UncheckedIOException(e);
             }
         }
     }
 
     /**
-     * Adds an array with the data that a channel delivers, exactly as long as the header says. The channel is not closed. Where this
-     * fails the build is given up.
+     * Adds an array with the data of a channel, which must be exactly as long as the header says. Does not close the channel.
+     * If this fails, the whole build is abandoned.
      *
-     * @param part which part of a column it is, if it is one
+     * @param part its part in a column, if it has one
      */
     public void add(String array, NpyHeader header, ReadableByteChannel data, ColumnPart part) throws IOException {
         ArrayFile file = array(array, header);
         try {
             fill(file, data);
-            file.close(); // there may be more arrays than a process can have open
+            file.close(); // there may be more arrays than a process can have open files
         } catch (IOException | RuntimeException | Error e) {
-            close(); // what is half an array must not be published with the others
+            close(); // a partial array must not be published with the others
             throw e;
         }
         if (part != ColumnPart.NONE) {
@@ -197,8 +200,8 @@ public final class DatasetUpload implements AutoCloseable {
     }
 
     /**
-     * Makes everything visible at once as the dataset's newest version, and closes this. Nothing can be written any more. Tells how
-     * far that is, and returns the daemon's answer.
+     * Makes everything visible together as the dataset's newest version, and closes this. Nothing can be written any more.
+     * Reports progress, and returns the daemon's answer.
      */
     public Done publish(ProgressListener listener) {
         requireOpen();
@@ -216,7 +219,7 @@ public final class DatasetUpload implements AutoCloseable {
         }
     }
 
-    /** Gives up what was not published. Idempotent. */
+    /** Abandons the build if it was not published. Idempotent. */
     @Override
     public synchronized void close() {
         if (open) {

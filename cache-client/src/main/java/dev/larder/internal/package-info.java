@@ -1,7 +1,7 @@
 /**
- * What Larder's own programs share with its client, and trainers do not import: it may change with any release.
+ * Code that Larder's own programs share with its client. Trainers do not import it; it may change with any release.
  *
- * <p>{@link dev.larder.internal.DatasetUpload} is a build of a dataset with all that the daemon is told about it.
+ * <p>[dev.larder.internal.DatasetUpload] builds a dataset through the daemon.
  */
 @NullMarked
 package dev.larder.internal;

@@ -6,7 +6,7 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Writes a structured type as the list that numpy calls {@code descr}: as a Python literal or as JSON. */
+/** Writes a structured type as numpy's {@code descr} list: as a Python literal or as JSON. */
 final class DescrText {
     private static final DescrText PYTHON = new DescrText(PythonText::quoted, "(", ")");
     private static final DescrText JSON = new DescrText(DescrText::jsonString, "[", "]");
@@ -69,7 +69,7 @@ final class DescrText {
         return open + first + ", " + second + (third == null ? "" : ", " + third) + close;
     }
 
-    /** Escapes what JSON or UTF-8 cannot have, and nothing else: texts of the control plane have a limit. */
+    /** Escapes only the characters that JSON or UTF-8 cannot contain, because texts of the control plane have a limit. */
     private static String jsonString(String text) {
         StringBuilder out = new StringBuilder(text.length() + 2).append('"');
         text.codePoints().forEach(c -> {

@@ -6,10 +6,9 @@ import java.nio.ByteOrder;
 import java.util.List;
 
 /**
- * The type of the elements of an array: any numpy type of a fixed size, structured ones included.
+ * The type of the elements of an array: any numpy type of a fixed size, including structured ones.
  *
- * <p>Two are equal if they mean the same: same kind, size, byte order, fields and padding, however it was spelled.
- * Immutable.
+ * <p>Two types are equal if they have the same kind, size, byte order, fields and padding, in any spelling. Immutable.
  */
 public final class Dtype {
     private final Kind kind;
@@ -36,9 +35,8 @@ public final class Dtype {
     }
 
     /**
-     * Reads a type as numpy writes it into headers: {@code <f4}, or a list such as
-     * {@code [('a', '<f4'), ('b', '<i2', (3,))]}. Fails with {@link ErrorCode#BAD_INPUT} on anything else, object types
-     * included.
+     * Parses a type in the form of numpy's headers: {@code <f4}, or a list such as {@code [('a', '<f4'), ('b', '<i2', (3,))]}.
+     * Fails with {@link ErrorCode#BAD_INPUT} for any other text and for object types.
      */
     public static Dtype parse(String descr) {
         try {
@@ -54,42 +52,42 @@ public final class Dtype {
         }
     }
 
-    /** Returns what an element is. */
+    /** Returns the kind of the elements. */
     public Kind kind() {
         return kind;
     }
 
-    /** Returns how many bytes an element takes; 0 is possible. */
+    /** Returns the number of bytes of an element, which may be 0. */
     public int itemSize() {
         return itemSize;
     }
 
-    /** Returns the order of bytes within an element; little-endian where the type has none. */
+    /** Returns the order of bytes within an element, or little-endian if the type has none. */
     public ByteOrder byteOrder() {
         return littleEndian ? ByteOrder.LITTLE_ENDIAN : ByteOrder.BIG_ENDIAN;
     }
 
-    /** Returns whether the bytes of an element run from low to high, or have no order at all. */
+    /** Returns whether the byte order is little-endian or does not matter. */
     public boolean isLittleEndian() {
         return littleEndian;
     }
 
-    /** Returns the fields of a structured type by rising offset, without padding; empty for all other types. */
+    /** Returns the fields of a structured type by offset, without padding. Empty for all other types. */
     public List<StructField> fields() {
         return fields;
     }
 
-    /** Returns numpy's text for it: {@code <f4} without quotes, or the list of a structured type. */
+    /** Returns numpy's text for the type: {@code <f4} without quotes, or the list of a structured type. */
     public String descr() {
         return descr;
     }
 
-    /** Returns the same as a JSON value: {@code "<f4"}, or an array for a structured type. */
+    /** Returns numpy's text as a JSON value: {@code "<f4"}, or an array for a structured type. */
     public String descrJson() {
         return kind == Kind.STRUCT ? DescrText.json(fields, itemSize) : '"' + descr + '"';
     }
 
-    /** Returns the Python literal that stands for it in a header. */
+    /** Returns the Python literal of the type in a header. */
     String literal() {
         return kind == Kind.STRUCT ? descr : PythonText.quoted(descr);
     }

@@ -8,7 +8,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Turns the {@code descr} literal of one header into a type, and counts its fields against a limit. */
+/** Converts the {@code descr} literal of one header to a type, and limits the number of its fields. */
 final class DtypeParser {
     static final int MAX_FIELDS = 10_000;
     static final int MAX_SUB_DIMENSIONS = 32;
@@ -36,7 +36,7 @@ final class DtypeParser {
         if (OBJECT.matcher(descr).matches()) {
             throw new LiteralFault(
                     text.at(),
-                    "it holds Python objects (dtype object), which lie in the file as a pickle: code, not data",
+                    "it holds Python objects (dtype object), which the file stores as a pickle: code, not data",
                     OBJECT_REMEDY);
         }
         Matcher matcher = SIMPLE.matcher(descr);
@@ -109,7 +109,7 @@ final class DtypeParser {
         }
         if (order == '|') {
             throw new LiteralFault(
-                    text.at(), "dtype " + PythonText.shown(text.value()) + " does not say its byte order (< or >)");
+                    text.at(), "dtype " + PythonText.shown(text.value()) + " has no byte order (< or >)");
         }
         return order;
     }
@@ -153,7 +153,7 @@ final class DtypeParser {
         }
     }
 
-    /** Follows numpy: raw bytes, or a small array of anything, without a name. */
+    /** Returns whether numpy treats a field as padding: raw bytes, or a small array of any type, without a name. */
     private static boolean isPadding(StructField field) {
         return field.name().isEmpty()
                 && field.title() == null

@@ -16,7 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Reads one header, and believes nothing that stands in it. */
+/** Reads one untrusted header. */
 final class HeaderReader {
     private static final String SAVE_AGAIN = "save the array again with numpy.save";
 
@@ -72,7 +72,7 @@ final class HeaderReader {
         return major;
     }
 
-    private ByteBuffer fill(int length, String what) {
+    private ByteBuffer fill(int length, String part) {
         ByteBuffer buffer = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
         try {
             int read = 0;
@@ -94,7 +94,7 @@ final class HeaderReader {
         }
         consumed += buffer.position();
         if (buffer.hasRemaining()) {
-            throw fault(consumed, "the file ends within its header, before " + what, "copy or save the file again");
+            throw fault(consumed, "the file ends within its header, before " + part, "copy or save the file again");
         }
         return buffer.flip();
     }

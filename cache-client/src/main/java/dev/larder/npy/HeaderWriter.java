@@ -8,11 +8,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.stream.Collectors;
 
-/** Writes a header as numpy does, but with data where we want it. */
+/** Writes a header as numpy does, with a chosen offset of the data. */
 final class HeaderWriter {
     static final byte[] MAGIC = {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y'};
 
-    /** Beyond this many characters {@code np.load} refuses to read a header. */
+    /** The longest header in characters that {@code np.load} reads. */
     static final int NUMPY_LIMIT = 10_000;
 
     private final Dtype dtype;
@@ -29,7 +29,7 @@ final class HeaderWriter {
         this.encoded = literal.getBytes(latin ? StandardCharsets.ISO_8859_1 : StandardCharsets.UTF_8);
     }
 
-    /** Version 1 holds whatever numpy accepts in Latin-1; other names need version 3. Nothing needs version 2. */
+    /** Returns the format version: 1 for all that numpy accepts in Latin-1, 3 for other names. Version 2 is never needed. */
     int version() {
         return version;
     }

@@ -1,6 +1,6 @@
 package dev.larder.npy;
 
-/** The kind of an array's elements, in numpy's words. */
+/** The kinds of elements, as in numpy. */
 public enum Kind {
     BOOL('b'),
     INT('i'),
@@ -24,12 +24,12 @@ public enum Kind {
         this.letter = letter;
     }
 
-    /** Returns the letter that stands for it in a {@code descr} string. */
+    /** Returns the letter of the kind in a {@code descr} string. */
     public char letter() {
         return letter;
     }
 
-    /** Returns whether the order of bytes within an element matters. */
+    /** Returns whether elements have a byte order. */
     boolean isOrdered(int itemSize) {
         return switch (this) {
             case BOOL, BYTES, VOID, STRUCT -> false;

@@ -2,7 +2,7 @@ package dev.larder.npy;
 
 import java.util.List;
 
-/** A value of the small part of Python's literals that numpy writes; {@code at} is where it begins in the text. */
+/** A value in the subset of Python literals that numpy writes. {@code at} is its offset in the text. */
 sealed interface Literal {
     int at();
 
@@ -20,7 +20,7 @@ sealed interface Literal {
 
     record Entry(Literal key, Literal value) {}
 
-    /** Names the kind of value, for messages. */
+    /** Returns the name of the kind of value, for messages. */
     default String word() {
         if (this instanceof Text) {
             return "a string";

@@ -1,6 +1,6 @@
 package dev.larder.npy;
 
-/** Says what is wrong with a literal and where; whoever knows the file turns it into a failure. */
+/** Describes a syntax error and its position in a literal. The caller, who knows the file, converts it to a failure. */
 final class LiteralFault extends Exception {
     private static final long serialVersionUID = 1;
     private static final String SAVE_AGAIN = "save the array again with numpy.save(..., allow_pickle=False)";

@@ -4,9 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Reads the part of Python's literals that numpy writes into headers, by recursive descent: strings (also {@code u''}),
- * whole numbers (also {@code 10L}), {@code True}, {@code False}, tuples, lists and dicts. Nothing is evaluated; whatever
- * else stands there is a fault at its place.
+ * Parses the subset of Python literals that numpy writes into headers, by recursive descent: strings (also {@code u''}), whole
+ * numbers (also {@code 10L}), {@code True}, {@code False}, tuples, lists and dicts. It evaluates nothing; any other text is a
+ * {@link LiteralFault}.
  */
 final class LiteralParser {
     static final int MAX_DEPTH = 32;
@@ -21,13 +21,13 @@ final class LiteralParser {
         this.text = text;
     }
 
-    /** Reads one value that fills the whole text, apart from white space around it. */
+    /** Parses one value that fills the whole text, except for surrounding white space. */
     static Literal parse(String text) throws LiteralFault {
         LiteralParser parser = new LiteralParser(text);
         Literal value = parser.value();
         parser.skipSpace();
         if (parser.at < text.length()) {
-            throw parser.fault("something follows the end of the literal");
+            throw parser.fault("there is text after the end of the literal");
         }
         return value;
     }
@@ -57,7 +57,7 @@ final class LiteralParser {
         return items;
     }
 
-    /** Reads values up to the closing bracket and tells whether the last one was followed by a comma. */
+    /** Parses values up to the closing bracket. Returns whether a comma follows the last one. */
     private boolean sequence(List<Literal> items, char close) throws LiteralFault {
         enter();
         boolean comma = true;

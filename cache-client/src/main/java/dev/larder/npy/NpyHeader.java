@@ -19,17 +19,17 @@ import java.util.Objects;
  *   +--------+-------+-------+----------------+---------------------------+--------
  * </pre>
  *
- * <p>Sizes are checked: the number of elements and of bytes fit into a {@code long}, even where a dimension is 0 and the
- * others are left to multiply. Immutable.
+ * <p>Sizes are checked: the numbers of elements and bytes fit a {@code long}. If a dimension is 0, the product of the others must fit
+ * as well. Immutable.
  */
 public final class NpyHeader {
-    /** The most dimensions an array may have: what numpy 2 allows (numpy 1 opens up to 32). */
+    /** The maximum number of dimensions: the limit of numpy 2. numpy 1 opens up to 32. */
     public static final int MAX_DIMENSIONS = 64;
 
-    /** The longest header that is read, in bytes: room for types of thousands of fields. */
+    /** The maximum length of a header, in bytes. Enough for types with thousands of fields. */
     public static final int MAX_LENGTH = 1 << 20;
 
-    /** What numpy itself aligns data to. */
+    /** Numpy's own alignment of data. */
     static final int NUMPY_ALIGNMENT = 64;
 
     private final Dtype dtype;
@@ -40,7 +40,7 @@ public final class NpyHeader {
     private final int version;
     private final long dataOffset;
 
-    /** Takes over {@code shape}. */
+    /** Takes ownership of {@code shape}. */
     NpyHeader(Dtype dtype, Order order, long[] shape, int version, long dataOffset) {
         this.dtype = dtype;
         this.order = order;
@@ -52,8 +52,8 @@ public final class NpyHeader {
     }
 
     /**
-     * Describes an array to be written; version and data offset are those of {@code encode(64)}. Fails with
-     * {@link ErrorCode#BAD_INPUT} where the shape is impossible or stock numpy would refuse the header as too long.
+     * Describes an array to be written, with version and data offset as of {@code encode(64)}. Fails with
+     * {@link ErrorCode#BAD_INPUT} if the shape is impossible or the header is too long for numpy.
      */
     public static NpyHeader of(Dtype dtype, Order order, long... shape) {
         long[] own = shape.clone();
@@ -76,24 +76,23 @@ public final class NpyHeader {
     }
 
     /**
-     * Reads a header from where the channel stands, and leaves it at the first byte of data. Everything else than a
-     * well-formed header fails with {@link ErrorCode#BAD_INPUT}, naming {@code whatFile}, the byte and the reason.
-     * Blocks until the header is there.
+     * Reads a header from the current position of a channel, and leaves the channel at the first byte of data. Fails with
+     * {@link ErrorCode#BAD_INPUT} for any malformed header; the message contains {@code whatFile}, the byte and the reason.
+     * Blocks until the header has arrived.
      */
     public static NpyHeader read(ReadableByteChannel channel, String whatFile) {
         return new HeaderReader(channel, whatFile).read();
     }
 
     /**
-     * Encodes the header so that data starts at the first multiple of {@code alignment} behind it, which is the limit of
-     * the buffer. Stock numpy opens it. Fails with {@link ErrorCode#BAD_INPUT} if numpy would refuse it (more than 10,000
-     * characters).
+     * Encodes the header so that data starts at the first multiple of {@code alignment} after it, which is the limit of the
+     * buffer. Numpy can open it. Fails with {@link ErrorCode#BAD_INPUT} if numpy would refuse it (more than 10,000 characters).
      */
     public ByteBuffer encode(int alignment) {
         return encode(alignment, 0);
     }
 
-    /** Encodes the header in the same way, but so that data starts {@code behind} bytes behind such a multiple, which is not 0. */
+    /** Encodes the header so that data starts {@code behind} bytes after such a multiple. {@code behind} is not 0. */
     public ByteBuffer encode(int alignment, int behind) {
         return new HeaderWriter(dtype, order, shape).encode(alignment, behind);
     }
@@ -103,7 +102,7 @@ public final class NpyHeader {
         return dtype;
     }
 
-    /** Returns the order in which the elements lie. */
+    /** Returns the order of the elements. */
     public Order order() {
         return order;
     }
@@ -118,17 +117,17 @@ public final class NpyHeader {
         return shape.length;
     }
 
-    /** Returns how many elements the array has: 1 for a single value, 0 where a dimension is 0. */
+    /** Returns the number of elements: 1 for a single value, 0 if a dimension is 0. */
     public long elementCount() {
         return elementCount;
     }
 
-    /** Returns how many bytes the data takes. */
+    /** Returns the number of bytes of the data. */
     public long byteSize() {
         return byteSize;
     }
 
-    /** Returns where the data starts, counted from the first byte of the header. */
+    /** Returns the offset of the data, from the first byte of the header. */
     public long dataOffset() {
         return dataOffset;
     }

@@ -2,8 +2,8 @@ package dev.larder.npy;
 
 /** The order of an array's elements in memory. */
 public enum Order {
-    /** The last index runs fastest. */
+    /** The last index varies fastest. */
     C,
-    /** The first index runs fastest. */
+    /** The first index varies fastest. */
     F
 }

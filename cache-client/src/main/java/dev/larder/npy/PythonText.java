@@ -1,12 +1,12 @@
 package dev.larder.npy;
 
-/** Writes strings as Python's {@code repr} does, so that headers read like numpy's own. */
+/** Writes strings as Python's {@code repr} does, so that headers are like numpy's. */
 final class PythonText {
     private static final int SHOWN = 40;
 
     private PythonText() {}
 
-    /** Returns the string between quotes, with everything escaped that does not print. */
+    /** Returns the string in quotes, with all unprintable characters escaped. */
     static String quoted(String text) {
         char quote = text.indexOf('\'') >= 0 && text.indexOf('"') < 0 ? '"' : '\'';
         StringBuilder out = new StringBuilder(text.length() + 2).append(quote);
@@ -14,7 +14,7 @@ final class PythonText {
         return out.append(quote).toString();
     }
 
-    /** Returns the beginning of a string that may be hostile, fit for a message. */
+    /** Returns the beginning of an untrusted string, for a message. */
     static String shown(String text) {
         return text.length() <= SHOWN ? quoted(text) : quoted(text.substring(0, SHOWN)) + "...";
     }
@@ -44,7 +44,7 @@ final class PythonText {
         return c < 0x10000 ? String.format("\\u%04x", c) : String.format("\\U%08x", c);
     }
 
-    /** Leaves unassigned characters as they are: which ones those are differs from one JDK to the next, digests must not. */
+    /** Returns whether a character is printable. Unassigned ones are, because JDKs differ in which these are, and digests must not. */
     private static boolean isPrintable(int c) {
         return switch (Character.getType(c)) {
             case Character.CONTROL,

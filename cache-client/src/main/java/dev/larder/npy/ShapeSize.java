@@ -2,13 +2,13 @@ package dev.larder.npy;
 
 import org.jspecify.annotations.Nullable;
 
-/** Multiplies the dimensions of an array without overflowing; like numpy it looks past dimensions of 0. */
+/** Multiplies the dimensions of an array without overflow. Ignores dimensions of 0, as numpy does. */
 final class ShapeSize {
     private static final long OVERFLOW = -1;
 
     private ShapeSize() {}
 
-    /** Returns why no array can have this shape; null if one can. */
+    /** Returns the reason why no array can have this shape, or null if one can. */
     static @Nullable String objection(long[] shape, int itemSize) {
         if (shape.length > NpyHeader.MAX_DIMENSIONS) {
             return "there are more than " + NpyHeader.MAX_DIMENSIONS + " dimensions";
@@ -21,7 +21,7 @@ final class ShapeSize {
         return elementCount(shape, itemSize) == OVERFLOW ? "the size overflows 64 bits" : null;
     }
 
-    /** Returns the number of elements of a shape that has met no objection. */
+    /** Returns the number of elements of a shape that passed {@link #objection}. */
     static long elementCount(long[] shape, int itemSize) {
         long size = Math.max(1, itemSize);
         long product = size;

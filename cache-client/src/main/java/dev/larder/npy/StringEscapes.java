@@ -1,6 +1,6 @@
 package dev.larder.npy;
 
-/** Reads one quoted Python string with its escapes, from its opening quote on. */
+/** Parses one quoted Python string with its escapes, from its opening quote. */
 final class StringEscapes {
     private static final String PLAIN = "\\'\"abfnrtv";
     private static final String PLAIN_MEANING = "\\'\"\u0007\b\f\n\r\t\u000b";

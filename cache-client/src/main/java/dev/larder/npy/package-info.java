@@ -1,6 +1,6 @@
 /**
- * The {@code .npy} format: element types ({@link dev.larder.npy.Dtype}) and file headers
- * ({@link dev.larder.npy.NpyHeader}), read and written without evaluating anything.
+ * The {@code .npy} format: element types ([dev.larder.npy.Dtype]) and file headers ([dev.larder.npy.NpyHeader]). Reading
+ * evaluates no Python code.
  */
 @NullMarked
 package dev.larder.npy;

@@ -2,15 +2,15 @@ package dev.larder.rows;
 
 import java.nio.ByteBuffer;
 
-/** Computes one row of {@link dev.larder.client.ComputedRows}: the same bytes for the same row, whoever calls it and however often. */
+/** Computes one row of [dev.larder.client.ComputedRows]. It must return the same bytes for the same row at every call in every process. */
 @FunctionalInterface
 public interface RowComputation {
     /**
-     * Fills in a row. The buffer may not be kept: it is used again for other rows.
+     * Computes a row. The buffer must not be kept, because it is reused for other rows.
      *
-     * @param row the number of the row of the dataset's arrays to compute from
-     * @param result as long as a row, from position 0 to the limit, in the byte order of its type; zeros at first. Fill it up to its
-     *     limit, or write by index and leave its position at 0; another position is an error
+     * @param row the row number in the dataset's arrays
+     * @param result a zeroed buffer as long as a row, in the byte order of its type. Fill it up to its limit, or write by index
+     *     and leave its position at 0; any other position is an error
      */
     void compute(long row, ByteBuffer result);
 }

@@ -1,4 +1,4 @@
-/** Says which rows are computed once, and how; {@link dev.larder.client.Dataset#rows} opens them. */
+/** Specifies rows that are computed once. [dev.larder.client.Dataset#rows] opens them. */
 @NullMarked
 package dev.larder.rows;
 

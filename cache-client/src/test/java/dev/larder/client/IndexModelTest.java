@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
-import dev.larder.column.IntegerIndexBuilder;
-import dev.larder.column.TextIndexBuilder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.column.IntegerIndexBuilder;
+import dev.larder.internal.column.TextIndexBuilder;
 import dev.larder.internal.layout.TextHash;
 import dev.larder.testing.StoreFixture;
 import java.lang.management.ManagementFactory;

@@ -1,6 +1,6 @@
 package dev.larder.testing;
 
-import dev.larder.column.ColumnArray;
+import dev.larder.internal.column.ColumnArray;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;

@@ -1,6 +1,6 @@
 package dev.larder.testing;
 
-import dev.larder.column.ColumnArray;
+import dev.larder.internal.column.ColumnArray;
 import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.IndexWriter;

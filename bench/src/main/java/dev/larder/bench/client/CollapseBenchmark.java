@@ -1,6 +1,7 @@
 package dev.larder.bench.client;
 
 import dev.larder.bench.Quantiles;
+import dev.larder.bench.Rows;
 import dev.larder.client.ArrayView;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
@@ -12,13 +13,12 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Times batches of random rows of a dataset that lies on small pages: before a daemon starts that moves it to huge ones, while that
- * goes on, and after. Prints one JSON object.
+ * Times batches of random rows of a dataset on small pages: before a daemon starts that moves it to huge pages, during the move, and
+ * after it. Prints one JSON object.
  */
 final class CollapseBenchmark {
     private static final int BATCH_ROWS = 256;
@@ -32,7 +32,7 @@ final class CollapseBenchmark {
 
     private CollapseBenchmark() {}
 
-    /** Takes a store that no daemon serves, a dataset of one array, seconds of a calm phase, and the command that starts a daemon. */
+    /** Arguments: a store without a daemon, a dataset of one array, seconds of a calm phase, and the command that starts a daemon. */
     public static void main(String[] arguments) throws Exception {
         Path store = Path.of(arguments[0]);
         try (Larder larder = Larder.connect(store);
@@ -70,16 +70,17 @@ final class CollapseBenchmark {
         TimeUnit.SECONDS.sleep(seconds);
         isOver = true;
         reader.join();
-        System.out.printf(
-                Locale.ROOT,
-                "{\"bytes\": %d, \"rowBytes\": %d, \"seconds\": %.2f, \"before\": %s, \"during\": %s, \"after\": %s}%n",
+        Rows.print(new Row(
                 array.byteSize(),
                 array.rowByteSize(),
                 tookSeconds,
-                Quantiles.of(phases.get(0)).json(),
-                Quantiles.of(phases.get(1)).json(),
-                Quantiles.of(phases.get(2)).json());
+                Quantiles.of(phases.get(0)),
+                Quantiles.of(phases.get(1)),
+                Quantiles.of(phases.get(2))));
     }
+
+    private record Row(
+            long bytes, long rowBytes, double seconds, Quantiles before, Quantiles during, Quantiles after) {}
 
     private void gather(ArrayView array, long endNs) {
         Random random = new Random(SEED);

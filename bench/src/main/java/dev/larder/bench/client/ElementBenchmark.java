@@ -1,6 +1,7 @@
 package dev.larder.bench.client;
 
 import dev.larder.bench.BenchStore;
+import dev.larder.bench.Measured;
 import dev.larder.client.ArrayView;
 import dev.larder.client.Larder;
 import java.nio.ByteOrder;
@@ -11,7 +12,6 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
@@ -19,17 +19,14 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 
-/** Reads single elements of a float32 matrix at random places that fit into the cache; an operation is an element. */
+/** Reads single elements of a float32 matrix at random places that fit into the cache; an operation reads one element. */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Warmup(iterations = 3, time = 1)
-@Measurement(iterations = 5, time = 1)
 @Fork(2)
 @State(Scope.Benchmark)
 @OperationsPerInvocation(ElementBenchmark.READS)
-public class ElementBenchmark {
+public class ElementBenchmark extends Measured {
     static final int READS = 1024;
     private static final int ROWS = 64;
 
@@ -54,7 +51,7 @@ public class ElementBenchmark {
         columns = random.longs(READS, 0, width).toArray();
     }
 
-    /** Gives everything back. */
+    /** Closes everything. */
     @TearDown
     public void close() {
         larder.close();

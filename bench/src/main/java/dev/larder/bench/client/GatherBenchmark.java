@@ -1,21 +1,17 @@
 package dev.larder.bench.client;
 
 import dev.larder.bench.BenchStore;
-import dev.larder.client.ArrayView;
-import dev.larder.client.Dataset;
-import dev.larder.client.Larder;
+import dev.larder.bench.Measured;
+import dev.larder.bench.OpenArray;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
-import java.util.zip.CRC32C;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
@@ -23,47 +19,30 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 
 /** Gathers 256 random rows into one buffer; an operation is a batch. All memory is touched before it is measured. */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)
-@Warmup(iterations = 3, time = 1)
-@Measurement(iterations = 5, time = 1)
-@Fork(1)
-public class GatherBenchmark {
+public class GatherBenchmark extends Measured {
     private static final int BATCHES = 512;
 
-    /** The array, its batches, and the peers' copies of it. */
+    /** The array and its batches. */
     @State(Scope.Benchmark)
-    public static class Data {
+    public static class Data extends OpenArray {
         /** The length of a row in bytes. */
         @Param({"64", "256", "784", "3072", "153600"})
         public int rowBytes;
 
-        private Larder larder;
-        private Dataset dataset;
-        private ArrayView view;
         private long[][] batches;
 
-        /** Opens the array and reads all of it once. */
-        @Setup
-        public void open() {
-            larder = Larder.connect(BenchStore.path());
-            dataset = larder.dataset(BenchStore.DATASET);
-            view = dataset.array("rows-" + rowBytes);
-            batches = BenchStore.batches(BATCHES, view.rows());
-            CRC32C crc = new CRC32C();
-            crc.update(view.byteBuffer(0, view.rows()));
-            if ((int) crc.getValue() != view.crc32c()) {
-                throw new IllegalStateException("bytes are not what was loaded");
-            }
+        @Override
+        protected String array() {
+            return "rows-" + rowBytes;
         }
 
-        /** Gives everything back. */
-        @TearDown
-        public void close() {
-            larder.close();
+        @Override
+        protected void opened() {
+            batches = BenchStore.batches(BATCHES, view.rows());
         }
     }
 
@@ -111,9 +90,8 @@ public class GatherBenchmark {
         /** Opens the file that the daemon published. */
         @Setup
         public void open(Data data) throws IOException {
-            Path dataset = BenchStore.path().resolve("data").resolve(BenchStore.DATASET);
-            Path version = dataset.resolve(Long.toString(data.dataset.version()));
-            Path file = version.resolve(data.view.name() + ".npy");
+            Path folder = BenchStore.path().resolve("data").resolve(BenchStore.DATASET);
+            Path file = folder.resolve(Long.toString(data.dataset.version())).resolve(data.view.name() + ".npy");
             channel = FileChannel.open(file);
             offset = Files.size(file) - data.view.byteSize();
         }

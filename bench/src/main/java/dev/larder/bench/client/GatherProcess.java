@@ -18,9 +18,8 @@ import java.nio.file.Path;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * Gathers random rows of an array for so many seconds of the processor as each line of its standard input says, beside
- * gather.c and gather_peer.py, which are told the same. Takes a store, an array in it, a file of row numbers, and how many
- * rows a batch has.
+ * Gathers random rows of an array for the processor seconds of each line of its standard input, in turns with gather.c and gather_peer.py,
+ * which get the same lines. Arguments: a store, an array in it, a file of row numbers, and the rows of a batch.
  */
 final class GatherProcess {
     private static final String WAY = "larder";

@@ -1,13 +1,12 @@
 package dev.larder.bench.client;
 
 import dev.larder.bench.BenchStore;
+import dev.larder.bench.Measured;
 import dev.larder.client.Dataset;
 import dev.larder.client.IndexColumn;
+import dev.larder.client.IntegerIndexWriter;
 import dev.larder.client.Larder;
-import dev.larder.column.IntegerIndexBuilder;
-import dev.larder.column.TextIndexBuilder;
-import java.io.IOException;
-import java.io.UncheckedIOException;
+import dev.larder.client.TextIndexWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
@@ -18,8 +17,6 @@ import org.agrona.collections.Object2ObjectHashMap;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
@@ -27,23 +24,19 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * Looks random keys up; an operation is one look-up. 10^5 keys stay in the caches; 10^7 do not, so nearly every look-up of them
- * misses. The questions are strings of their own; the peers profit from the hash that a string remembers once it was asked for.
+ * misses. The look-ups use strings of their own; the peers benefit from the hash that a string caches.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Warmup(iterations = 3, time = 1)
-@Measurement(iterations = 5, time = 1)
-@Fork(1)
-public class IndexBenchmark {
+public class IndexBenchmark extends Measured {
     private static final int MANY = 1_000_000;
     private static final int WARM_QUESTIONS = 1 << 14;
     private static final int COLD_QUESTIONS = 1 << 20;
 
-    /** An index, and the keys that are asked for. */
+    /** An index, and the keys to look up. */
     @State(Scope.Benchmark)
     public static class Data {
         /** How many keys there are. */
@@ -57,21 +50,16 @@ public class IndexBenchmark {
         private IndexColumn integerIndex;
         private int next;
 
-        /** Builds the dataset if no fork before has, opens it, and draws the questions. */
+        /** Builds the dataset if no fork before has, opens it, and draws the keys. */
         @Setup
         public void open() {
             larder = Larder.connect(BenchStore.path());
             Dataset dataset = larder.getOrCreate("index-" + keys, builder -> {
-                try (TextIndexBuilder text = new TextIndexBuilder();
-                        IntegerIndexBuilder integer = new IntegerIndexBuilder()) {
-                    for (int i = 0; i < keys; i++) {
-                        text.add(text(i), i);
-                        integer.add(integer(i), i);
-                    }
-                    builder.add("text", text);
-                    builder.add("integer", integer);
-                } catch (IOException e) {
-                    throw new UncheckedIOException(e);
+                TextIndexWriter text = builder.textIndex("text");
+                IntegerIndexWriter integer = builder.integerIndex("integer");
+                for (int i = 0; i < keys; i++) {
+                    text.add(text(i), i);
+                    integer.add(integer(i), i);
                 }
             });
             textIndex = dataset.index("text");
@@ -87,7 +75,7 @@ public class IndexBenchmark {
             }
         }
 
-        /** Gives everything back. */
+        /** Closes everything. */
         @TearDown
         public void close() {
             larder.close();
@@ -107,31 +95,41 @@ public class IndexBenchmark {
         }
     }
 
-    /** What a trainer would hold in its own heap. */
-    @State(Scope.Benchmark)
-    public static class JdkMap {
-        private final Map<String, Long> rows = new HashMap<>();
+    /** The maps of texts that a trainer would have on its own heap. */
+    public abstract static class TextMap {
+        private Map<String, Long> rows;
 
-        /** Fills it. */
+        abstract Map<String, Long> newMap();
+
+        /** Makes and fills it. */
         @Setup
         public void fill(Data data) {
+            rows = newMap();
             for (int i = 0; i < data.keys; i++) {
                 rows.put(Data.text(i), (long) i);
             }
         }
+
+        @Nullable Long next(Data data) {
+            return rows.get(data.texts[data.next()]);
+        }
     }
 
-    /** The same in Agrona's map, which has no objects but keys and values. */
+    /** The JDK's map. */
     @State(Scope.Benchmark)
-    public static class AgronaMap {
-        private final Map<String, Long> rows = new Object2ObjectHashMap<>();
+    public static class JdkMap extends TextMap {
+        @Override
+        Map<String, Long> newMap() {
+            return new HashMap<>();
+        }
+    }
 
-        /** Fills it. */
-        @Setup
-        public void fill(Data data) {
-            for (int i = 0; i < data.keys; i++) {
-                rows.put(Data.text(i), (long) i);
-            }
+    /** Agrona's map, which has no objects but keys and values. */
+    @State(Scope.Benchmark)
+    public static class AgronaMap extends TextMap {
+        @Override
+        Map<String, Long> newMap() {
+            return new Object2ObjectHashMap<>();
         }
     }
 
@@ -161,16 +159,16 @@ public class IndexBenchmark {
         return data.integerIndex.find(data.integers[data.next()]);
     }
 
-    /** The JDK's map of objects, in each process anew. */
+    /** The JDK's map of objects, a copy for each process. */
     @Benchmark
     public @Nullable Long textHashMap(Data data, JdkMap map) {
-        return map.rows.get(data.texts[data.next()]);
+        return map.next(data);
     }
 
     /** Agrona's map of objects, open addressing. */
     @Benchmark
     public @Nullable Long textAgrona(Data data, AgronaMap map) {
-        return map.rows.get(data.texts[data.next()]);
+        return map.next(data);
     }
 
     /** Agrona's map of plain longs. */

@@ -2,6 +2,7 @@ package dev.larder.bench.client;
 
 import dev.larder.bench.BenchStore;
 import dev.larder.bench.Quantiles;
+import dev.larder.bench.Rows;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.internal.control.ControlClient;
@@ -9,18 +10,18 @@ import dev.larder.internal.protocol.LoadRequest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.SplittableRandom;
-import java.util.concurrent.Callable;
 
 /**
- * Times what a dataset of many small arrays costs: loading it, opening it and reading one of its arrays, looking at a random array of
- * the open dataset, and listing it; and how many mappings its reader makes. Prints one JSON object.
+ * Times a dataset of many small arrays: a load, opening it and reading one of its arrays, a random array of the open dataset, and a
+ * list; and counts the mappings of its reader. Prints one JSON object.
  */
 final class ManyArraysBenchmark {
     private static final String NAME = "arrays";
+
+    private record Row(
+            int arrays, double loadSeconds, Quantiles openAndRead, Quantiles arrayOfOpen, Quantiles list, long maps) {}
 
     private final Larder larder;
     private final ControlClient daemon;
@@ -33,7 +34,7 @@ final class ManyArraysBenchmark {
         this.rounds = rounds;
     }
 
-    /** Takes the store of a running daemon, a folder that {@code make_many_arrays.py} has made, and how many rounds. */
+    /** Arguments: the store of a running daemon, a folder of {@code make_data.py many-arrays}, and rounds. */
     public static void main(String[] arguments) throws Exception {
         Path store = Path.of(arguments[0]);
         try (Larder larder = Larder.connect(store)) {
@@ -52,24 +53,16 @@ final class ManyArraysBenchmark {
         try (Dataset dataset = larder.dataset(NAME)) {
             names = List.copyOf(dataset.arrayNames());
         }
-        times(rounds, () -> openAndRead(names)); // until it is compiled
-        Quantiles open = times(rounds, () -> openAndRead(names));
+        Quantiles.of(rounds, () -> openAndRead(names)); // compiles
+        Quantiles open = Quantiles.of(rounds, () -> openAndRead(names));
         Quantiles array;
         long maps;
         try (Dataset dataset = larder.dataset(NAME)) {
-            array = times(100 * rounds, () -> read(dataset, names));
+            array = Quantiles.of(100 * rounds, () -> read(dataset, names));
             maps = mappingsOfData();
         }
-        Quantiles list = times(Math.min(rounds, 20), () -> daemon.info(NAME).size());
-        System.out.printf(
-                Locale.ROOT,
-                "{\"arrays\": %d, \"loadSeconds\": %.3f, \"openAndRead\": %s, \"arrayOfOpen\": %s, \"list\": %s, \"maps\": %d}%n",
-                names.size(),
-                loadSeconds,
-                open.json(),
-                array.json(),
-                list.json(),
-                maps);
+        Quantiles list = Quantiles.of(Math.min(rounds, 20), () -> daemon.info(NAME).size());
+        Rows.print(new Row(names.size(), loadSeconds, open, array, list, maps));
         daemon.evict(NAME);
     }
 
@@ -86,16 +79,6 @@ final class ManyArraysBenchmark {
             throw new IllegalStateException("another array: name=" + names.get(number) + " value=" + found);
         }
         return found;
-    }
-
-    private static Quantiles times(int count, Callable<?> work) throws Exception {
-        List<Long> nanos = new ArrayList<>(count);
-        for (int i = 0; i < count; i++) {
-            long startNs = System.nanoTime();
-            work.call();
-            nanos.add(System.nanoTime() - startNs);
-        }
-        return Quantiles.of(nanos);
     }
 
     /** Counts the mappings that this process has of the store's data. */

@@ -1,6 +1,7 @@
 package dev.larder.bench.client;
 
 import dev.larder.bench.BenchStore;
+import dev.larder.bench.Measured;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.client.OwnedArrayView;
@@ -19,7 +20,7 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /** Opens an array that is resident and reads one element of it. */
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
-public class OpenBenchmark {
+public class OpenBenchmark extends Measured {
     private static final String ARRAY = "rows-784";
 
     /** A connection that is kept. */
@@ -35,7 +36,7 @@ public class OpenBenchmark {
             dataset = larder.dataset(BenchStore.DATASET);
         }
 
-        /** Gives everything back. */
+        /** Closes everything. */
         @TearDown
         public void close() {
             larder.close();
@@ -52,34 +53,25 @@ public class OpenBenchmark {
         return connectAndRead();
     }
 
-    /** Connect, lease, map, read, close: what a new process does, without the class loading. */
+    /** Connect, lease, map, read, close, as in a new process, but without the class loading. */
     @Benchmark
     @BenchmarkMode(Mode.AverageTime)
-    @Warmup(iterations = 3, time = 1)
-    @Measurement(iterations = 5, time = 1)
-    @Fork(1)
     public long connectOpenRead() {
         return connectAndRead();
     }
 
-    /** Lease, map, read, close over a kept connection. */
+    /** Lease, map, read, close over one connection. */
     @Benchmark
     @BenchmarkMode(Mode.AverageTime)
-    @Warmup(iterations = 3, time = 1)
-    @Measurement(iterations = 5, time = 1)
-    @Fork(1)
     public long openRead(Connection connection) {
         try (Dataset dataset = connection.larder.dataset(BenchStore.DATASET)) {
             return dataset.array(ARRAY).getLong(1, 2);
         }
     }
 
-    /** Another look at an array of a dataset that is open. */
+    /** An array of a dataset that is open. */
     @Benchmark
     @BenchmarkMode(Mode.AverageTime)
-    @Warmup(iterations = 3, time = 1)
-    @Measurement(iterations = 5, time = 1)
-    @Fork(1)
     public long repeated(Connection connection) {
         return connection.dataset.array(ARRAY).getLong(1, 2);
     }

@@ -17,9 +17,8 @@ import java.util.concurrent.TimeUnit;
 import org.agrona.DirectBuffer;
 
 /**
- * One reader, told by lines on its standard input what to do: {@code open} opens the first dataset and says in how many
- * nanoseconds, then reads it all; {@code map PATH} maps a file in the same way; {@code loop} opens and reads one of the datasets
- * after the other until it is killed or its input ends.
+ * A reader that obeys the lines of its standard input: {@code open} opens the first dataset, prints the nanoseconds, and reads it all;
+ * {@code map PATH} maps a file in the same way; {@code loop} opens and reads datasets at random until the next line; {@code end} ends.
  */
 final class ReaderProcess {
     private static final long PAUSE_MS = 5;
@@ -32,13 +31,13 @@ final class ReaderProcess {
         this.datasets = datasets;
     }
 
-    /** Takes the store and the datasets. */
+    /** Arguments: the store and the datasets. */
     public static void main(String[] arguments) throws Exception {
         try (Larder larder = Larder.connect(Path.of(arguments[0]));
                 BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
             ReaderProcess reader = new ReaderProcess(larder, List.of(arguments).subList(1, arguments.length));
             System.out.println("ready");
-            for (String line = input.readLine(); line != null; line = input.readLine()) {
+            for (String line = input.readLine(); line != null && !line.equals("end"); line = input.readLine()) {
                 if (line.equals("loop")) {
                     reader.loop(input);
                 } else if (line.equals("open")) {

@@ -1,5 +1,6 @@
 package dev.larder.bench.daemon;
 
+import com.google.gson.Gson;
 import dev.larder.internal.control.ControlClient;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.BulkIo;
@@ -12,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -22,9 +22,8 @@ import java.util.zip.CRC32C;
 import java.util.zip.Checksum;
 
 /**
- * Times what a running daemon takes to load one large file against what {@code cp} takes to bring it to the same mount, in turns;
- * the copying alone, with and without its checksum; and a plain loop in C that copies in the same way. Prints one JSON object of
- * seconds.
+ * Times loads of one large file by a running daemon in turns with {@code cp} to the same mount, the copying alone, with and without its
+ * checksum, and a plain loop in C that copies in the same way. Prints one JSON object of seconds.
  */
 final class IngestBenchmark {
     private static final long SPARE_BYTES = 64 << 20;
@@ -45,8 +44,8 @@ final class IngestBenchmark {
     }
 
     /**
-     * Takes the folder, in which a daemon serves {@code store}; the file; how many rounds; how many threads; and, where it could be
-     * built, the program {@code copy_huge} and the way that it is to copy in.
+     * Arguments: the folder, in which a daemon serves {@code store}; the file; rounds; threads; and, if it could be built, the program
+     * {@code copy_huge} and its way to copy.
      */
     public static void main(String[] arguments) throws Exception {
         IngestBenchmark bench = new IngestBenchmark(
@@ -60,7 +59,10 @@ final class IngestBenchmark {
         for (int round = 0; round < rounds; round++) {
             bench.round();
         }
-        System.out.println(bench.json());
+        Map<String, Object> row = new TreeMap<>(bench.seconds);
+        row.put("bytes", Files.size(bench.source));
+        row.put("threads", bench.threads);
+        System.out.println(new Gson().toJson(row));
     }
 
     private interface Work {
@@ -110,8 +112,8 @@ final class IngestBenchmark {
     }
 
     /**
-     * Takes as much memory as is about to be used, and gives it back. Virtual machines hand memory that nobody used for some
-     * seconds to their host, and the first to touch it again waits ten times as long as for the copy itself.
+     * Touches as much memory as the next run uses, and frees it. Virtual machines give memory that is unused for some seconds to their
+     * host, and the first touch after that takes ten times as long as the copy itself.
      */
     private void touchMemory() throws IOException {
         Posix posix = Posix.system();
@@ -122,12 +124,5 @@ final class IngestBenchmark {
         HugePages.reserve(posix, descriptor, 0, byteSize);
         posix.close(descriptor);
         Files.delete(file);
-    }
-
-    private String json() throws IOException {
-        List<String> entries = new ArrayList<>();
-        entries.add(String.format(Locale.ROOT, "\"bytes\": %d, \"threads\": %d", Files.size(source), threads));
-        seconds.forEach((name, values) -> entries.add("\"" + name + "\": " + values));
-        return "{" + String.join(", ", entries) + "}";
     }
 }

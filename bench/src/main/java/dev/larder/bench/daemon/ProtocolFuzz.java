@@ -25,7 +25,7 @@ import java.util.stream.Stream;
 
 /**
  * Sends spoiled messages to a daemon and fails if one hangs, ends the daemon, or leaves something behind. The same seed sends the same
- * messages. The daemon is one in this process, or the one of a store that is named.
+ * messages. The daemon runs in this process, or serves the store of {@code --store}.
  */
 final class ProtocolFuzz {
     private static final long CAPACITY_BYTES = 64L << 20;
@@ -47,7 +47,7 @@ final class ProtocolFuzz {
         this.pid = ControlClient.at(store).status().pid();
     }
 
-    /** Takes {@code --frames N}, {@code --seed S} and {@code --store DIR}; all of them may be absent. */
+    /** Arguments: {@code --frames N}, {@code --seed S} and {@code --store DIR}, all optional. */
     public static void main(String[] arguments) throws Exception {
         long frames = Long.parseLong(option(arguments, "--frames", "1000000"));
         long seed = Long.parseLong(option(arguments, "--seed", "1"));
@@ -120,7 +120,7 @@ final class ProtocolFuzz {
         return new ProtocolSiege(store.root(), source, seed, frames).run();
     }
 
-    /** Waits until nothing is left of the attackers. */
+    /** Waits until the attackers have left nothing. */
     private void settle(Footprint limit) throws IOException, InterruptedException {
         long startNs = System.nanoTime();
         while (!isSettled(limit)) {

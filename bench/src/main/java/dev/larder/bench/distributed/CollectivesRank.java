@@ -1,5 +1,6 @@
 package dev.larder.bench.distributed;
 
+import dev.larder.bench.Rows;
 import dev.larder.client.Larder;
 import dev.larder.distributed.ElementType;
 import dev.larder.distributed.ProcessGroup;
@@ -14,10 +15,9 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import org.agrona.concurrent.UnsafeBuffer;
 
-/** One rank of {@link CollectivesBenchmark}. */
+/** One rank of several JVMs on this machine that time collectives. Rank 0 prints rows of JSON. */
 final class CollectivesRank {
     private static final List<Integer> SIZES = List.of(4096, 64 << 10, 1 << 20, 16 << 20, 100 << 20);
     private static final long BYTES_OF_A_TRIAL = 400L << 20;
@@ -33,7 +33,7 @@ final class CollectivesRank {
         this.trials = trials;
     }
 
-    /** Takes the store, key, rank, world size and number of trials. */
+    /** Arguments: the store, key, rank, world size and number of trials. */
     public static void main(String[] arguments) {
         try (Larder larder = Larder.connect(Path.of(arguments[0]));
                 Regions regions = Regions.of(larder);
@@ -55,7 +55,7 @@ final class CollectivesRank {
             Span span = Span.of(ElementType.FLOAT, data);
             measure("allReduce", byteSize, () -> group.allReduce(span, ReduceOp.SUM));
             measure("broadcast", byteSize, () -> group.broadcast(span, 0));
-            measure("copy", byteSize, () -> other.putBytes(0, data, 0, byteSize)); // all ranks at once, by themselves
+            measure("copy", byteSize, () -> other.putBytes(0, data, 0, byteSize)); // by all ranks at the same time
         }
     }
 
@@ -63,7 +63,7 @@ final class CollectivesRank {
         UnsafeBuffer buffer =
                 new UnsafeBuffer(ByteBuffer.allocateDirect(byteSize).order(ByteOrder.nativeOrder()));
         for (int at = 0; at < byteSize; at += Float.BYTES) {
-            buffer.putFloat(at, 0f); // sums stay what they are, however often they are summed
+            buffer.putFloat(at, 0f); // repeated sums stay finite
         }
         return buffer;
     }
@@ -86,16 +86,11 @@ final class CollectivesRank {
         }
         if (group.rank() == 0) {
             Arrays.sort(us);
-            System.out.printf(
-                    Locale.ROOT,
-                    "{\"engine\": \"larder\", \"what\": \"%s\", \"ranks\": %d, \"bytes\": %d, \"bestUs\": %.3f,"
-                            + " \"medianUs\": %.3f, \"cpuUs\": %.3f}%n",
-                    what,
-                    group.worldSize(),
-                    byteSize,
-                    us[0],
-                    us[trials / 2],
-                    cpuUs);
+            Rows.print(new Row("larder", what, group.worldSize(), byteSize, us[0], us[trials / 2], cpuUs));
         }
     }
+
+    /** The best and median time of a call, and the processor time of one rank's thread for it; other engines print the same keys. */
+    private record Row(
+            String engine, String what, int ranks, long bytes, double bestUs, double medianUs, double cpuUs) {}
 }

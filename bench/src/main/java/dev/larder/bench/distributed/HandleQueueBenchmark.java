@@ -1,5 +1,7 @@
 package dev.larder.bench.distributed;
 
+import dev.larder.bench.ChildProcess;
+import dev.larder.bench.Rows;
 import dev.larder.client.Larder;
 import dev.larder.distributed.queue.Handle;
 import dev.larder.distributed.queue.HandleQueue;
@@ -15,15 +17,13 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * Writes 4 KiB, hands them to another process, which reads them all and answers with 4 KiB of its own: through queues of handles,
- * and through a Unix-domain socket that blocks or polls. And hands over an array of a gibibyte. Prints a row of JSON for each.
+ * Writes 4 KiB, hands them to another process, which reads them and answers with 4 KiB of its own: through queues of handles, and through
+ * a Unix-domain socket that blocks or polls. Also hands over an array of a gibibyte. Prints a row of JSON for each.
  */
 final class HandleQueueBenchmark {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -32,7 +32,7 @@ final class HandleQueueBenchmark {
     private static final long ARRAY_BYTES = 1L << 30;
     private static final int TRIALS = 4;
 
-    /** What a message says that is to change how the socket waits. */
+    /** The content of messages that change the wait of the socket. */
     private static final long POLL = 3;
 
     private static final long BLOCK = 4;
@@ -40,7 +40,7 @@ final class HandleQueueBenchmark {
 
     private HandleQueueBenchmark() {}
 
-    /** Takes the store and how many round trips each trial has; or the store and {@code answer}, and the socket. */
+    /** Arguments: the store, and the round trips of each trial or, for the other process, {@code answer}. */
     public static void main(String[] arguments) throws IOException, InterruptedException {
         try (Larder larder = Larder.connect(Path.of(arguments[0]));
                 Regions regions = Regions.of(larder);
@@ -54,13 +54,13 @@ final class HandleQueueBenchmark {
             Files.deleteIfExists(socket);
             try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
                 server.bind(UnixDomainSocketAddress.of(socket));
-                Process child = start(arguments[0]);
+                String core = System.getProperty("larder.bench.core"); // of the other process
+                List<String> prefix = core == null ? List.of() : List.of("taskset", "-c", core);
+                Process child = ChildProcess.start(prefix, HandleQueueBenchmark.class, arguments[0], "answer");
                 ask(there, back, server, Integer.parseInt(arguments[1]));
                 passArray(regions, there, back);
                 there.finish();
-                if (child.waitFor() != 0) {
-                    throw new IOException("the other process failed: exitCode=" + child.exitValue());
-                }
+                ChildProcess.requireEnd(child);
             } finally {
                 Files.deleteIfExists(socket);
             }
@@ -75,25 +75,7 @@ final class HandleQueueBenchmark {
                 .openOrCreate(PATIENCE);
     }
 
-    private static Process start(String store) throws IOException {
-        List<String> command = new ArrayList<>();
-        String core = System.getProperty("larder.bench.core"); // where the other process is to run
-        if (core != null) {
-            command.addAll(List.of("taskset", "-c", core));
-        }
-        command.addAll(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:+UseSerialGC",
-                "-Xmx64m",
-                "-cp",
-                System.getProperty("java.class.path"),
-                HandleQueueBenchmark.class.getName(),
-                store,
-                "answer"));
-        return new ProcessBuilder(command).inheritIO().start();
-    }
-
-    /** One way of asking the other process for an answer. */
+    /** One round trip to the other process. */
     private interface RoundTrip {
         void run() throws IOException;
     }
@@ -129,7 +111,7 @@ final class HandleQueueBenchmark {
         }
     }
 
-    /** Has both ends of the socket poll from now on, or block. */
+    /** Makes both ends of the socket poll or block. */
     private static void poll(SocketChannel connection, UnsafeBuffer content, boolean polls) throws IOException {
         write(content, polls ? POLL : BLOCK);
         send(connection, content.byteBuffer());
@@ -161,32 +143,26 @@ final class HandleQueueBenchmark {
             times[i] = System.nanoTime() - startNs;
         }
         Arrays.sort(times);
-        System.out.printf(
-                Locale.ROOT,
-                "{\"what\": \"%s\", \"handOverP50Ns\": %d, \"handOverP90Ns\": %d, \"handOverP99Ns\": %d}%n",
-                what,
-                times[count / 2] / 2,
-                times[count / 10 * 9] / 2,
-                times[count / 100 * 99] / 2);
+        Rows.print(
+                new HandOver(what, times[count / 2] / 2, times[count / 10 * 9] / 2, times[count / 100 * 99] / 2));
     }
 
-    /** From putting it until the other process has read an element of it, at the first time and later. */
+    private record HandOver(String what, long handOverP50Ns, long handOverP90Ns, long handOverP99Ns) {}
+
+    private record PassedArray(String what, long bytes, long thereAndBackMicroseconds, long receiverRssGrowthKiB) {}
+
+    /** Times an array until the other process has read an element of it, at the first time and later. */
     private static void passArray(Regions regions, HandleQueue there, HandleQueue back) throws IOException {
         try (SharedArray array = SharedArray.openOrCreate(regions, "bench-array", Dtype.parse("|u1"), ARRAY_BYTES)) {
             array.setByte(ARRAY_BYTES - 1, (byte) 1);
             Handle answered = back.newHandle();
             for (int trial = 0; trial < 4 * TRIALS; trial++) {
                 long startNs = System.nanoTime();
-                there.putArray(
-                        array, trial % 2, PATIENCE); // every other time it looks at its memory, which takes longer
+                // At every other trial the receiver measures its memory, which takes longer.
+                there.putArray(array, trial % 2, PATIENCE);
                 back.take(answered, PATIENCE);
                 long microseconds = (System.nanoTime() - startNs) / 1000;
-                System.out.printf(
-                        Locale.ROOT,
-                        "{\"what\": \"array\", \"bytes\": %d, \"thereAndBackMicroseconds\": %d, \"receiverRssGrowthKiB\": %d}%n",
-                        array.byteSize(),
-                        microseconds,
-                        answered.tag());
+                Rows.print(new PassedArray("array", array.byteSize(), microseconds, answered.tag()));
                 answered.giveBack();
             }
         }

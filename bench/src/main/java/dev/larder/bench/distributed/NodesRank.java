@@ -1,5 +1,6 @@
 package dev.larder.bench.distributed;
 
+import dev.larder.bench.Rows;
 import dev.larder.client.Larder;
 import dev.larder.distributed.ProcessGroup;
 import dev.larder.distributed.ProcessGroups;
@@ -7,11 +8,10 @@ import dev.larder.distributed.ReduceOp;
 import dev.larder.distributed.Span;
 import dev.larder.distributed.region.Regions;
 import java.util.Arrays;
-import java.util.Locale;
 
 /**
- * One rank of a group that spans nodes, as its environment says: times sums of floats. Rank 0 prints a row of JSON for each length, with
- * what it has sent to other nodes in each sum.
+ * One rank of a group over nodes that its environment describes: times sums of floats. Rank 0 prints a row of JSON for each length, with
+ * the bytes that it sends to other nodes for each sum.
  *
  * <p>Arguments: rounds, then any number of byte sizes.
  */
@@ -54,15 +54,11 @@ public final class NodesRank {
         long sent = (group.sentByteCount() - before) / rounds;
         Arrays.sort(micros);
         if (group.rank() == 0) {
-            System.out.printf(
-                    Locale.ROOT,
-                    "{\"engine\": \"larder\", \"what\": \"allReduce\", \"ranks\": %d, \"bytes\": %d, \"bestUs\": %.3f,"
-                            + " \"medianUs\": %.3f, \"sentBytes\": %d}%n",
-                    group.worldSize(),
-                    byteSize,
-                    micros[0],
-                    micros[rounds / 2],
-                    sent);
+            double median = micros[rounds / 2];
+            Rows.print(new Row("larder", "allReduce", group.worldSize(), byteSize, micros[0], median, sent));
         }
     }
+
+    private record Row(
+            String engine, String what, int ranks, long bytes, double bestUs, double medianUs, long sentBytes) {}
 }

@@ -1,5 +1,6 @@
 package dev.larder.bench.distributed;
 
+import dev.larder.bench.Rows;
 import dev.larder.client.Larder;
 import dev.larder.distributed.region.Regions;
 import dev.larder.distributed.shared.SharedArray;
@@ -7,12 +8,11 @@ import dev.larder.distributed.shared.SharedArraySpec;
 import dev.larder.npy.Dtype;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.Random;
 
 /**
- * Adds to a million floats of a shared array, in order and at random, beside the same with an array of Java's; takes its lock; publishes
- * and reads whole states beside a plain copy. Prints a row of JSON for each: the best of some trials.
+ * Adds to a million floats of a shared array, in order and at random, next to an array of Java; takes its lock; publishes and reads whole
+ * states, next to a plain copy. Prints a row of JSON for each: the best of some trials.
  */
 final class SharedArrayBenchmark {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -35,7 +35,7 @@ final class SharedArrayBenchmark {
         }
     }
 
-    /** Takes the store. */
+    /** Argument: the store. */
     public static void main(String[] arguments) {
         SharedArraySpec spec =
                 SharedArraySpec.of("bench-weights", Dtype.parse("<f4"), COUNT).withSpare();
@@ -113,13 +113,9 @@ final class SharedArrayBenchmark {
             bestNs = Math.min(bestNs, System.nanoTime() - startNs);
         }
         if (shows) {
-            System.out.printf(
-                    Locale.ROOT,
-                    "{\"what\": \"%s\", \"count\": %d, \"microseconds\": %.1f, \"nanosecondsForEach\": %.2f}%n",
-                    what,
-                    count,
-                    bestNs / 1e3,
-                    (double) bestNs / count);
+            Rows.print(new Row(what, count, (double) bestNs / count));
         }
     }
+
+    private record Row(String what, int count, double nanosecondsForEach) {}
 }

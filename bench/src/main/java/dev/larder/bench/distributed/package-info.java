@@ -1,4 +1,4 @@
-/** Measures what ranks share: collectives, shared arrays, queues of handles. */
+/** Measures the objects that ranks share: collectives, shared arrays, queues of handles. */
 @NullMarked
 package dev.larder.bench.distributed;
 

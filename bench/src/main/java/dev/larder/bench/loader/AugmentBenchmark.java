@@ -12,9 +12,9 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.training.dataset.RandomAccessDataset;
 import ai.djl.training.dataset.Record;
 import dev.larder.bench.BenchStore;
+import dev.larder.bench.Measured;
+import dev.larder.bench.OpenArray;
 import dev.larder.client.ArrayView;
-import dev.larder.client.Dataset;
-import dev.larder.client.Larder;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Loader;
 import dev.larder.loader.transform.Transform;
@@ -24,8 +24,6 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
@@ -34,7 +32,6 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * Makes training batches of stored pictures: pads by 4, crops at random, flips at random, scales to floats, normalises. Shuffled, in
@@ -42,10 +39,7 @@ import org.openjdk.jmh.annotations.Warmup;
  */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)
-@Warmup(iterations = 3, time = 1)
-@Measurement(iterations = 5, time = 1)
-@Fork(1)
-public class AugmentBenchmark {
+public class AugmentBenchmark extends Measured {
     private static final int SAMPLES = 50_000;
     private static final int BATCHES = (SAMPLES + BenchStore.BATCH - 1) / BenchStore.BATCH;
     private static final int PEER_SAMPLES = 2048;
@@ -53,30 +47,16 @@ public class AugmentBenchmark {
     private static final float MEAN = 0.286f;
     private static final float DEVIATION = 0.353f;
 
-    /** The pictures, with every page of them touched. */
+    /** The pictures. */
     @State(Scope.Benchmark)
-    public static class Pictures {
+    public static class Pictures extends OpenArray {
         /** Their height, width and channels, if they have several. */
         @Param({"28x28", "32x32x3"})
         public String shape;
 
-        private Larder larder;
-        private Dataset dataset;
-        private ArrayView view;
-
-        /** Opens the array and reads all of it once. */
-        @Setup
-        public void open() {
-            larder = Larder.connect(BenchStore.path());
-            dataset = larder.dataset(BenchStore.DATASET);
-            view = dataset.array("pictures-" + shape);
-            BenchStore.touch(view);
-        }
-
-        /** Gives everything back. */
-        @TearDown
-        public void close() {
-            larder.close();
+        @Override
+        protected String array() {
+            return "pictures-" + shape;
         }
 
         int height() {
@@ -99,7 +79,7 @@ public class AugmentBenchmark {
         @Param({"0", "default"})
         public String threads;
 
-        /** Where channels go: first, as DJL has them, or last, as they are stored. */
+        /** The place of the channels: first, as DJL has them, or last, as they are stored. */
         @Param({"first", "last"})
         public String channels;
 
@@ -150,14 +130,14 @@ public class AugmentBenchmark {
                     .addTransform(normalizing(pictures)));
         }
 
-        /** DJL's own takes pictures of three channels only. */
+        /** DJL's own transform takes pictures of three channels only. */
         private static ai.djl.translate.Transform normalizing(Pictures pictures) {
             return pictures.channels() == 3
                     ? new Normalize(means(MEAN, pictures), means(DEVIATION, pictures))
                     : picture -> picture.sub(MEAN).div(DEVIATION);
         }
 
-        /** Gives everything back. */
+        /** Closes everything. */
         @TearDown
         public void close() {
             manager.close();
@@ -195,7 +175,7 @@ public class AugmentBenchmark {
         return sum;
     }
 
-    /** Pictures in one array of DJL's, taken one by one. */
+    /** Pictures in one array of DJL, read one by one. */
     private static final class PictureDataset extends RandomAccessDataset {
         private final NDArray images;
 
@@ -233,7 +213,7 @@ public class AugmentBenchmark {
         }
     }
 
-    /** What DJL has no transform for: a window at a random place of the padded picture. */
+    /** A window at a random place of the padded picture, for which DJL has no transform. */
     private record PaddedCrop(int height, int width, SplittableRandom random) implements ai.djl.translate.Transform {
         PaddedCrop(int height, int width) {
             this(height, width, new SplittableRandom(BenchStore.SEED));

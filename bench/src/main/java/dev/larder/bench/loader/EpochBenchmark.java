@@ -6,9 +6,8 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.training.dataset.ArrayDataset;
 import dev.larder.bench.BenchStore;
-import dev.larder.client.ArrayView;
-import dev.larder.client.Dataset;
-import dev.larder.client.Larder;
+import dev.larder.bench.Measured;
+import dev.larder.bench.OpenArray;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Loader;
 import dev.larder.loader.sample.Sampler;
@@ -18,8 +17,6 @@ import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
@@ -28,40 +25,23 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 
 /** Reads shuffled epochs of 60,000 rows of 784 floats in batches of 256 to a host buffer; an operation is a batch. */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)
-@Warmup(iterations = 3, time = 1)
-@Measurement(iterations = 5, time = 1)
-@Fork(1)
-public class EpochBenchmark {
+public class EpochBenchmark extends Measured {
     private static final String ARRAY = "images-f4";
     private static final int BATCHES = 235;
     private static final int EPOCHS = 8;
 
-    /** The array, with every page of it touched. */
+    /** The array. */
     @State(Scope.Benchmark)
-    public static class Rows {
-        private Larder larder;
-        private Dataset dataset;
-        private ArrayView view;
+    public static class Images extends OpenArray {
         private int epoch;
 
-        /** Opens the array and reads all of it once. */
-        @Setup
-        public void open() {
-            larder = Larder.connect(BenchStore.path());
-            dataset = larder.dataset(BenchStore.DATASET);
-            view = dataset.array(ARRAY);
-            BenchStore.touch(view);
-        }
-
-        /** Gives everything back. */
-        @TearDown
-        public void close() {
-            larder.close();
+        @Override
+        protected String array() {
+            return ARRAY;
         }
 
         int nextEpoch() {
@@ -81,7 +61,7 @@ public class EpochBenchmark {
 
         /** Starts it. */
         @Setup
-        public void build(Rows rows) {
+        public void build(Images rows) {
             loader = BenchStore.threads(Loader.over(rows.dataset).arrays(ARRAY), threads)
                     .shuffle(BenchStore.SEED)
                     .batch(BenchStore.BATCH)
@@ -95,15 +75,15 @@ public class EpochBenchmark {
         }
     }
 
-    /** The same rows, laid down beforehand, and one buffer. */
+    /** The same batches, prepared in advance, and one buffer. */
     @State(Scope.Benchmark)
-    public static class LaidDown {
+    public static class Prepared {
         private final long[][][] epochs = new long[EPOCHS][][];
         private UnsafeBuffer buffer;
 
-        /** Asks the loader's sampler. */
+        /** Uses the loader's sampler. */
         @Setup
-        public void layDown(Rows rows) {
+        public void prepare(Images rows) {
             Sampler sampler = Sampler.random(BenchStore.SEED);
             for (int epoch = 0; epoch < EPOCHS; epoch++) {
                 epochs[epoch] = BenchStore.cut(sampler.order(rows.view.rows(), epoch));
@@ -120,7 +100,7 @@ public class EpochBenchmark {
 
         /** Copies the array. */
         @Setup
-        public void copy(Rows rows) {
+        public void copy(Images rows) {
             manager = NDManager.newBaseManager();
             long count = rows.view.rows();
             ByteBuffer bytes = rows.view.byteBuffer(0, count).order(ByteOrder.nativeOrder());
@@ -132,7 +112,7 @@ public class EpochBenchmark {
                     .build();
         }
 
-        /** Gives everything back. */
+        /** Closes everything. */
         @TearDown
         public void close() {
             manager.close();
@@ -142,7 +122,7 @@ public class EpochBenchmark {
     /** A shuffled epoch through the loader. */
     @Benchmark
     @OperationsPerInvocation(BATCHES)
-    public long loader(Rows rows, Loading loading, ProcessorTime time) {
+    public long loader(Images rows, Loading loading, ProcessorTime time) {
         long sum = 0;
         for (Batch batch : loading.loader.epoch(rows.nextEpoch())) {
             sum += batch.array(0).buffer().getByte(0);
@@ -154,7 +134,7 @@ public class EpochBenchmark {
     /** The copies alone. */
     @Benchmark
     @OperationsPerInvocation(BATCHES)
-    public long bareGather(Rows rows, LaidDown order, ProcessorTime time) {
+    public long bareGather(Images rows, Prepared order, ProcessorTime time) {
         long sum = 0;
         for (long[] batch : order.epochs[rows.nextEpoch()]) {
             rows.view.copyRows(batch, order.buffer, 0);
@@ -164,10 +144,10 @@ public class EpochBenchmark {
         return sum;
     }
 
-    /** A shuffled epoch of DJL's. */
+    /** A shuffled epoch of DJL. */
     @Benchmark
     @OperationsPerInvocation(BATCHES)
-    public long djlArrayDataset(Rows rows, Peer peer, ProcessorTime time) throws Exception {
+    public long djlArrayDataset(Images rows, Peer peer, ProcessorTime time) throws Exception {
         long sum = 0;
         for (ai.djl.training.dataset.Batch batch : peer.dataset.getData(peer.manager)) {
             sum += batch.getData().head().getShape().get(0);

@@ -1,9 +1,10 @@
 package dev.larder.bench.loader;
 
 import dev.larder.bench.BenchStore;
+import dev.larder.bench.Measured;
+import dev.larder.bench.OpenArray;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
-import dev.larder.loader.Batch;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
 import dev.larder.loader.LoaderState;
@@ -11,48 +12,38 @@ import dev.larder.loader.sample.Sampler;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
-import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 
-/** Times how long the first batch takes, closing everything again included: from the connection on, and resuming in a long epoch. */
+/** Times the first batch, with closing everything: from the connection on, and resuming in a long epoch. */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MILLISECONDS)
-@Warmup(iterations = 3, time = 1)
-@Measurement(iterations = 5, time = 1)
-@Fork(1)
-public class FirstBatchBenchmark {
+public class FirstBatchBenchmark extends Measured {
     private static final String ARRAY = "images-f4";
     private static final String LONG_ARRAY = "tokens";
 
     /** An epoch over 100 million samples that stopped at half of them. */
     @State(Scope.Benchmark)
-    public static class Stopped {
-        /** How it is shuffled: by an order in memory, or by a permutation that is calculated row by row. */
+    public static class Stopped extends OpenArray {
+        /** Its shuffle: an order in memory, or a permutation that is calculated row by row. */
         @Param({"shuffle", "permuted"})
         public String order;
 
-        private Larder larder;
-        private Dataset dataset;
         private Loader loader;
         private String state;
 
-        /** Reads two batches of it, and takes note of a state in the middle. */
-        @Setup
-        public void stop() {
-            larder = Larder.connect(BenchStore.path());
-            dataset = larder.dataset(BenchStore.DATASET);
-            BenchStore.touch(dataset.array(LONG_ARRAY));
+        @Override
+        protected String array() {
+            return LONG_ARRAY;
+        }
+
+        @Override
+        protected void opened() {
             loader = builder().build();
-            Batch batch = loader.epoch(1).iterator().next();
-            LoaderState after = batch.stateAfter();
+            LoaderState after = loader.epoch(1).iterator().next().stateAfter();
             long half = after.length() / 2 / BenchStore.BATCH * BenchStore.BATCH;
             state = new LoaderState(
                             after.dataset(),
@@ -65,11 +56,10 @@ public class FirstBatchBenchmark {
                     .toJson();
         }
 
-        /** Gives everything back. */
-        @TearDown
+        @Override
         public void close() {
             loader.close();
-            larder.close();
+            super.close();
         }
 
         LoaderBuilder builder() {
@@ -97,14 +87,14 @@ public class FirstBatchBenchmark {
         }
     }
 
-    /** Go on in the middle with a loader that stands. */
+    /** Resume in the middle with the same loader. */
     @Benchmark
     public long resume(Stopped stopped) {
         LoaderState state = LoaderState.parse(stopped.state);
         return stopped.loader.resume(state).iterator().next().row(7);
     }
 
-    /** Go on in the middle with a new loader, and close it. */
+    /** Resume in the middle with a new loader, and close it. */
     @Benchmark
     public long buildAndResume(Stopped stopped) {
         try (Loader loader = stopped.builder().build()) {

@@ -5,6 +5,7 @@ import com.sun.jna.Memory;
 import com.sun.jna.Native;
 import com.sun.jna.Pointer;
 import com.sun.management.OperatingSystemMXBean;
+import dev.larder.bench.Rows;
 import dev.larder.client.BytesColumn;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
@@ -20,8 +21,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.agrona.DirectBuffer;
 
 /**
- * Makes training batches of JPEG files, and has libjpeg-turbo alone decode them on as many threads, by turns. Prints a
- * row of JSON for each.
+ * Makes training batches of JPEG files, and decodes them with libjpeg-turbo only, on as many threads, in turns. Prints a row of JSON for
+ * each.
  */
 final class ImageBenchmark {
     private static final int BATCH = 64;
@@ -42,9 +43,7 @@ final class ImageBenchmark {
         this.threads = threads;
     }
 
-    /**
-     * Takes the store, the dataset, with a column of files, the seconds for each round and the number of threads.
-     */
+    /** Arguments: the store, the dataset with a column of files, the seconds for each round and the number of threads. */
     public static void main(String[] arguments) throws InterruptedException {
         try (Larder larder = Larder.connect(Path.of(arguments[0]));
                 Dataset dataset = larder.dataset(arguments[1])) {
@@ -86,9 +85,9 @@ final class ImageBenchmark {
                 .build();
     }
 
-    /** How many images a second, and how long a processor worked for each. */
+    /** Images a second, and the processor time for each. */
     private record Rate(double imagesPerSecond, double processorMs) {
-        /** Counts from when both clocks were read. */
+        /** Counts from the moment when both clocks were read. */
         static Rate of(long images, long beginNs, long beginProcessorNs) {
             double ns = System.nanoTime() - beginNs;
             return new Rate(images * 1e9 / ns, (processorNs() - beginProcessorNs) / 1e6 / images);
@@ -162,16 +161,15 @@ final class ImageBenchmark {
         }
     }
 
+    private record Row(
+            String what, int threads, List<Double> imagesPerSecond, List<Double> processorMs, String decoder) {}
+
     private void print(String what, List<Rate> rates) {
-        System.out.println("{\"what\": \"" + what + "\", \"threads\": " + threads + ", \"imagesPerSecond\": "
-                + rates.stream().map(rate -> Math.round(rate.imagesPerSecond)).toList() + ", \"processorMs\": "
-                + rates.stream()
-                        .map(rate -> Math.round(rate.processorMs * 1000) / 1000.0)
-                        .toList()
-                + ", \"decoder\": \"" + decoder + "\"}");
+        List<Double> images = rates.stream().map(Rate::imagesPerSecond).toList();
+        Rows.print(new Row(what, threads, images, rates.stream().map(Rate::processorMs).toList(), decoder));
     }
 
-    /** The functions of libjpeg-turbo, bound here once more: what is measured is not to be measured by itself. */
+    /** The functions of libjpeg-turbo, bound here again: the peer does not use our own code. */
     public interface Turbo extends Library {
         /** The library itself. */
         Turbo LIBRARY = Native.load(System.getProperty("larder.turbojpeg", "libturbojpeg.so.0"), Turbo.class);
@@ -179,7 +177,7 @@ final class ImageBenchmark {
         /** Four bytes a pixel. */
         int RGBX = 2;
 
-        /** What Pillow takes, too. */
+        /** The method that Pillow uses. */
         int ACCURATE = 4096;
 
         /** Returns a handle. */
@@ -208,7 +206,7 @@ final class ImageBenchmark {
                 int kind,
                 int flags);
 
-        /** Gives a handle back. */
+        /** Releases a handle. */
         int tjDestroy(Pointer handle);
     }
 }

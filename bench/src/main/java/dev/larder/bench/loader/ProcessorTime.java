@@ -8,14 +8,14 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
-/** Counts the processor time of the whole JVM in an iteration: on a machine that does other things too, it tells more than the clock. */
+/** Counts the processor time of the whole JVM in an iteration: on a busy machine it is steadier than the clock. */
 @State(Scope.Thread)
 @AuxCounters(AuxCounters.Type.EVENTS)
 public class ProcessorTime {
     private static final OperatingSystemMXBean SYSTEM =
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
-    /** What was done. */
+    /** Batches that were read. */
     public long batches;
 
     private long startNs;
@@ -26,7 +26,7 @@ public class ProcessorTime {
         startNs = SYSTEM.getProcessCpuTime();
     }
 
-    /** Returns what it took so far. */
+    /** Returns the time so far. */
     public double processorUs() {
         return (SYSTEM.getProcessCpuTime() - startNs) / 1e3;
     }

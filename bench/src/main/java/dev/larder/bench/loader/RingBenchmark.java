@@ -1,9 +1,8 @@
 package dev.larder.bench.loader;
 
 import dev.larder.bench.BenchStore;
-import dev.larder.client.ArrayView;
-import dev.larder.client.Dataset;
-import dev.larder.client.Larder;
+import dev.larder.bench.Measured;
+import dev.larder.bench.OpenArray;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Loader;
 import dev.larder.loader.sample.SampleOrder;
@@ -14,8 +13,6 @@ import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
@@ -23,43 +20,30 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 
-/** Reads batches of 256 rows of 64 bytes, in an order laid down beforehand; an operation is a batch. */
+/** Reads batches of 256 rows of 64 bytes, in an order that is prepared in advance; an operation is a batch. */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
-@Warmup(iterations = 3, time = 1)
-@Measurement(iterations = 5, time = 1)
-@Fork(1)
-public class RingBenchmark {
+public class RingBenchmark extends Measured {
     private static final String ARRAY = "rows-64";
 
     /** The array, and one order of its rows. */
     @State(Scope.Benchmark)
-    public static class Rows {
-        private Larder larder;
-        private Dataset dataset;
-        private ArrayView view;
+    public static class Ordered extends OpenArray {
         private SampleOrder order;
 
-        /** Opens the array and reads all of it once. */
-        @Setup
-        public void open() {
-            larder = Larder.connect(BenchStore.path());
-            dataset = larder.dataset(BenchStore.DATASET);
-            view = dataset.array(ARRAY);
-            BenchStore.touch(view);
-            order = Sampler.random(BenchStore.SEED).order(view.rows(), 0);
+        @Override
+        protected String array() {
+            return ARRAY;
         }
 
-        /** Gives everything back. */
-        @TearDown
-        public void close() {
-            larder.close();
+        @Override
+        protected void opened() {
+            order = Sampler.random(BenchStore.SEED).order(view.rows(), 0);
         }
     }
 
-    /** A loader in the midst of an epoch; the next one begins where it ends. */
+    /** A loader that reads one epoch after the other. */
     @State(Scope.Benchmark)
     public static class Loading {
         /** How many threads gather ahead: as many as a loader has by default, or none. */
@@ -72,7 +56,7 @@ public class RingBenchmark {
 
         /** Starts it. */
         @Setup
-        public void build(Rows rows) {
+        public void build(Ordered rows) {
             loader = BenchStore.threads(Loader.over(rows.dataset).arrays(ARRAY), threads)
                     .sampler((count, number) -> rows.order)
                     .batch(BenchStore.BATCH)
@@ -93,16 +77,16 @@ public class RingBenchmark {
         }
     }
 
-    /** The same batches, laid down beforehand, and one buffer. */
+    /** The same batches, prepared in advance, and one buffer. */
     @State(Scope.Benchmark)
-    public static class LaidDown {
+    public static class Prepared {
         private long[][] batches;
         private UnsafeBuffer buffer;
         private int next;
 
         /** Cuts the order. */
         @Setup
-        public void cut(Rows rows) {
+        public void cut(Ordered rows) {
             batches = BenchStore.cut(rows.order);
             buffer = BenchStore.buffer(BenchStore.BATCH * (int) rows.view.rowByteSize());
         }
@@ -115,14 +99,14 @@ public class RingBenchmark {
 
     /** Through the loader. */
     @Benchmark
-    public long loader(Rows rows, Loading loading, ProcessorTime time) {
+    public long loader(Ordered rows, Loading loading, ProcessorTime time) {
         time.batches++;
         return loading.next().array(0).buffer().getByte(0);
     }
 
     /** The copies alone. */
     @Benchmark
-    public long bareGather(Rows rows, LaidDown order, ProcessorTime time) {
+    public long bareGather(Ordered rows, Prepared order, ProcessorTime time) {
         time.batches++;
         rows.view.copyRows(order.next(), order.buffer, 0);
         return order.buffer.getByte(0);

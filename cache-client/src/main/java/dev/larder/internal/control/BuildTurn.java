@@ -28,7 +28,7 @@ public final class BuildTurn implements AutoCloseable {
     private final ControlConnection connection;
     private final Build build;
 
-    /** Takes the connection over, unless this fails. */
+    /** Takes ownership of the connection, unless this fails. */
     BuildTurn(ControlConnection connection, Build build) {
         requireUsable(build.folder());
         this.connection = connection;
@@ -56,7 +56,7 @@ public final class BuildTurn implements AutoCloseable {
                     .cause(e)
                     .remedy("set LC_ALL=C.UTF-8");
         } catch (IOException gone) {
-            return; // and the daemon with it: the next call reports that
+            return; // the daemon is gone as well: the next call reports that
         }
     }
 
@@ -66,23 +66,24 @@ public final class BuildTurn implements AutoCloseable {
     }
 
     /**
-     * Has files made in the folder, for this process to open, write and close: the only way to write into the store of another user.
+     * Requests new files in the folder, which this process then opens, writes and closes. This is the only way to write into
+     * the store of another user.
      */
     public void makeFiles(List<NewFile> files) {
         connection.callAll(files, Request.Files::new);
     }
 
     /**
-     * Has the daemon set space aside before it is written; what may leave for it does.
+     * Requests space before it is written. The daemon evicts datasets if needed.
      *
      * @param bytes the whole space of the build, including earlier calls
-     * @throws LarderException NO_SPACE with all numbers, or why the daemon gave the build up
+     * @throws LarderException NO_SPACE with all numbers, or the reason why the daemon abandoned the build
      */
     public void makeRoom(long bytes) {
         connection.call(new Request.Room(bytes), ProgressListener.NONE);
     }
 
-    /** Publishes the files, and returns when the dataset is resident. No file may be open for writing any more. */
+    /** Publishes the files, and returns when the dataset is resident. No file may still be open for writing. */
     public Done publish(Map<String, ColumnPart> parts, ProgressListener listener) {
         List<PartOfColumn> all = parts.entrySet().stream()
                 .map(part -> new PartOfColumn(part.getKey(), part.getValue()))

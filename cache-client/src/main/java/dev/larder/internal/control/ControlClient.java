@@ -29,22 +29,22 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Asks the daemon of a store. Each call is a connection of its own: it needs no closing, calls from several threads do not
- * meet, and interrupting the thread cancels what the daemon does for it.
+ * Calls the daemon of a store. Each call has its own connection, so the client needs no closing and calls from several threads
+ * are independent. Interrupting the thread cancels the call in the daemon.
  *
- * <p>Where no daemon answers, calls fail with {@link dev.larder.error.ErrorCode#NO_DAEMON}; what the daemon refuses carries
- * the daemon's own code and message; a daemon that falls silent ends in {@link dev.larder.error.ErrorCode#DEADLINE}.
+ * <p>If no daemon responds, calls fail with [dev.larder.error.ErrorCode#NO_DAEMON]. If the daemon refuses a call, the exception
+ * has the daemon's code and message. If the daemon becomes silent, calls fail with [dev.larder.error.ErrorCode#DEADLINE].
  */
 public final class ControlClient {
     private static final Duration SILENCE = Duration.ofSeconds(10);
 
-    /** How much longer than it may wait the daemon has to say that it waited in vain. */
+    /** Additional time after a timeout for the daemon to report it. */
     private static final Duration GRACE = Duration.ofSeconds(1);
 
     private static final Duration FIRST_PAUSE = Duration.ofMillis(5);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(500);
 
-    /** The daemon answers a question in a moment, unless it hangs or much waits before. */
+    /** The daemon answers such a request in a moment, unless it hangs or has a long queue. */
     private static final Duration LONGEST_ANSWER = Duration.ofMinutes(1);
 
     private final Path store;
@@ -57,27 +57,27 @@ public final class ControlClient {
         this.longestAnswer = longestAnswer;
     }
 
-    /** Addresses the daemon of a store; nothing is asked yet. */
+    /** Returns a client for the daemon of a store. Does not connect. */
     public static ControlClient at(Path store) {
         return new ControlClient(store, SILENCE, LONGEST_ANSWER);
     }
 
-    /** Returns a client that gives up when the daemon has said nothing for this long, instead of ten seconds. */
+    /** Returns a client that fails after this long without a message from the daemon, instead of ten seconds. */
     public ControlClient patientFor(Duration longestSilence) {
         return new ControlClient(store, longestSilence, longestAnswer);
     }
 
-    /** Returns a client that waits so long for rows and totals, heartbeats or not, instead of a minute. */
+    /** Returns a client that waits this long for rows and totals, even with heartbeats, instead of a minute. */
     public ControlClient answeredWithin(Duration limit) {
         return new ControlClient(store, silence, limit);
     }
 
-    /** Returns a client that is as patient as this one, but not beyond the time that its caller has, and a second. */
+    /** Returns a client with this one's limits, but at most the time left and one second. */
     public ControlClient patientWithin(Duration timeLeft) {
         return timeLeft.compareTo(silence.minus(GRACE)) < 0 ? patientFor(timeLeft.plus(GRACE)) : this;
     }
 
-    /** Returns which daemon is there. */
+    /** Returns the identity of the daemon. */
     public ServiceInfo info() {
         return answer(new Request.GetInfo(), ServiceInfo.class, Deadline.after(silence));
     }
@@ -87,12 +87,12 @@ public final class ControlClient {
         return exchange(request, listener);
     }
 
-    /** Waits until a dataset or an array is resident; NOT_FOUND names near ones. */
+    /** Waits until a dataset or an array is resident. Fails with NOT_FOUND and similar names if it is unknown. */
     public Done await(String name, Duration timeout, ProgressListener listener) {
         return await(new Request.Wait(name, timeout, false), listener);
     }
 
-    /** Waits until a dataset or an array is resident, also where nobody has loaded it yet. */
+    /** Waits until a dataset or an array is resident, even if no load of it has begun. */
     public Done awaitEvenIfUnknown(String name, Duration timeout, ProgressListener listener) {
         return await(new Request.Wait(name, timeout, true), listener);
     }
@@ -100,7 +100,7 @@ public final class ControlClient {
     /**
      * Waits for the turn to build a dataset.
      *
-     * @return nothing where the dataset is resident, and the request does not ask for a new version of it
+     * @return empty if the dataset is resident and the request does not ask for a new version
      */
     public Optional<BuildTurn> create(Request.Create request, ProgressListener listener) {
         Persistence persistence = new Persistence(request.timeout(), request.name(), listener);
@@ -134,17 +134,17 @@ public final class ControlClient {
         return rows(new Request.Info(name), ArrayRows.class, ArrayRows::arrays);
     }
 
-    /** Removes the newest version of a dataset; what has a source comes back when somebody asks for it. */
+    /** Removes the newest version of a dataset. If it has a source, the next request loads it again. */
     public Done evict(String name) {
         return exchange(new Request.Evict(name, false), ProgressListener.NONE);
     }
 
-    /** Removes the newest version of a dataset, and forgets where it came from. */
+    /** Removes the newest version of a dataset, and forgets its source. */
     public Done forget(String name) {
         return exchange(new Request.Evict(name, true), ProgressListener.NONE);
     }
 
-    /** Notes what a resident shard is a part of. */
+    /** Records the whole dataset that a resident shard belongs to. */
     public Done noteWhole(String name, String digest, String of) {
         return exchange(new Request.NoteWhole(name, digest, of), ProgressListener.NONE);
     }
@@ -154,70 +154,71 @@ public final class ControlClient {
         return exchange(new Request.Pin(name, true), ProgressListener.NONE);
     }
 
-    /** Lets a dataset go again when room is needed. */
+    /** Lets the daemon evict a dataset again when it needs space. */
     public Done unpin(String name) {
         return exchange(new Request.Pin(name, false), ProgressListener.NONE);
     }
 
-    /** Returns how far each load and build is that is under way, named by its datasets. */
+    /** Returns the progress of each load and build, named by its datasets. */
     public List<Progress> loads() {
         return rows(new Request.Loads(), LoadRows.class, LoadRows::loads);
     }
 
-    /** Returns the errors that the daemon has met, one for each kind, the one seen last at the end. */
+    /** Returns the errors of the daemon, one for each kind, the latest last. */
     public List<ErrorRow> errors() {
         return rows(new Request.Errors(), ErrorRows.class, ErrorRows::errors);
     }
 
-    /** Computes checksums again and compares; the empty name means everything. */
+    /** Computes checksums again and compares them. The empty name means everything. */
     public Done verify(String name, ProgressListener listener) {
         return exchange(new Request.Verify(name, false), listener);
     }
 
     /**
-     * Computes checksums again, reads the sources too, and compares: CHECKSUM names what differs, BAD_INPUT what is missing.
+     * Computes checksums again and compares them with the sources as well. Fails with CHECKSUM and the differences, or with
+     * BAD_INPUT and the missing sources.
      */
     public Done verifyAgainstSources(String name, ProgressListener listener) {
         return exchange(new Request.Verify(name, true), listener);
     }
 
-    /** Loads a dataset again, from where and in the way it was loaded, however its sources look. */
+    /** Loads a dataset again from the same sources with the same options, even if they are unchanged. */
     public Done reload(String name, ProgressListener listener) {
         return exchange(new Request.Reload(name), listener);
     }
 
-    /** Makes a region of zeros, unless one of this name is there: describes what is there then. */
+    /** Creates a region of zeros, unless one with this name exists. Returns its description. */
     public RegionRow createRegion(String name, String kind, long bytes, boolean withoutFile) {
-        List<RegionRow> made = rows(
+        List<RegionRow> created = rows(
                 new RegionRequest.Create(name, kind, bytes, withoutFile),
                 Deadline.none(),
                 RegionRows.class,
                 RegionRows::regions);
-        if (made.size() != 1) {
+        if (created.size() != 1) {
             throw Failure.of(ErrorCode.UNEXPECTED, "the daemon's answer does not match the request")
-                    .with("regions", made.size())
+                    .with("regions", created.size())
                     .with("store", store)
                     .remedy(Protocol.useOneRelease());
         }
-        return made.get(0);
+        return created.get(0);
     }
 
-    /** Describes the region of this name, if there is one; the empty name means all. */
+    /** Returns the region with this name, if there is one. The empty name means all. */
     public List<RegionRow> regions(String name) {
         return rows(new RegionRequest.ListAll(name), RegionRows.class, RegionRows::regions);
     }
 
-    /** Takes a region's name away, where it has this id; 0 stands for any. Those who have it go on. */
+    /** Removes a region's name if it has this id; 0 means any id. Processes that have it open keep it. */
     public Done removeRegion(String name, long id) {
         return exchange(new RegionRequest.Remove(name, id), ProgressListener.NONE);
     }
 
-    /** Returns totals. */
+    /** Returns totals of the daemon and its store. */
     public DaemonStatus status() {
         return answer(new Request.Status(), DaemonStatus.class, Deadline.after(longestAnswer));
     }
 
-    /** Stops the daemon and returns when its files are gone, or kept. */
+    /** Stops the daemon, and returns when its files are removed, or kept. */
     public Done stop(boolean keep, ProgressListener listener) {
         return exchange(new Request.Stop(keep), listener);
     }
@@ -237,8 +238,8 @@ public final class ControlClient {
     }
 
     /**
-     * Asks again if the daemon dies while the client waits for it, as another may take its store over; one report of progress names that.
-     * A call that no daemon has answered yet fails at once, and so does one that the daemon has refused.
+     * Repeats a call if the daemon dies while the client waits, because another daemon may take its store over. One progress
+     * report announces this. A call fails immediately if it has not reached a daemon before, or if the daemon refused it.
      */
     private final class Persistence {
         private final Duration timeout;
@@ -256,7 +257,7 @@ public final class ControlClient {
             this.deadline = Deadline.after(timeout);
         }
 
-        /** Returns the whole time as long as nobody has answered. */
+        /** Returns the time left, or the whole timeout if no daemon has responded yet. */
         Duration timeLeft() {
             return wasConnected ? deadline.remaining() : timeout;
         }

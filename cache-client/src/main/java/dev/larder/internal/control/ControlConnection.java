@@ -42,9 +42,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** One connection to a daemon, for one call at a time. Every step waits at most for the longest silence allowed. */
+/** One connection to a daemon, for one call at a time. Every step fails after the maximum silence. */
 final class ControlConnection implements AutoCloseable {
-    /** The reason for an answer of another protocol, which the message has already. */
+    /** The reason of a message for another protocol. The message for that already contains it. */
     private static final String NOT_JSON = "it does not begin with {";
 
     private static final long RETRY_NANOS = 2_000_000;
@@ -67,7 +67,7 @@ final class ControlConnection implements AutoCloseable {
         this.key = channel.register(selector, SelectionKey.OP_READ);
     }
 
-    /** Connects. */
+    /** Connects to the daemon of a store. */
     static ControlConnection open(Path store, Duration silence) {
         UnixDomainSocketAddress address = Protocol.address(new StoreLayout(store).socket());
         if (Files.exists(store, LinkOption.NOFOLLOW_LINKS)) {
@@ -88,7 +88,7 @@ final class ControlConnection implements AutoCloseable {
         }
     }
 
-    /** Makes a call; one that is answered in the end, and before that with signs of life. */
+    /** Sends a call. The daemon answers it, possibly after progress reports. */
     void call(Request request) {
         if (request instanceof LoadRequest load) {
             callLoad(load);
@@ -113,7 +113,7 @@ final class ControlConnection implements AutoCloseable {
                 .remedy("give it fewer or shorter values");
     }
 
-    /** Sends sources that do not fit into one message ahead. */
+    /** Sends sources that do not fit into one message in separate messages first. */
     private void callLoad(LoadRequest load) {
         Iterator<byte[]> pages = Messages.pages(load.sources(), (sources, isLast) -> {
             Request request = isLast ? load.withSources(sources) : new Request.Sources(sources);
@@ -130,13 +130,13 @@ final class ControlConnection implements AutoCloseable {
         }
     }
 
-    /** Makes a call and waits until the daemon is done; several threads take turns. */
+    /** Makes a call and waits until the daemon has finished it. Threads take turns. */
     synchronized Done call(Request request, ProgressListener progress) {
         call(request);
         return finish(progress, Deadline.none());
     }
 
-    /** Makes as many calls as a list needs, each with as many elements as fit into a message. */
+    /** Makes as many calls as a list needs, each with the elements that fit into one message. */
     synchronized <T> void callAll(List<T> list, Function<List<T>, Request> toRequest) {
         if (!list.isEmpty()) {
             Messages.pages(list, (some, isLast) -> {
@@ -153,11 +153,11 @@ final class ControlConnection implements AutoCloseable {
     private void send(byte[] message) {
         if (lost) {
             throw gone(null);
-        } else if (isAnswerDue) { // its answer would be taken for that of this call
+        } else if (isAnswerDue) { // the next answer would belong to that call
             close();
-            throw Failure.of(ErrorCode.REFUSED, "the call before on this connection was not answered")
+            throw Failure.of(ErrorCode.REFUSED, "the previous call on this connection has no answer yet")
                     .with("store", store)
-                    .remedy("begin again, with a build of its own");
+                    .remedy("start a new build");
         }
         isAnswerDue = true;
         ByteBuffer bytes = ByteBuffer.wrap(message);
@@ -173,12 +173,12 @@ final class ControlConnection implements AutoCloseable {
         }
     }
 
-    /** Waits until the daemon is done, and reports how far it is. */
+    /** Waits until the daemon has finished, and reports progress. */
     Done finish(ProgressListener progress, Deadline end) {
         return answer(Done.class, progress, end);
     }
 
-    /** Waits for the turn to build; nothing if the dataset is resident. */
+    /** Waits for the turn to build. Returns empty if the dataset is resident. */
     Optional<Build> awaitTurn(ProgressListener progress, Deadline end) {
         Response response = nextAnswer(progress, end).response();
         if (response instanceof Done) {
@@ -204,7 +204,7 @@ final class ControlConnection implements AutoCloseable {
         }
     }
 
-    /** Returns the next answer that is no progress; what the daemon refuses is thrown. */
+    /** Returns the next answer that is not a progress report. Throws if the daemon refused the call. */
     private Answers.Received nextAnswer(ProgressListener progress, Deadline end) {
         while (true) {
             Answers.Received received = end.remaining().compareTo(silence) <= 0
@@ -260,7 +260,7 @@ final class ControlConnection implements AutoCloseable {
     }
 
     private LarderException otherProtocol(BadMessage answer) {
-        Failure failure = Failure.of(ErrorCode.REFUSED, "the daemon speaks another protocol")
+        Failure failure = Failure.of(ErrorCode.REFUSED, "the daemon uses another protocol")
                 .with("store", store);
         SilentDaemon.pid(store).ifPresent(pid -> failure.with("pid", pid));
         if (!NOT_JSON.equals(answer.getMessage())) {
@@ -279,7 +279,10 @@ final class ControlConnection implements AutoCloseable {
         }
     }
 
-    /** A daemon may refuse and close before it has read the whole call: its reason can still be read. */
+    /**
+     * Returns the daemon's reason for a broken connection. It may refuse a call and close before it has read all of it; its
+     * reason can still be read.
+     */
     private LarderException explainBroken(IOException broken) {
         try {
             Response response = receive(Deadline.after(silence), "the daemon closed the connection")
@@ -309,7 +312,7 @@ final class ControlConnection implements AutoCloseable {
         return failure.remedy(Remedy.CHECK_DAEMON);
     }
 
-    /** Connecting to a Unix-domain socket never hangs half-way: if the backlog of the daemon is full it fails immediately, so try again. */
+    /** Connects, and retries while the backlog of the daemon is full: then a connection to a Unix-domain socket fails immediately. */
     private static SocketChannel connect(Path store, UnixDomainSocketAddress address, Deadline deadline)
             throws IOException {
         while (true) {
@@ -334,7 +337,10 @@ final class ControlConnection implements AutoCloseable {
         }
     }
 
-    /** EAGAIN comes without a type or a number of its own; what is neither absent, nor forbidden, nor refused, is that. */
+    /**
+     * Returns whether a connection failed with EAGAIN. That error has no type or number in Java, so it is every error except a
+     * missing, forbidden or refusing socket.
+     */
     private static boolean isBacklogFull(Exception failure, Path socket) {
         return failure instanceof SocketException
                 && !(failure instanceof ConnectException)
@@ -361,7 +367,7 @@ final class ControlConnection implements AutoCloseable {
         }
         return failure.cause(cause)
                 .remedy(Remedy.START_DAEMON_OR_NAME_STORE
-                        + (Files.exists(socket) ? "; it takes over what a killed daemon left" : ""));
+                        + (Files.exists(socket) ? "; it takes over the data of a killed daemon" : ""));
     }
 
     private static LarderException interrupted(Path store) {
@@ -385,7 +391,7 @@ final class ControlConnection implements AutoCloseable {
                 try {
                     resource.close();
                 } catch (Exception ignored) {
-                    // a socket that does not close cleanly is closed all the same
+                    // the socket is closed even if this fails
                 }
             }
         }

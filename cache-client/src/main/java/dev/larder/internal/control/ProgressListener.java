@@ -2,12 +2,12 @@ package dev.larder.internal.control;
 
 import dev.larder.internal.protocol.Progress;
 
-/** Hears how far a request is, on the thread that made it, at least once a second. */
+/** Receives progress reports of a request at least once a second, on the thread that made it. */
 @FunctionalInterface
 public interface ProgressListener {
-    /** Ignores everything. */
+    /** Ignores all reports. */
     ProgressListener NONE = progress -> {};
 
-    /** Takes one report; the same report again means that the daemon is alive and still at it. */
+    /** Receives one report. Repeated equal reports mean that the daemon is alive and still working. */
     void progress(Progress progress);
 }

@@ -10,7 +10,7 @@ import java.util.OptionalLong;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** Says what to do about a daemon that does not answer, from what the kernel tells of the process that holds the store's lock. */
+/** Finds the remedy for a daemon that does not respond. It looks up the process that holds the store's lock. */
 final class SilentDaemon {
     private static final Path LOCKS = Path.of("/proc/locks");
     private static final Pattern LOCK =
@@ -19,7 +19,7 @@ final class SilentDaemon {
 
     private SilentDaemon() {}
 
-    /** Returns the remedy, with the daemon's pid where this pid namespace shows it. */
+    /** Returns the remedy, with the daemon's pid if this pid namespace shows it. */
     static String remedy(Path store) {
         OptionalLong pid = pid(store);
         if (pid.isEmpty()) {
@@ -47,7 +47,7 @@ final class SilentDaemon {
         }
     }
 
-    /** Another file system may have an inode of this number, so the process has to be there at least. */
+    /** Returns whether the process exists and has a file open. The inode number alone may belong to another file system. */
     private static boolean hasOpened(long pid) {
         return Files.exists(Path.of("/proc", Long.toString(pid)));
     }

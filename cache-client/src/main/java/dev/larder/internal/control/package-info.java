@@ -1,4 +1,4 @@
-/** Asks the daemon, and waits for what it answers: {@link dev.larder.internal.control.ControlClient}, over one connection for each call. */
+/** Calls the daemon and waits for its answers: [dev.larder.internal.control.ControlClient], with one connection for each call. */
 @NullMarked
 package dev.larder.internal.control;
 

@@ -19,7 +19,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Builds the message of a {@link LarderException}: what failed, its facts as {@code key=value}, and what to do.
+ * Builds the message of a {@link LarderException}: the failure, its facts as {@code key=value}, and the remedy.
  *
  * <pre>{@code
  * throw Failure.of(ErrorCode.BAD_INPUT, "cannot read npy header")
@@ -34,17 +34,17 @@ public final class Failure {
     private final Map<String, String> values = new LinkedHashMap<>();
     private @Nullable Throwable cause;
 
-    private Failure(ErrorCode code, String what) {
+    private Failure(ErrorCode code, String summary) {
         this.code = code;
-        this.summary = what;
+        this.summary = summary;
     }
 
-    /** Starts a failure; {@code what} is a lower-case fragment without values. */
-    public static Failure of(ErrorCode code, String what) {
-        return new Failure(code, what);
+    /** Starts a failure. {@code summary} is a lower-case phrase without values. */
+    public static Failure of(ErrorCode code, String summary) {
+        return new Failure(code, summary);
     }
 
-    /** Adds one fact. Of an exception it adds {@link #words}. */
+    /** Adds one fact. For an exception it adds {@link #words}. */
     public Failure with(String key, @Nullable Object value) {
         String text = value instanceof Throwable failure ? words(failure) : String.valueOf(value);
         values.merge(key, text, (first, second) -> first + ", " + second);
@@ -52,8 +52,8 @@ public final class Failure {
     }
 
     /**
-     * Returns what an exception reports, never null or empty: its message if that is a sentence; else words for its class, as the message
-     * of many is a path, a name or nothing. Names the class of an exception that no caller expects.
+     * Returns a description of an exception, never null or empty: its message if that is a sentence, otherwise words for its
+     * class, because many messages are only a path or a name. Names the class of an unexpected exception.
      */
     public static String words(Throwable failure) {
         if (failure instanceof UncheckedIOException && failure.getCause() instanceof IOException cause) {
@@ -65,21 +65,23 @@ public final class Failure {
         } else if (failure instanceof ClosedChannelException) {
             return "it was closed";
         }
-        String said = failure.getMessage();
-        boolean isSilent = said == null || said.isBlank();
-        if (isSilent && failure instanceof EOFException) {
+        String message = failure.getMessage();
+        boolean isEmpty = message == null || message.isBlank();
+        if (isEmpty && failure instanceof EOFException) {
             return "it ended too early";
-        } else if (isSilent && failure instanceof SocketTimeoutException) {
+        } else if (isEmpty && failure instanceof SocketTimeoutException) {
             return "it took too long";
         }
-        return said != null && !isSilent && isSentence(failure) ? said : failure.toString();
+        return message != null && !isEmpty && isSentence(failure) ? message : failure.toString();
     }
 
     private static boolean isSentence(Throwable failure) {
-        String room = failure.getClass().getPackageName();
+        String packageName = failure.getClass().getPackageName();
         return failure instanceof LarderException
                 || (failure instanceof IOException
-                        && (room.equals("java.io") || room.equals("java.net") || room.startsWith("dev.larder")));
+                        && (packageName.equals("java.io")
+                                || packageName.equals("java.net")
+                                || packageName.startsWith("dev.larder")));
     }
 
     private static String words(FileSystemException failure) {
@@ -98,18 +100,18 @@ public final class Failure {
         return failure.getReason() == null ? failure.toString() : String.valueOf(failure.getMessage());
     }
 
-    /** Keeps the exception that led here. */
+    /** Sets the cause of the exception. */
     public Failure cause(Throwable cause) {
         this.cause = cause;
         return this;
     }
 
-    /** Ends the message with what to do about it, and returns the exception to throw. */
+    /** Adds the remedy, and returns the exception to throw. */
     public LarderException remedy(String whatToDo) {
         return new LarderException(code.number(), summary, values, whatToDo, cause);
     }
 
-    /** Returns the exception to throw where nothing can be advised. */
+    /** Returns the exception to throw, without a remedy. */
     public LarderException exception() {
         return remedy("");
     }

@@ -2,9 +2,9 @@ package dev.larder.internal.error;
 
 import java.lang.ref.Cleaner;
 
-/** Closes what nobody has closed once the garbage collector finds its owner, with a warning that says where it was opened. */
+/** Closes an unclosed object when the garbage collector finds that its owner is unreachable, and logs where it was opened. */
 public final class LeakGuard {
-    /** A thread for each kind of owner: one whose driver hangs does not keep the leases and seats of others. */
+    /** One thread for each kind of owner, so that a hanging driver does not delay the release of leases and seats. */
     private static final ClassValue<Cleaner> CLEANERS = new ClassValue<>() {
         @Override
         protected Cleaner computeValue(Class<?> type) {
@@ -16,18 +16,18 @@ public final class LeakGuard {
     private final Cleaner.Cleanable cleanable;
 
     /**
-     * Watches an owner from now on.
+     * Watches an owner.
      *
-     * @param what the kind of thing that the owner is, for the warning
-     * @param name which one it is
-     * @param close closes what the owner holds; must not refer to the owner, which could never be collected then
+     * @param kind the kind of the owner, for the warning
+     * @param name the name of the owner
+     * @param close closes the owner's resources; must not refer to the owner, which would then always be reachable
      */
-    public LeakGuard(Object owner, String what, String name, Runnable close) {
-        this.leak = new Leak(owner.getClass(), what, name, close);
+    public LeakGuard(Object owner, String kind, String name, Runnable close) {
+        this.leak = new Leak(owner.getClass(), kind, name, close);
         this.cleanable = CLEANERS.get(owner.getClass()).register(owner, leak);
     }
 
-    /** Says that the owner has been closed. Idempotent. */
+    /** Records that the owner was closed. Idempotent. */
     public void disarm() {
         leak.isClosed = true;
         cleanable.clean();
@@ -35,15 +35,15 @@ public final class LeakGuard {
 
     private static final class Leak implements Runnable {
         private final Class<?> type;
-        private final String what;
+        private final String kind;
         private final String name;
         private final Runnable close;
         private final Throwable openedAt = new Throwable("opened here");
         private volatile boolean isClosed;
 
-        Leak(Class<?> type, String what, String name, Runnable close) {
+        Leak(Class<?> type, String kind, String name, Runnable close) {
             this.type = type;
-            this.what = what;
+            this.kind = kind;
             this.name = name;
             this.close = close;
         }
@@ -59,13 +59,13 @@ public final class LeakGuard {
             }
         }
 
-        /** Looks the logger up only now, because that can take longer than opening what is watched. */
+        /** Logs the leak. It gets the logger here, because that can take longer than opening the object. */
         private void warn() {
             Logs.of(type)
                     .warn(
                             "{} was never closed: {}={}; close it, best with try-with-resources",
-                            what,
-                            what,
+                            kind,
+                            kind,
                             name,
                             openedAt);
         }

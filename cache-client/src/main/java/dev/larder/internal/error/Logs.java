@@ -12,8 +12,8 @@ import org.slf4j.helpers.MessageFormatter;
 import org.slf4j.spi.SLF4JServiceProvider;
 
 /**
- * Finds the loggers of this library: the user's, through SLF4J. A trainer without an SLF4J provider gets warnings and errors on
- * standard error, where SLF4J itself would print that it drops everything, whether there was something to say or not.
+ * Creates the loggers of this library, through SLF4J. Without an SLF4J provider, warnings and errors go to standard error.
+ * SLF4J itself would print a warning there, even if nothing is logged.
  */
 public final class Logs {
     private Logs() {}
@@ -23,7 +23,7 @@ public final class Logs {
         return Provider.IS_THERE ? LoggerFactory.getLogger(user) : new WarningsOnly(user.getName());
     }
 
-    /** Looked for once, when the first logger is needed. */
+    /** Looks for a provider once, when the first logger is needed. */
     private static final class Provider {
         static final boolean IS_THERE = isThere();
 
@@ -35,7 +35,7 @@ public final class Logs {
         }
     }
 
-    /** Prints what is serious enough, one line each. */
+    /** Prints warnings and errors, one line each. */
     private static final class WarningsOnly extends LegacyAbstractLogger {
         private static final long serialVersionUID = 1;
 
@@ -74,7 +74,7 @@ public final class Logs {
         }
 
         @Override
-        @SuppressWarnings("SystemOut") // there is nowhere else
+        @SuppressWarnings("SystemOut") // the only output without a provider
         protected void handleNormalizedLoggingCall(
                 Level level,
                 @Nullable Marker marker,

@@ -3,7 +3,7 @@ package dev.larder.internal.error;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** The wording of advice that several messages give. */
+/** Remedies that several messages share. */
 public final class Remedy {
     /** For a store without a daemon. */
     public static final String START_DAEMON = "start a daemon: larder serve --detach --load NAME=PATH";
@@ -12,7 +12,7 @@ public final class Remedy {
     public static final String START_DAEMON_OR_NAME_STORE =
             START_DAEMON + ", or name another store: --store DIR, Larder.connect(Path) in Java, or $LARDER_STORE";
 
-    /** For a daemon that may have ended while it was asked. */
+    /** For a daemon that may have ended during a call. */
     public static final String CHECK_DAEMON = "check whether the daemon still runs: larder status";
 
     /** For a full mount. A dataset without a source is lost when it is evicted. */
@@ -20,12 +20,12 @@ public final class Remedy {
 
     private Remedy() {}
 
-    /** For files of a dataset that are damaged or missing; what was computed has no source to reload. */
+    /** For damaged or missing files of a dataset. A computed dataset has no source to reload. */
     public static String reload(String dataset) {
         return "larder reload " + dataset + ", or load or compute it again";
     }
 
-    /** For files in the folder of a version, which lies in the folder of its dataset. */
+    /** For files in the folder of a version, which is in the folder of its dataset. */
     public static String reload(@Nullable Path version) {
         Path dataset = version == null ? null : version.getParent();
         return reload(dataset == null ? "DATASET" : String.valueOf(dataset.getFileName()));

@@ -1,4 +1,4 @@
-/** How errors and warnings are made: every message says what failed, with which values, and what to do. */
+/** Creates errors and warnings. Every message contains the failure, its values and a remedy. */
 @NullMarked
 package dev.larder.internal.error;
 

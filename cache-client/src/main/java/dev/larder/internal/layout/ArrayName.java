@@ -4,10 +4,10 @@ import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 
 /**
- * Names an array in full: {@code dataset/array}.
+ * The full name of an array: {@code dataset/array}.
  *
  * @param dataset the name of its dataset
- * @param array its name within the dataset, which may have further levels
+ * @param array its name within the dataset, which may have several levels
  */
 public record ArrayName(String dataset, String array) {
     /** Checks both parts. */
@@ -16,7 +16,7 @@ public record ArrayName(String dataset, String array) {
         Names.requireArray(array);
     }
 
-    /** Splits {@code dataset/array} at its first slash; fails with {@link ErrorCode#BAD_INPUT} if either part is bad. */
+    /** Splits {@code dataset/array} at its first slash. Fails with {@link ErrorCode#BAD_INPUT} if either part is bad. */
     public static ArrayName parse(String name) {
         int slash = name.indexOf('/');
         if (slash < 0) {

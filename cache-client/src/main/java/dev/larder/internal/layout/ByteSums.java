@@ -6,13 +6,13 @@ import dev.larder.internal.error.Failure;
 import java.util.stream.LongStream;
 
 /**
- * Adds up sizes that somebody else has named, none of them negative. A sum past 2^63 fails as what no store has room for, and never
- * comes out small or negative.
+ * Adds untrusted sizes, none of them negative. A sum of 2^63 or more fails, because no store has that much space; it never
+ * becomes small or negative.
  */
 public final class ByteSums {
     private ByteSums() {}
 
-    /** Adds sizes; fails with {@link ErrorCode#NO_SPACE}. */
+    /** Adds sizes. Fails with {@link ErrorCode#NO_SPACE} on overflow. */
     public static long add(long first, long second) {
         try {
             return Math.addExact(first, second);
@@ -21,7 +21,7 @@ public final class ByteSums {
         }
     }
 
-    /** Multiplies sizes; fails with {@link ErrorCode#NO_SPACE}. */
+    /** Multiplies sizes. Fails with {@link ErrorCode#NO_SPACE} on overflow. */
     public static long multiply(long first, long second) {
         try {
             return Math.multiplyExact(first, second);
@@ -30,12 +30,12 @@ public final class ByteSums {
         }
     }
 
-    /** Adds sizes up; fails with {@link ErrorCode#NO_SPACE}. */
+    /** Adds sizes. Fails with {@link ErrorCode#NO_SPACE} on overflow. */
     public static long sum(LongStream sizes) {
         return sizes.reduce(0, ByteSums::add);
     }
 
-    /** Rounds up to a multiple of {@code unit}, a power of two; fails with {@link ErrorCode#NO_SPACE}. */
+    /** Rounds up to a multiple of {@code unit}, a power of two. Fails with {@link ErrorCode#NO_SPACE} on overflow. */
     public static long roundUp(long bytes, long unit) {
         return add(bytes, unit - 1) & -unit;
     }

@@ -4,8 +4,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part that an array plays in a column: an array {@code scene/slots} with the part {@link #INDEX_SLOTS} belongs to the column
- * {@code scene} of kind {@code index}. {@code ops/docs/FORMAT.md} says what each part holds.
+ * The part of an array in a column: an array {@code scene/slots} with the part {@link #INDEX_SLOTS} belongs to the column
+ * {@code scene} of kind {@code index}. {@code ops/docs/FORMAT.md} describes the contents of each part.
  */
 public enum ColumnPart {
     NONE(0),
@@ -32,12 +32,12 @@ public enum ColumnPart {
         this.suffix = word.substring(kind.length() + 1);
     }
 
-    /** Returns the number that stands for this in an index. */
+    /** Returns the number of this part in an index. */
     public int code() {
         return code;
     }
 
-    /** Returns the kind of column that this is part of, which its name begins with: {@code ragged}; empty for {@link #NONE}. */
+    /** Returns the kind of the column, such as {@code ragged}; empty for {@link #NONE}. */
     public String kind() {
         return kind;
     }
@@ -47,17 +47,17 @@ public enum ColumnPart {
         return suffix;
     }
 
-    /** Returns the name of the array that plays this part in a column. */
+    /** Returns the name of the array for this part of a column. */
     public String arrayName(String column) {
         return this == NONE ? column : column + "/" + suffix;
     }
 
-    /** Returns the name of the column that an array of this name, playing this part, belongs to. */
+    /** Returns the name of the column of an array with this name and part. */
     public String columnName(String array) {
         return this == NONE ? array : array.substring(0, array.length() - suffix.length() - 1);
     }
 
-    /** Returns the part with this code; null where a newer release has one that this one does not know. */
+    /** Returns the part with this code, or null if only a newer release has it. */
     public static @Nullable ColumnPart of(int code) {
         return code >= 0 && code < values().length ? values()[code] : null;
     }

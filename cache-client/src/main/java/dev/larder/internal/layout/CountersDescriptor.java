@@ -16,15 +16,15 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.status.CountersReader;
 
 /**
- * The layout of {@code <store>/counters}: what the daemon counts while it lives, readable by anybody who may read the store,
- * without asking the daemon. Little-endian; the regions are Agrona's, written by its {@code CountersManager}.
+ * The layout of {@code <store>/counters}, which contains the counters of a live daemon. Every reader of the store can read it without
+ * the daemon. Little-endian. Agrona's {@code CountersManager} writes the two regions.
  *
  * <pre>
  *     0  +----------------------------------------------------------+
  *        | int64  magic "LRDCOUNT"                                  |
  *     8  +-----------------------------+----------------------------+
  *        | int32  format version       | int32  unused              |   the version is written last, with release:
- *    16  +-----------------------------+----------------------------+   0 means that the rest is not there yet
+ *    16  +-----------------------------+----------------------------+   0 means that the rest is incomplete
  *        | int64  process id of the daemon                          |
  *    24  +----------------------------------------------------------+
  *        | int64  start of the daemon, ms since the epoch           |
@@ -40,16 +40,16 @@ import org.agrona.concurrent.status.CountersReader;
  * </pre>
  */
 public final class CountersDescriptor {
-    /** Changes with the layout. */
+    /** Increases with each change of the layout. */
     public static final int FORMAT_VERSION = 1;
 
-    /** The most counters a file has room for. */
+    /** The maximum number of counters in a file. */
     public static final int CAPACITY = 64;
 
-    /** Bytes of the metadata region. */
+    /** Length of the metadata region in bytes. */
     public static final int METADATA_LENGTH = CAPACITY * CountersReader.METADATA_LENGTH;
 
-    /** Bytes of the region of values. */
+    /** Length of the region of values in bytes. */
     public static final int VALUES_LENGTH = CAPACITY * CountersReader.COUNTER_LENGTH;
 
     private static final long MAGIC = 0x544E_554F_4344_524CL; // "LRDCOUNT", little-endian
@@ -61,12 +61,12 @@ public final class CountersDescriptor {
     private static final int VALUES_LENGTH_OFFSET = METADATA_LENGTH_OFFSET + Integer.BYTES;
     private static final int HEADER_LENGTH = 128;
 
-    /** Bytes of the whole file. */
+    /** Length of the whole file in bytes. */
     public static final int FILE_LENGTH = HEADER_LENGTH + METADATA_LENGTH + VALUES_LENGTH;
 
     private CountersDescriptor() {}
 
-    /** Fills in the header, all but the version, of a file of zeros. */
+    /** Writes the header, except for the version, of a file of zeros. */
     public static void writeHeader(AtomicBuffer file, long pid, long startEpochMs) {
         file.putLong(MAGIC_OFFSET, MAGIC, ByteOrder.LITTLE_ENDIAN);
         file.putLong(PID_OFFSET, pid, ByteOrder.LITTLE_ENDIAN);
@@ -75,22 +75,22 @@ public final class CountersDescriptor {
         file.putInt(VALUES_LENGTH_OFFSET, VALUES_LENGTH, ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Makes the file valid: the last thing that is written to its header. */
+    /** Makes the file valid. This is the last write to the header. */
     public static void formatVersionRelease(AtomicBuffer file) {
         file.putIntOrdered(FORMAT_VERSION_OFFSET, FORMAT_VERSION);
     }
 
-    /** Returns the window on the metadata region. */
+    /** Returns a buffer over the metadata region. */
     public static AtomicBuffer metadata(AtomicBuffer file) {
         return new UnsafeBuffer(file, HEADER_LENGTH, METADATA_LENGTH);
     }
 
-    /** Returns the window on the values. */
+    /** Returns a buffer over the values. */
     public static AtomicBuffer values(AtomicBuffer file) {
         return new UnsafeBuffer(file, HEADER_LENGTH + METADATA_LENGTH, VALUES_LENGTH);
     }
 
-    /** Reads all counters of a store by their labels; NO_DAEMON where there is no such file, or not yet. */
+    /** Reads all counters of a store, by label. Fails with NO_DAEMON if the file is missing or incomplete. */
     public static Snapshot read(Path file) {
         UnsafeBuffer bytes;
         try {
@@ -138,6 +138,6 @@ public final class CountersDescriptor {
         return bytes.getLong(offset, ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** What the counters said at one moment, in the order in which the daemon declares them. */
+    /** The values of the counters at one moment, in the order in which the daemon declares them. */
     public record Snapshot(long pid, long startEpochMs, Map<String, Long> counters) {}
 }

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Whose a process is.
+ * The owner of a process.
  *
  * @param uid the real user
  * @param groups the effective group and the supplementary ones
@@ -17,7 +17,7 @@ import java.util.Optional;
 record Credentials(int uid, List<Integer> groups) {
     private static final Path STATUS = Path.of("/proc/self/status");
 
-    /** Holds what is read once: a JVM does not change its user. */
+    /** Reads the credentials once, because a JVM does not change its user. */
     private static final class OfThisProcess {
         static final Credentials VALUE = read();
     }
@@ -26,7 +26,7 @@ record Credentials(int uid, List<Integer> groups) {
         return OfThisProcess.VALUE;
     }
 
-    /** Asks the kernel's file, which costs nothing at the start of a command; where it cannot be read, the C library. */
+    /** Reads the kernel's file, which is fast when a command starts, or calls the C library if the file is not readable. */
     private static Credentials read() {
         try {
             return of(Files.readAllLines(STATUS)).orElseGet(Credentials::ofTheCLibrary);
@@ -35,7 +35,7 @@ record Credentials(int uid, List<Integer> groups) {
         }
     }
 
-    /** Reads lines such as {@code Uid: 1000 1000 1000 1000}, the real one before the effective one, and {@code Groups: 4 27}. */
+    /** Reads lines such as {@code Uid: 1000 1000 1000 1000}, the real user before the effective one, and {@code Groups: 4 27}. */
     static Optional<Credentials> of(List<String> status) {
         List<Integer> users = numbers("Uid:", status);
         List<Integer> own = numbers("Gid:", status);

@@ -10,8 +10,9 @@ import java.util.List;
 /**
  * Identifies the contents of a version: the same arrays have the same digest on any machine.
  *
- * <p>SHA-256 over one line per array, sorted by the UTF-8 bytes of the name: {@code name NUL dtype NUL shape NUL order NUL
- * crc32c LF}, where shape is decimal numbers joined by commas and crc32c eight hex digits.
+ * <p>SHA-256 over one line per array, sorted by the UTF-8 bytes of the name:
+ * {@code name NUL dtype NUL shape NUL order NUL crc32c LF}. The shape is decimal numbers joined by commas, and crc32c eight hex
+ * digits.
  */
 public final class Digest {
     /** The length of a digest in bytes. */
@@ -22,19 +23,19 @@ public final class Digest {
 
     private Digest() {}
 
-    /** Computes the digest of a version's arrays, given in any order. */
+    /** Computes the digest of a version's arrays, which may be in any order. */
     public static byte[] of(List<ArrayEntry> arrays) {
         MessageDigest sha = sha256();
         arrays.stream().sorted(BY_NAME_BYTES).forEach(array -> sha.update(line(array)));
         return sha.digest();
     }
 
-    /** Writes a digest as people and listings see it. */
+    /** Returns a digest in hex, as in listings. */
     public static String hex(byte[] digest) {
         return HexFormat.of().formatHex(digest);
     }
 
-    /** Compares texts as their UTF-8 bytes compare, which is by code points: surrogates come after all other chars. */
+    /** Compares two texts in the order of their UTF-8 bytes, which is the order of code points: surrogates come after all other chars. */
     private static int compareUtf8(String a, String b) {
         int length = Math.min(a.length(), b.length());
         for (int i = 0; i < length; i++) {
@@ -58,13 +59,14 @@ public final class Digest {
             separator = ',';
         }
         if (separator == '\0') {
-            line.append(separator); // before the empty shape of a single value
+            line.append(separator); // also before the empty shape of a single value
         }
         line.append('\0').append(array.order()).append('\0').append(array.crc32cHex());
         return line.append('\n').toString().getBytes(StandardCharsets.UTF_8);
     }
 
-    private static MessageDigest sha256() {
+    /** Returns a digest by SHA-256. */
+    public static MessageDigest sha256() {
         try {
             return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {

@@ -5,8 +5,8 @@ import java.nio.charset.StandardCharsets;
 /**
  * Specifies the {@code index} of a version: every array, found by name in O(1), read in place from a mapped file.
  *
- * <p>Little-endian. Offsets are bytes from the start of the file. Written whole before the version is published, never
- * changed after.
+ * <p>Little-endian. Offsets are bytes from the start of the file. Complete before the version is published, and never
+ * changed afterwards.
  *
  * <pre>
  *   0                 4                 8                 12                16
@@ -30,19 +30,19 @@ import java.nio.charset.StandardCharsets;
  *  slots     int32 each, a power of two of them, at least twice the arrays: 0 = free, else entry number + 1;
  *            linear probing from {@link #hash} of the name
  *  entries   {@link #ENTRY_LENGTH} bytes each, sorted by name
- *  segments  {@link #SEGMENT_LENGTH} bytes each; a file outside the store has its absolute path, its time of last
- *            writing in nanoseconds since the epoch, and its inode, by which readers know it again; others zeros
+ *  segments  {@link #SEGMENT_LENGTH} bytes each; a file outside the store has its absolute path, the time of its last
+ *            write in nanoseconds since the epoch, and its inode, to detect a change; others have zeros
  *  shapes    int64 per dimension
  *  text      UTF-8 of names, dtypes and segment files
  * </pre>
  *
- * The checksum covers the whole file with its own four bytes as zeros.
+ * The checksum covers the whole file, with zeros in place of its own four bytes.
  */
 public final class IndexDescriptor {
     /** "LARDERIX" read as a little-endian integer. */
     public static final long MAGIC = 0x5849_5245_4452_414cL;
 
-    /** The largest index that is written or read; above a million arrays. */
+    /** The maximum length of an index, enough for more than a million arrays. */
     public static final long BYTE_SIZE_LIMIT = 1L << 30;
 
     public static final int MAGIC_OFFSET = 0;
@@ -89,7 +89,7 @@ public final class IndexDescriptor {
 
     private IndexDescriptor() {}
 
-    /** Hashes a name: FNV-1a with 64 bits over its UTF-8 bytes (Fowler, Noll, Vo), high half folded onto the low. */
+    /** Hashes a name: 64-bit FNV-1a over its UTF-8 bytes (Fowler, Noll, Vo), the high half folded onto the low. */
     public static long hash(byte[] name) {
         long hash = FNV_OFFSET_BASIS;
         for (byte b : name) {

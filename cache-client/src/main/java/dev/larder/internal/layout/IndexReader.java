@@ -13,10 +13,10 @@ import java.util.Objects;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the index of a version in place, after checking it once. Thread-safe; owns nothing. */
+/** Reads the index of a version in place, after one check of its checksum and its tables. Thread-safe. Owns no memory. */
 public final class IndexReader {
     private final ByteBuffer index;
-    private final Object what;
+    private final Object source;
     private final int arrayCount;
     private final int slotMask;
     private final int slots;
@@ -24,18 +24,18 @@ public final class IndexReader {
     private final int segments;
     private final int segmentCount;
 
-    /** Names that were asked for: arrays of one pack share one text. Filled by whoever comes first. */
+    /** The decoded file names by segment, so that all arrays of a pack share one String. Benign races fill it. */
     private final @Nullable String[] segmentFiles;
 
     /**
      * Wraps the bytes of an index and checks magic, format version, length and checksum.
      *
-     * @param what the file, for the message of a refusal
+     * @param source the file, for messages
      */
-    public IndexReader(ByteBuffer bytes, Object what) {
+    public IndexReader(ByteBuffer bytes, Object source) {
         this.index = bytes.duplicate().order(ByteOrder.LITTLE_ENDIAN);
-        this.what = what;
-        check(index, what);
+        this.source = source;
+        check(index, source);
         this.arrayCount = index.getInt(IndexDescriptor.ARRAY_COUNT_OFFSET);
         int slotCount = index.getInt(IndexDescriptor.SLOT_COUNT_OFFSET);
         this.slotMask = slotCount - 1;
@@ -49,12 +49,15 @@ public final class IndexReader {
         }
     }
 
-    /** Returns where a table stands, after looking whether all of it lies inside. */
+    /** Returns the offset of a table. Fails unless the whole table is inside the index. */
     private int table(int offset, int count, int elementLength) {
         return inside("table", index.getLong(offset), (long) count * elementLength);
     }
 
-    /** A checksum proves that bytes are those that were written, not that whoever wrote them meant well. */
+    /**
+     * Checks a range although the checksum is right: the checksum proves that the bytes are as written, not that their author
+     * is honest.
+     */
     private int inside(String part, long start, long length) {
         if (start < 0 || length < 0 || length > index.capacity() - start) {
             throw pointsOutside(part, start);
@@ -70,48 +73,48 @@ public final class IndexReader {
     }
 
     private LarderException pointsOutside(String part, long value) {
-        return damaged("index points outside itself", what)
+        return damaged("index has an offset outside its file", source)
                 .with("part", part)
                 .with("value", value)
-                .remedy(reload(what));
+                .remedy(reload(source));
     }
 
-    private static void check(ByteBuffer index, Object what) {
+    private static void check(ByteBuffer index, Object source) {
         int capacity = index.capacity();
         if (capacity < IndexDescriptor.HEADER_LENGTH
                 || index.getLong(IndexDescriptor.MAGIC_OFFSET) != IndexDescriptor.MAGIC) {
-            throw damaged("not an index", what).with("bytes", capacity).remedy(reload(what));
+            throw damaged("not an index", source).with("bytes", capacity).remedy(reload(source));
         }
         int formatVersion = index.getInt(IndexDescriptor.FORMAT_VERSION_OFFSET);
         if (formatVersion != StoreLayout.FORMAT_VERSION) {
             throw Failure.of(ErrorCode.REFUSED, "the store has another format version")
-                    .with("file", what)
+                    .with("file", source)
                     .with("found", formatVersion)
                     .with("expected", StoreLayout.FORMAT_VERSION)
                     .remedy("use the same Larder release as the daemon");
         }
         if (index.getLong(IndexDescriptor.BYTE_SIZE_OFFSET) != capacity) {
-            throw damaged("index has the wrong length", what)
+            throw damaged("index has the wrong length", source)
                     .with("found", capacity)
                     .with("expected", index.getLong(IndexDescriptor.BYTE_SIZE_OFFSET))
-                    .remedy(reload(what));
+                    .remedy(reload(source));
         }
         int expected = index.getInt(IndexDescriptor.CRC32C_OFFSET);
         int found = checksum(index);
         if (found != expected) {
-            throw damaged("index is damaged", what)
+            throw damaged("index is damaged", source)
                     .with("crc32c", Integer.toHexString(found))
                     .with("expected", Integer.toHexString(expected))
-                    .remedy(reload(what));
+                    .remedy(reload(source));
         }
     }
 
-    private static String reload(Object what) {
-        return Remedy.reload(what instanceof Path file ? file.getParent() : null);
+    private static String reload(Object source) {
+        return Remedy.reload(source instanceof Path file ? file.getParent() : null);
     }
 
-    private static Failure damaged(String problem, Object what) {
-        return Failure.of(ErrorCode.CHECKSUM, problem).with("file", what);
+    private static Failure damaged(String problem, Object source) {
+        return Failure.of(ErrorCode.CHECKSUM, problem).with("file", source);
     }
 
     private static int checksum(ByteBuffer index) {
@@ -135,28 +138,28 @@ public final class IndexReader {
         return Digest.hex(digest);
     }
 
-    /** Returns when the version was published, in milliseconds since the epoch. */
+    /** Returns the time of publication, in milliseconds since the epoch. */
     public long publishedEpochMs() {
         return index.getLong(IndexDescriptor.PUBLISHED_OFFSET);
     }
 
-    /** Returns how many arrays the version has. */
+    /** Returns the number of arrays. */
     public int arrayCount() {
         return arrayCount;
     }
 
-    /** Returns how many segments hold them. */
+    /** Returns the number of segments. */
     public int segmentCount() {
         return segmentCount;
     }
 
-    /** Finds an array by name; null where there is none. */
+    /** Finds an array by name. Returns null if there is none. */
     public @Nullable ArrayEntry find(String name) {
         int entry = entryOf(name);
         return entry < 0 ? null : read(entry);
     }
 
-    /** Returns the length of the segment that holds an array; fails with an {@link IllegalArgumentException} if there is none. */
+    /** Returns the length of the segment with an array. Throws {@link IllegalArgumentException} if there is no such array. */
     public long segmentByteSizeOf(String name) {
         int entry = entryOf(name);
         if (entry < 0) {
@@ -165,7 +168,7 @@ public final class IndexReader {
         return segmentByteSize(segmentOf(entry));
     }
 
-    /** Returns where the entry of an array stands; -1 where there is none. */
+    /** Returns the offset of an array's entry, or -1 if there is none. */
     private int entryOf(String name) {
         byte[] utf8 = IndexDescriptor.utf8(name);
         long hash = IndexDescriptor.hash(utf8);
@@ -201,7 +204,7 @@ public final class IndexReader {
         return known;
     }
 
-    /** Returns everything known of a segment. */
+    /** Returns the description of a segment. */
     public SegmentFile segment(int segment) {
         int at = segmentAt(segment);
         return new SegmentFile(
@@ -241,7 +244,7 @@ public final class IndexReader {
         return numberBelow("segment", index.getInt(entry + IndexDescriptor.ENTRY_SEGMENT_OFFSET), segmentCount);
     }
 
-    /** An array of a kind of column that a newer release invented is still an array. */
+    /** Returns the part with this code. An array in a kind of column that only a newer release knows is read as a plain array. */
     private static ColumnPart part(int code) {
         ColumnPart part = ColumnPart.of(code);
         return part == null ? ColumnPart.NONE : part;

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.zip.CRC32C;
 
-/** Lays out the index of a version in memory, as {@link IndexDescriptor} specifies it. */
+/** Writes the index of a version to memory, as {@link IndexDescriptor} specifies. */
 public final class IndexWriter {
     private static final int SECTION_ALIGNMENT = 8;
 
@@ -35,9 +35,9 @@ public final class IndexWriter {
     }
 
     /**
-     * Returns the bytes of an index of arrays that all lie in the store.
+     * Returns the bytes of an index whose arrays are all in the store.
      *
-     * @param segmentByteSizes the length of each segment file named by the arrays
+     * @param segmentByteSizes the length of each segment of the arrays, by file
      */
     public static byte[] write(
             List<ArrayEntry> arrays, Map<String, Long> segmentByteSizes, long version, long publishedEpochMs) {
@@ -49,7 +49,7 @@ public final class IndexWriter {
     /**
      * Returns the bytes of an index.
      *
-     * @param segmentFiles describes each segment named by the arrays
+     * @param segmentFiles the segments of the arrays
      */
     public static byte[] write(
             List<ArrayEntry> arrays, List<SegmentFile> segmentFiles, long version, long publishedEpochMs) {

@@ -1,10 +1,10 @@
 package dev.larder.internal.layout;
 
 /**
- * Specifies the arrays of an index column: a hash table that leads from a text or an integer to a row.
+ * Specifies the arrays of an index column: a hash table that maps a text or an integer to a row.
  *
- * <p>Little-endian. The {@code slots} are a power of two of words, 0 where free; linear probing. A place is where the key
- * stands: its record's position divided by {@link #RECORD_ALIGNMENT}, or its number in {@code entries}.
+ * <p>Little-endian. The number of {@code slots} is a power of two; a free slot is 0; linear probing. The place of a key is
+ * the position of its record divided by {@link #RECORD_ALIGNMENT}, or its number in {@code entries}.
  *
  * <pre>
  *   slot      63          48 47                                         0
@@ -48,7 +48,7 @@ public final class KeyTableDescriptor {
 
     private KeyTableDescriptor() {}
 
-    /** Returns how many slots a table of this many keys has: a third of them at least are free. */
+    /** Returns the number of slots of a table with this many keys. At least a third of them are free. */
     public static long capacity(long keys) {
         long capacity = MIN_CAPACITY;
         while (2 * capacity < 3 * keys) {
@@ -62,27 +62,27 @@ public final class KeyTableDescriptor {
         return slots >= MIN_CAPACITY && Long.bitCount(slots) == 1;
     }
 
-    /** Returns what {@link #firstSlot} needs to know of the capacity. */
+    /** Returns the shift for {@link #firstSlot}. */
     public static int shift(long capacity) {
         return Long.SIZE - Long.numberOfTrailingZeros(capacity);
     }
 
-    /** Returns where probing for a hash begins. */
+    /** Returns the slot at which probing for a hash begins. */
     public static long firstSlot(long hash, int shift) {
         return (hash * MULTIPLIER) >>> shift;
     }
 
-    /** Returns the 16 bits of a hash that its slot repeats. */
+    /** Returns the 16 bits of a hash that are repeated in its slot. */
     public static long fingerprint(long hash) {
         return hash & FINGERPRINT_MASK;
     }
 
-    /** Returns what the slot of a key holds. */
+    /** Returns the slot of a key. */
     public static long slot(long place, long hash) {
         return (fingerprint(hash) << FINGERPRINT_SHIFT) | (place + 1);
     }
 
-    /** Returns the place in a slot that is not free. */
+    /** Returns the position of a key from its slot, which must not be free. */
     public static long place(long slot) {
         return (slot & PLACE_MASK) - 1;
     }
@@ -92,7 +92,7 @@ public final class KeyTableDescriptor {
         return key ^ (key >>> 32);
     }
 
-    /** Returns how long the record of a text of so many bytes is. */
+    /** Returns the length of the record of a text with this many bytes. */
     public static long recordLength(int textBytes) {
         return (RECORD_TEXT_OFFSET + (long) textBytes + RECORD_ALIGNMENT - 1) & -RECORD_ALIGNMENT;
     }

@@ -7,14 +7,14 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says which names datasets and arrays may have, so that each can stand in a path, a message and a command line.
+ * The rules for names of datasets and arrays, which make them safe in paths, messages and command lines.
  *
- * <p>A dataset is one path component of Unicode letters, digits and {@code + . _ -} that does not start with a dot. The
- * name of an array has one or more such components, parted by {@code /}, in which {@code =} may stand too and a dot may
- * come first, but none is {@code .} or {@code ..}.
+ * <p>A dataset is one path component of Unicode letters, digits and {@code + . _ -} that does not start with a dot. The name of
+ * an array has one or more such components, separated by {@code /}. Its components may also contain {@code =} and start with a
+ * dot, but none is {@code .} or {@code ..}.
  */
 public final class Names {
-    /** The longest component in bytes of UTF-8: what a file system takes, less room for a suffix. */
+    /** The longest component in bytes of UTF-8: the limit of file systems, less space for a suffix. */
     public static final int COMPONENT_LIMIT = 240;
 
     /** The longest name of an array in bytes of UTF-8. */
@@ -24,40 +24,40 @@ public final class Names {
 
     private Names() {}
 
-    /** Returns the dataset in the name of a dataset or of an array in full. */
+    /** Returns the dataset from the name of a dataset or the full name of an array. */
     public static String datasetIn(String name) {
         return name.indexOf('/') < 0 ? name : name.substring(0, name.indexOf('/'));
     }
 
-    /** Returns the array in the name of an array in full; null where it is the name of a dataset, which may end in a slash. */
+    /** Returns the array from the full name of an array, or null for the name of a dataset, which may end with a slash. */
     public static @Nullable String arrayIn(String name) {
         int slash = name.indexOf('/');
         return slash < 0 || slash == name.length() - 1 ? null : name.substring(slash + 1);
     }
 
-    /** Fails with {@link ErrorCode#BAD_INPUT} if no dataset may be called so. */
+    /** Fails with {@link ErrorCode#BAD_INPUT} if a dataset cannot have this name. */
     public static void requireDataset(String name) {
         Objects.requireNonNull(name, "the dataset's name is null");
         require("bad dataset name", name, datasetObjection(name));
     }
 
-    /** Fails with {@link ErrorCode#BAD_INPUT} if no ring may be called so; the rules are those of datasets. */
+    /** Fails with {@link ErrorCode#BAD_INPUT} if a ring cannot have this name. The rules are those of datasets. */
     public static void requireRing(String name) {
         require("bad ring name", name, datasetObjection(name));
     }
 
-    /** Fails with {@link ErrorCode#BAD_INPUT} if no array may be called so within its dataset. */
+    /** Fails with {@link ErrorCode#BAD_INPUT} if an array of a dataset cannot have this name. */
     public static void requireArray(String name) {
         Objects.requireNonNull(name, "the array's name is null");
         require("bad array name", name, arrayObjection(name));
     }
 
-    /** Returns why no dataset may be called so; null if one may. */
+    /** Returns the reason why a dataset cannot have this name, or null if it can. */
     public static @Nullable String datasetObjection(String name) {
         return name.startsWith(".") ? "it starts with a dot" : componentObjection(name, false);
     }
 
-    /** Returns why no array may be called so within its dataset; null if one may. */
+    /** Returns the reason why an array of a dataset cannot have this name, or null if it can. */
     public static @Nullable String arrayObjection(String name) {
         for (String component : name.split("/", -1)) {
             String objection = componentObjection(component, true);
@@ -92,16 +92,16 @@ public final class Names {
         return text.getBytes(StandardCharsets.UTF_8).length;
     }
 
-    private static void require(String what, String name, @Nullable String objection) {
+    private static void require(String problem, String name, @Nullable String objection) {
         if (objection != null) {
-            throw Failure.of(ErrorCode.BAD_INPUT, what)
+            throw Failure.of(ErrorCode.BAD_INPUT, problem)
                     .with("name", printable(name))
                     .with("reason", objection)
                     .remedy("use letters, digits and + . _ -");
         }
     }
 
-    /** Returns what can be shown of a name that may be anything: its beginning, without control characters. */
+    /** Returns the beginning of any name, without control characters, for messages. */
     public static String printable(String name) {
         String beginning = name.length() <= SHOWN ? name : name.substring(0, SHOWN) + "...";
         return beginning.replaceAll("\\p{C}", "?");

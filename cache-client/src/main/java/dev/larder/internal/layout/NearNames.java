@@ -9,7 +9,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Finds the names that a misspelt one may have meant. */
+/** Suggests names that a misspelt name may have meant. */
 public final class NearNames {
     private static final int MOST = 3;
     private static final int SHOWN = 10;
@@ -17,10 +17,10 @@ public final class NearNames {
 
     private NearNames() {}
 
-    /** A name, and by how many edits it differs from another. */
+    /** A name and its edit distance from another. */
     private record Near(String name, int distance) {}
 
-    /** Returns the refusal of an array that a version does not have, with the arrays and columns that it has. */
+    /** Returns the exception for an array that a version does not have. It lists the version's arrays and columns. */
     public static LarderException noSuchArray(
             Path store, String dataset, long version, String array, List<ArrayEntry> arrays) {
         List<String> known = arrays.stream()
@@ -43,7 +43,7 @@ public final class NearNames {
         return failure.remedy(insteadOf(array, known));
     }
 
-    /** Returns the refusal of a dataset's name in place of an array's, with the first names to choose from. */
+    /** Returns the exception for the name of a dataset in place of an array's. It lists the first arrays. */
     public static LarderException notOneArray(Path store, String dataset, int arrays, List<String> names) {
         String first =
                 names.stream().limit(SHOWN).map(name -> dataset + "/" + name).collect(Collectors.joining(", "));
@@ -59,7 +59,7 @@ public final class NearNames {
                                 : "name one: " + first + (names.size() > SHOWN ? ", …" : ""));
     }
 
-    /** Says what there is instead of a name: near names, and all, where these are few; else how many or the first ones. */
+    /** Returns the text about the existing names: similar ones, and all of them if they are few, otherwise their number. */
     static String insteadOf(String name, List<String> known) {
         List<String> near = of(name, known);
         String question = near.isEmpty() ? "" : "did you mean " + String.join(", ", near) + "?";
@@ -78,8 +78,8 @@ public final class NearNames {
     }
 
     /**
-     * Returns up to three names within a third of the length in edits, or that one is the beginning of; nearest first. Looks at no
-     * more than ten thousand; nothing is near an empty name, or one that is longer than any may be.
+     * Returns up to three names, nearest first, whose edit distance is at most a third of the length or that begin with the
+     * name. Compares at most ten thousand names. Returns nothing for an empty or overlong name.
      */
     public static List<String> of(String name, Collection<String> known) {
         if (name.isEmpty() || name.length() > Names.ARRAY_LIMIT) {

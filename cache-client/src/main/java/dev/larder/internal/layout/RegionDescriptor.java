@@ -5,26 +5,26 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Specifies regions: memory that several processes read and write at the same time, apart from datasets, which nobody writes.
+ * Specifies regions: memory that several processes read and write at the same time. Datasets, in contrast, are read-only.
  *
  * <pre>
  * &lt;store&gt;/regions/locks                  never written; its bytes are locked, far beyond its end
  * &lt;store&gt;/regions/&lt;name&gt;@&lt;id&gt;            a region that is a file; id in 16 hex digits
  * </pre>
  *
- * A region without a file is sealed memory, which the daemon hands out at {@link StoreLayout#regionSocket}: the client sends the id
- * (int64), and gets it back with a descriptor, or 0 where there is no such region.
+ * A region without a file is sealed memory. To open it, a client sends the id (int64) to {@link StoreLayout#regionSocket}. The daemon
+ * returns the id with a descriptor, or 0 if there is no such region.
  *
- * <p>The id of a region is a random multiple of {@link #LOCKS}, and so many bytes of {@code locks} from there on are its own:
+ * <p>The id of a region is a random multiple of {@link #LOCKS}. The {@link #LOCKS} bytes of {@code locks} from there on are its locks:
  *
  * <pre>
- *   id + 0       attached: locked, shared, by every process that has the region; the daemon removes a region that nobody has, but for
- *                computed rows ({@link RowsDescriptor}), which it removes where their room is needed
- *   id + 1       making: locked by the one process that lays out the region, until its state is READY
- *   id + 2 + n   seat n: locked by whoever plays that part in the region; free as soon as that process has ended
+ *   id + 0       attached: every process that has the region open holds a shared lock; the daemon removes a region without such a
+ *                lock, except for computed rows ({@link RowsDescriptor}), which it removes when it needs the space
+ *   id + 1       init: the process that initializes the region holds it until the state is READY
+ *   id + 2 + n   seat n: the process in that seat holds it; it is free as soon as that process has ended
  * </pre>
  *
- * They are locks of open file descriptions: a process needs one descriptor of {@code locks} for all its regions.
+ * These are locks of open file descriptions, so a process needs only one descriptor of {@code locks} for all its regions.
  *
  * <p>The region itself, little-endian:
  *
@@ -37,14 +37,14 @@ import org.jspecify.annotations.Nullable;
  *    +-----------------------------------+-----------------------------------+
  * 32 | kind, ASCII, 32 bytes, ends with zeros                                |
  *    +-----------------------------------+-----------------------------------+
- * 64 | pid of who asked for it           | when, in ms since the epoch       |
+ * 64 | pid of the creator                | created, in ms since the epoch    |
  *    +-----------------------------------+-----------------------------------+
  *4096| data                                                                  |
  *
- *  state   0 as the daemon made it, all zeros; 1 being laid out; 2 ready
+ *  state   0 new, all zeros; 1 being initialized; 2 ready
  * </pre>
  *
- * Everything but the state is written by the daemon, before anybody else sees the region.
+ * The daemon writes everything except the state, before any other process can open the region.
  */
 public final class RegionDescriptor {
     /** "LARDERRE" read as a little-endian integer. */
@@ -52,14 +52,14 @@ public final class RegionDescriptor {
 
     public static final String LOCKS_FILE = "locks";
 
-    /** How many bytes of the lock file belong to each region. */
+    /** Number of bytes in the lock file for each region. */
     public static final int LOCKS = 4096;
 
     public static final int ATTACHED_LOCK = 0;
-    public static final int MAKING_LOCK = 1;
+    public static final int INIT_LOCK = 1;
     public static final int FIRST_SEAT_LOCK = 2;
 
-    /** How many parts there are to play in a region. */
+    /** Number of seats in a region. */
     public static final int SEAT_LIMIT = LOCKS - FIRST_SEAT_LOCK;
 
     public static final int STATE_NEW = 0;
@@ -86,24 +86,24 @@ public final class RegionDescriptor {
         return String.format("%s@%016x", name, id);
     }
 
-    /** Finds the name of a region in that of its file; null where it is none. */
+    /** Returns the name of a region from its file name, or null if it is not one. */
     public static @Nullable String nameOf(String fileName) {
         Matcher matcher = FILE.matcher(fileName);
         return matcher.matches() ? matcher.group("name") : null;
     }
 
-    /** Finds the id of a region in the name of its file; 0 where it is none. */
+    /** Returns the id of a region from its file name, or 0 if it is not one. */
     public static long idOf(String fileName) {
         Matcher matcher = FILE.matcher(fileName);
         return matcher.matches() ? Long.parseUnsignedLong(matcher.group("id"), 16) : 0;
     }
 
-    /** Tells whether a region of a kind stays when no process has it: until its room is needed, or somebody removes it. */
-    public static boolean isKept(String kind) {
+    /** Returns whether regions of a kind stay while no process has them open. The daemon removes them when it needs the space. */
+    public static boolean outlivesProcesses(String kind) {
         return kind.equals(RowsDescriptor.KIND);
     }
 
-    /** Makes an id of a random number. */
+    /** Returns the id for a random number. */
     public static long idFrom(long random) {
         long id = random & (Long.MAX_VALUE >> 1) & -LOCKS; // two bits less: positions in files are signed
         return id == 0 ? LOCKS : id;

@@ -1,13 +1,13 @@
 package dev.larder.internal.layout;
 
 /**
- * Specifies the files of a ring: finished batches that one process publishes and any others of the machine read in place.
+ * Specifies the files of a ring: one process publishes finished batches, and other processes of the machine read them in place.
  *
  * <pre>
- * &lt;store&gt;/rings/&lt;name&gt;/producer.lock          alive while its flock is held; the text is for people
- * &lt;store&gt;/rings/&lt;name&gt;/consumer-00 …          one page for each seat; who holds its flock sits there, and alone writes it
- * &lt;store&gt;/rings/&lt;name&gt;/ring                   header, table of arrays, slots; written by the producer alone. There from
- *                                            the first batch on; complete when it appears
+ * &lt;store&gt;/rings/&lt;name&gt;/producer.lock          locked by the live producer; the text is for people
+ * &lt;store&gt;/rings/&lt;name&gt;/consumer-00 …          one page for each seat; only the holder of its flock writes it
+ * &lt;store&gt;/rings/&lt;name&gt;/ring                   header, table of arrays, slots; only the producer writes it. It appears with
+ *                                            the first batch, and is complete then
  * </pre>
  *
  * <p>Little-endian, int64 at multiples of 8. Offsets are bytes: in the header and the table from the start of the file, in a
@@ -24,36 +24,36 @@ package dev.larder.internal.layout;
  *    +-----------------------------------+-----------------------------------+
  * 64 | claimed: the producer may be writing any batch before this one        |
  *    +-----------------------------------------------------------------------+
- *128 | published: batches 0 to this one, exclusive, were published           |
+ *128 | published: all batches before this one were published                 |
  *    +-----------------+-----------------+-----------------------------------+
  *192 | state           | message length  | message, UTF-8, at most 1024 bytes|
  *    +-----------------+-----------------+-----------------------------------+
- *2048| dropped: for each of up to 64 seats the ticket that was dropped, or 0 |
+ *2048| dropped: for each of up to 64 seats the dropped ticket, or 0          |
  *    +-----------------------------------------------------------------------+
  *4096| table: for each array {@link #ARRAY_LENGTH} bytes, then the UTF-8 of names and dtypes     |
  *
  *  array   name offset int32, name length int32, dtype offset int32, dtype length int32
  *  dtype   numpy's descr text, as in the index
- *  state   1 open, 2 ended, 3 failed: the message says why
+ *  state   1 open, 2 ended, 3 failed: the message has the reason
  *
- *  Batch q lies in slot q % slot count. A slot:
+ *  Batch q is in slot q % slot count. A slot:
  *
- *    0 sequence int64    2q + 1 while batch q is being written, 2q + 2 once it is there
+ *    0 sequence int64    2q + 1 while batch q is being written, 2q + 2 when it is complete
  *    8 epoch int64
- *   16 number int64      of the batch in its epoch, from 0
- *   24 size int64        samples
- *   32 valid int64       so many of them count, from the first on; the others only fill up the last turn of all ranks
- *   64 {@link #PART_LENGTH} bytes for each array, as the table has them: offset int64 (a multiple of 64), byte size int64,
+ *   16 number int64      number of the batch in its epoch, from 0
+ *   24 size int64        number of samples
+ *   32 valid int64       number of valid samples, which come first; the others only pad the last turn of all ranks
+ *   64 {@link #PART_LENGTH} bytes for each array, in the order of the table: offset int64 (a multiple of 64), byte size int64,
  *      number of dimensions int64, 13 dimensions int64
  *      data of the arrays, in C order
  * </pre>
  *
- * A {@code consumer-NN}, of which the producer believes nothing that it need not:
+ * A {@code consumer-NN}. The producer trusts none of its values further than the steps below need:
  *
  * <pre>
- *    0 ticket int64      any number but 0, new for each consumer; 0: nobody sits here
+ *    0 ticket int64      any number but 0, new for each consumer; 0 if the seat is free
  *    8 finished int64    the consumer needs no batch before this one
- *   16 check int64       ~finished, written after it: another value says that one is being written
+ *   16 check int64       ~finished, written after it; any other value means that finished is being written
  *   24 pid int64         for messages
  * </pre>
  *
@@ -61,22 +61,22 @@ package dev.larder.internal.layout;
  *
  * <ol>
  *   <li>It reads every page, and waits until each ticket that counts has finished at least q + 1 − slot count.
- *   <li>It sets claimed to q + 1 or a little more, but to no more than slot count + the least that a ticket which counts has
- *       finished: a claim never passes what a known consumer still needs. Claimed never decreases. Full fence.
- *   <li>It reads every page again, and goes back to the first step if a ticket that counts, such as that of a consumer that came
- *       meanwhile, has finished less than q + 1 − slot count.
+ *   <li>It sets claimed to q + 1 or a little more, but to at most slot count + the smallest finished of a ticket that counts. So a
+ *       claim never covers a batch that a known consumer still needs. Claimed never decreases. Full fence.
+ *   <li>It reads every page again. If a ticket that counts, such as that of a new consumer, has finished less than
+ *       q + 1 − slot count, it starts again at the first step.
  *   <li>It sets the slot's sequence to 2q + 1; store fence; writes the batch; sequence 2q + 2; published q + 1 (release).
  * </ol>
  *
- * <p>The first step keeps a consumer that has written its ticket, but has not read claimed yet, from losing the batches it asked
- * for. The producer may drop a ticket instead of waiting for it, and does where the seat's flock is free. Batches below claimed
- * that the last look found free need no further look.
+ * <p>The first step protects a consumer that has written its ticket but has not read claimed yet: it does not lose the batches that it
+ * starts with. The producer may drop a ticket instead of waiting for it, and does so if the seat's flock is free. If the last check
+ * found the batches below claimed free, the next ones need no further check.
  *
- * <p><b>A consumer</b> takes the flock of a page; writes ticket 0, then finished and check, then its ticket; full fence; reads
- * claimed. Batches before claimed − slot count may be gone: it begins at that one or later, and where that is later than what
- * it wrote, writes finished again and looks again. It reads batch q once published is above q, and holds that what it read is
- * what was published where the slot's sequence was 2q + 2 before and is after. Moving on is finished q + 1. It leaves by
- * writing ticket 0. Where it finds its ticket dropped it is not waited for any more.
+ * <p><b>A consumer</b> takes the flock of a page; writes ticket 0, then finished and check, then its ticket; full fence; reads claimed.
+ * Batches before claimed − slot count may be gone, so it begins at that batch or a later one. If its first batch is later than the
+ * finished that it wrote, it writes finished again and reads claimed again. It reads batch q when published is above q. A batch is valid
+ * only if the slot's sequence was 2q + 2 both before and after the read. To go on to the next batch, it writes finished q + 1. To leave,
+ * it writes ticket 0. If it finds its ticket dropped, the producer no longer waits for it.
  */
 public final class RingDescriptor {
     /** "LARDERRG" read as a little-endian integer. */
@@ -85,18 +85,18 @@ public final class RingDescriptor {
     public static final String PRODUCER_LOCK = "producer.lock";
     public static final String RING = "ring";
 
-    /** How many consumers a ring has room for at the most. */
+    /** The maximum number of consumers of a ring. */
     public static final int SEAT_LIMIT = 64;
 
-    /** How many dimensions an array of a batch has at the most. */
+    /** The maximum number of dimensions of an array in a batch. */
     public static final int RANK_LIMIT = 13;
 
-    /** How many arrays a batch has at the most. */
+    /** The maximum number of arrays in a batch. */
     public static final int ARRAY_LIMIT = 1024;
 
     public static final int MESSAGE_LIMIT = 1024;
 
-    /** Where data begins in a slot: at a multiple of a cache line. */
+    /** Alignment of the data in a slot: a cache line. */
     public static final int DATA_ALIGNMENT = 64;
 
     public static final int PAGE_LENGTH = 4096;
@@ -148,32 +148,32 @@ public final class RingDescriptor {
 
     private RingDescriptor() {}
 
-    /** Returns the name of the page of a seat. */
+    /** Returns the file name of a seat's page. */
     public static String seatFile(int seat) {
         return String.format("consumer-%02d", seat);
     }
 
-    /** Returns where data may begin in a slot of a ring with so many arrays. */
+    /** Returns the offset of the first data in a slot of a ring with this many arrays. */
     public static long dataOffset(int arrays) {
         return aligned(SLOT_PARTS_OFFSET + (long) arrays * PART_LENGTH, DATA_ALIGNMENT);
     }
 
-    /** Returns where the part of an array lies in a slot. */
+    /** Returns the offset of an array's part in a slot. */
     public static int partOffset(int array) {
         return SLOT_PARTS_OFFSET + array * PART_LENGTH;
     }
 
-    /** Returns where the dropped ticket of a seat stands. */
+    /** Returns the offset of the dropped ticket of a seat. */
     public static int droppedOffset(int seat) {
         return DROPPED_OFFSET + seat * Long.BYTES;
     }
 
-    /** Returns what a slot's sequence is while a batch is being written. */
+    /** Returns the sequence of a slot while a batch is being written. */
     public static long writing(long batch) {
         return 2 * batch + 1;
     }
 
-    /** Returns what a slot's sequence is once a batch is there. */
+    /** Returns the sequence of a slot after a batch was written. */
     public static long written(long batch) {
         return 2 * batch + 2;
     }

@@ -13,8 +13,8 @@ import java.util.stream.Collectors;
 import java.util.zip.CRC32;
 
 /**
- * Specifies computed rows: a region of the kind {@value #KIND} that keeps the rows that a function made of the rows of a dataset.
- * Offsets count from the start of the region's data; all integers are little-endian.
+ * Specifies computed rows: a region of the kind {@value #KIND} with the results of a function for each row of a dataset. Offsets are
+ * relative to the start of the region's data; all integers are little-endian.
  *
  * <pre>
  *     0                 4                 8                 12                16
@@ -23,7 +23,7 @@ import java.util.zip.CRC32;
  *    +-----------------------------------+-----------------+-----------------+
  * 16 | rows                              | bytes of a row                    |
  *    +-----------------------------------+-----------------------------------+
- * 32 | where the states begin            | where the rows begin              |
+ * 32 | offset of the states              | offset of the rows                |
  *    +-----------------------------------+-----------------------------------+
  * 48 | CRC-32 of text  | 0               |                                   |
  *    +-----------------+-----------------+-----------------------------------+
@@ -31,19 +31,19 @@ import java.util.zip.CRC32;
  *    +-----------------------------------------------------------------------+
  *    | states: an int64 for each row                                         |
  *    +-----------------------------------------------------------------------+
- *    | rows, one after the other, in C order; from 192 behind a page on      |
+ *    | rows, back to back, in C order; they start 192 bytes after a page     |
  *
  *  state   0 empty; {@link #PUBLISHED} + the CRC-32 of the row's bytes: published, and never changed afterwards
  * </pre>
  *
- * A row is written, then its state in one store with release order: whoever reads the state with acquire order sees the row. Only
- * the process that holds the row's claim writes either: an exclusive lock of byte <i>r</i> of the region's file, which is an
- * open-file-description lock and so ends with its holder. The holder looks at the state once more before it computes.
+ * A process writes a row, then its state in one store with release order. A process that reads the state with acquire order sees the
+ * whole row. Only the holder of the row's claim writes either. The claim is an exclusive lock of byte <i>r</i> of the region's file; it
+ * is an open-file-description lock, so it ends with its holder. The holder reads the state once more before it computes.
  *
- * <p>The checksum is CRC-32 as zlib has it, as that is what Python computes at the speed of memory.
+ * <p>The checksum is zlib's CRC-32, because Python computes that at memory speed.
  */
 public final class RowsDescriptor {
-    /** What regions of computed rows say that they are. */
+    /** The kind of regions of computed rows. */
     public static final String KIND = "computed-rows";
 
     /** "LARDERCR" read as a little-endian integer. */
@@ -63,13 +63,13 @@ public final class RowsDescriptor {
     public static final long EMPTY = 0;
     public static final long PUBLISHED = 1L << 32;
 
-    /** How long the text may be, in bytes. */
+    /** The maximum length of the text, in bytes. */
     public static final int TEXT_LIMIT = 1 << 16;
 
-    /** How long a row may be, in bytes: processes hold one in an array. */
+    /** The maximum length of a row, in bytes: a process reads one into an array. */
     public static final long MOST_ROW_BYTES = 1 << 30;
 
-    /** How many hex digits of the key are in a region's name. */
+    /** Number of hex digits of the key in a region's name. */
     private static final int KEY_DIGITS = 16;
 
     private static final int STATES_ALIGNMENT = 64;
@@ -77,22 +77,22 @@ public final class RowsDescriptor {
     private RowsDescriptor() {}
 
     /**
-     * Says what rows are made of; rows with the same key are the same rows.
+     * Identifies computed rows: rows with equal keys are the same rows.
      *
-     * @param digest that of the dataset's version
-     * @param arrays the names of the arrays that the rows are made of, joined by commas
+     * @param digest the digest of the dataset's version
+     * @param arrays the names of the source arrays, joined by commas
      * @param dtype numpy's {@code descr} as text
      * @param shape the dimensions of a row, joined by commas
-     * @param steps what is done to them, or {@code version} and what their maker calls it
+     * @param steps the transforms, or {@code version} and the version of the user's code
      */
     public record Key(String digest, String arrays, String dtype, String shape, String steps) {
-        /** Refuses what would not be one line. */
+        /** Refuses control characters, because each part becomes one line. */
         public Key {
             for (String part : new String[] {digest, arrays, dtype, shape, steps}) {
                 if (part.chars().anyMatch(c -> c < ' ')) {
                     throw Failure.of(ErrorCode.USAGE, "a key of computed rows has a control character")
                             .with("key", Names.printable(part))
-                            .remedy("leave line ends and the like out of versions");
+                            .remedy("remove line breaks and other control characters from the version");
                 }
             }
         }
@@ -113,11 +113,11 @@ public final class RowsDescriptor {
     /**
      * The header of a region.
      *
-     * @param statesStart where the states begin
-     * @param dataStart where the rows begin
+     * @param statesStart offset of the states
+     * @param dataStart offset of the rows
      */
     public record Header(long rows, long rowByteSize, long statesStart, long dataStart, Map<String, String> text) {
-        /** Lays out rows of a name and a key. */
+        /** Computes the header of rows with a name and a key. */
         public static Header of(String name, Key key, long rows, long rowByteSize) {
             Map<String, String> text = new LinkedHashMap<>();
             text.put("name", name);
@@ -140,17 +140,20 @@ public final class RowsDescriptor {
             return new Header(rows, rowByteSize, states, StoreLayout.rowsStart(end), text);
         }
 
-        /** Returns whether these are the rows that {@code wanted} describes, wherever in the region an earlier release put them. */
-        public boolean isFor(Header wanted) {
-            return rows == wanted.rows && rowByteSize == wanted.rowByteSize && text.equals(wanted.text);
+        /**
+         * Returns whether these are the rows that {@code expected} describes. The offsets may differ, because earlier releases
+         * placed the rows elsewhere.
+         */
+        public boolean isFor(Header expected) {
+            return rows == expected.rows && rowByteSize == expected.rowByteSize && text.equals(expected.text);
         }
 
-        /** Returns how long the region's data is. */
+        /** Returns the length of the region's data. */
         public long byteSize() {
             return ByteSums.add(dataStart, ByteSums.multiply(rows, rowByteSize));
         }
 
-        /** Returns what a line says; empty where there is none. */
+        /** Returns the value of a line of the text; empty if there is none. */
         public String get(String line) {
             return text.getOrDefault(line, "");
         }
@@ -187,17 +190,17 @@ public final class RowsDescriptor {
         }
     }
 
-    /** Returns the name of the region that has the rows of a name and a key: each key has its own, so none replaces another. */
+    /** Returns the name of the region for a name and a key. Each key has its own region, so none replaces another. */
     public static String regionName(String name, String key) {
         return name + "." + key.substring(0, Math.min(KEY_DIGITS, key.length()));
     }
 
-    /** Returns the dimensions as a key has them. */
+    /** Returns dimensions in the form of a key. */
     public static String shapeText(long[] shape) {
         return Arrays.stream(shape).mapToObj(Long::toString).collect(Collectors.joining(","));
     }
 
-    /** Turns the text of a header into its lines. */
+    /** Splits the text of a header into its lines. */
     public static Map<String, String> lines(byte[] text) {
         Map<String, String> lines = new LinkedHashMap<>();
         for (String line : new String(text, StandardCharsets.UTF_8).split("\n", -1)) {

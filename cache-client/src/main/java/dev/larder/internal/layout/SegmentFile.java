@@ -3,11 +3,11 @@ package dev.larder.internal.layout;
 import dev.larder.internal.posix.FileStamp;
 
 /**
- * Describes a file that holds arrays, as the index has it.
+ * Describes a file with arrays, as in the index.
  *
- * @param file its path: relative to the version's folder, or absolute where it lies outside the store and is mapped in place
+ * @param file its path: relative to the version's folder, or absolute if it is outside the store and mapped in place
  * @param byteSize its length
- * @param modifiedNanos when it was last written, in nanoseconds since the epoch; 0 for a file of the store
+ * @param modifiedNanos time of the last write, in nanoseconds since the epoch; 0 for a file of the store
  * @param inode its number on its file system; 0 for a file of the store
  */
 public record SegmentFile(String file, long byteSize, long modifiedNanos, long inode) {
@@ -16,12 +16,12 @@ public record SegmentFile(String file, long byteSize, long modifiedNanos, long i
         return new SegmentFile(file, byteSize, 0, 0);
     }
 
-    /** Returns what the file looked like when it was loaded. */
+    /** Returns the stamp of the file when it was loaded. */
     public FileStamp stamp() {
         return new FileStamp(inode, byteSize, modifiedNanos);
     }
 
-    /** Tells whether a segment lies outside the store, by its path. */
+    /** Returns whether the path of a segment is outside the store. */
     public static boolean isOutside(String file) {
         return file.startsWith("/");
     }

@@ -12,29 +12,29 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the file {@code shard} of a version says: {@code INDEX/COUNT}, a space, and the digest of the whole once all nodes have agreed on it.
- * A version without this file is whole. A rename replaces it; what it says of rows stays.
+ * The file {@code shard} of a version: {@code INDEX/COUNT}, a space, and the digest of the whole dataset after all nodes have
+ * agreed on it. A version without this file is whole. The file is replaced by a rename, but its rows never change.
  *
- * @param rows which part it is
- * @param of the digest of the whole; empty where nobody has proved it yet
+ * @param rows the rows of this shard
+ * @param of the digest of the whole dataset; empty until the nodes have agreed on it
  */
 public record ShardFile(ShardRows rows, String of) {
     private static final int MOST_BYTES = 200;
 
-    /** Returns its text. */
+    /** Returns the contents of the file. */
     public String text() {
         return rows.text() + " " + of + "\n";
     }
 
     /**
-     * Reads it; null where a version is whole.
+     * Reads the file. Returns null if the version is whole.
      *
-     * @throws dev.larder.error.LarderException CHECKSUM where it is damaged
+     * @throws dev.larder.error.LarderException CHECKSUM if it is damaged
      */
     public static @Nullable ShardFile read(Path folder) {
         Path file = folder.resolve(StoreLayout.SHARD);
         if (Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS)) {
-            return null; // arrays that an earlier build has called so
+            return null; // a folder of arrays with this name, from an earlier release
         }
         try {
             if (Files.size(file) > MOST_BYTES) {
@@ -45,7 +45,7 @@ public record ShardFile(ShardRows rows, String of) {
         } catch (NoSuchFileException whole) {
             return null;
         } catch (IOException | IllegalArgumentException e) {
-            throw Failure.of(ErrorCode.CHECKSUM, "cannot tell which rows a version has")
+            throw Failure.of(ErrorCode.CHECKSUM, "cannot read which rows a version has")
                     .with("file", file)
                     .with("reason", e)
                     .cause(e)

@@ -14,13 +14,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses a store for a process that names none: of the trusted ones the first with a live daemon, else the first one, else a new one
- * of the user, at the first of his paths that is free. Any user can create a folder in these places, so a folder that is not trusted is
- * skipped.
+ * Chooses a store for a process that names none: the first trusted store with a live daemon, else the first trusted store, else
+ * a new store at the first free path of the user. Any user can create a folder in these places, so it skips untrusted folders.
  */
 final class StoreChoice {
-    /** One line for each skipped folder and process. */
-    private static final Set<Path> SAID = ConcurrentHashMap.newKeySet();
+    /** The folders already logged, so that each process logs each skipped folder once. */
+    private static final Set<Path> LOGGED = ConcurrentHashMap.newKeySet();
 
     private StoreChoice() {}
 
@@ -28,7 +27,7 @@ final class StoreChoice {
     static Path of(Caller caller) {
         Choice choice = among(caller);
         for (Skipped skipped : choice.skipped()) {
-            if (SAID.add(skipped.folder())) {
+            if (LOGGED.add(skipped.folder())) {
                 Logs.of(StoreChoice.class).warn("a store is skipped: store={} {}", skipped.folder(), skipped.reason());
             }
         }
@@ -38,7 +37,7 @@ final class StoreChoice {
                     .with(
                             "skipped",
                             choice.skipped().stream().map(Skipped::folder).toList())
-                    .remedy("do what the warnings name for one of them, or " + StoreLocation.NAME_YOUR_OWN);
+                    .remedy("apply the remedy in one of the warnings, or " + StoreLocation.NAME_YOUR_OWN);
         }
         return choice.store();
     }
@@ -46,11 +45,11 @@ final class StoreChoice {
     /**
      * A store, and the folders that were skipped before it.
      *
-     * @param store the store to use, which need not exist; null if all paths of the user are taken
+     * @param store the store to use, which may not exist yet; null if all paths of the user are taken
      */
     record Choice(@Nullable Path store, List<Skipped> skipped) {}
 
-    /** A folder that is not trusted, and why. */
+    /** An untrusted folder and the reason. */
     record Skipped(Path folder, String reason) {}
 
     static Choice among(Caller caller) {

@@ -13,24 +13,24 @@ import java.util.stream.Stream;
  * Names the files of a store.
  *
  * <pre>
- * &lt;store&gt;/daemon.lock                  alive while its flock is held
+ * &lt;store&gt;/daemon.lock                  locked by the live daemon
  * &lt;store&gt;/control.sock                 control plane
  * &lt;store&gt;/catalog.chm                  the daemon's catalog
  * &lt;store&gt;/counters                     live counters
- * &lt;store&gt;/http.token                   what metrics are read with, while the daemon serves any
+ * &lt;store&gt;/http.token                   token for reading metrics, while the daemon serves them
  * &lt;store&gt;/data/&lt;dataset&gt;/&lt;version&gt;/    a published version: manifest.json, index, lease, &lt;array&gt;.npy …
  * &lt;store&gt;/data/&lt;dataset&gt;/current       symbolic link whose text is the newest version
- * &lt;store&gt;/data/&lt;dataset&gt;/registered    where a dataset that is not resident can be loaded from
+ * &lt;store&gt;/data/&lt;dataset&gt;/registered    the source of a dataset that is not resident
  * &lt;store&gt;/incoming/                    work of live ingests
  * &lt;store&gt;/rings/&lt;name&gt;/                batches that a process publishes for others: {@link RingDescriptor}
  * &lt;store&gt;/regions/                     memory that processes write together: {@link RegionDescriptor}
- * &lt;store&gt;/regions.sock                 where those of it that have no name are handed out
+ * &lt;store&gt;/regions.sock                 passes regions without a file to clients
  * </pre>
  *
  * @param root the folder of the store
  */
 public record StoreLayout(Path root) {
-    /** The version of everything on disk; a store of another version is never read. */
+    /** The format version of every file; a store of another version is never read. */
     public static final int FORMAT_VERSION = 1;
 
     /** The longest path of a Unix-domain socket, in bytes. */
@@ -46,7 +46,7 @@ public record StoreLayout(Path root) {
     /** The offset of the data in a file with a header of less than a page, as nearly all arrays have. */
     public static final int DATA_START = (int) PageSize.BYTES + DATA_BEHIND_PAGE;
 
-    /** Where images and data of arrays that share a segment start, counted from its start: a cache line. */
+    /** Alignment of images and of arrays that share a segment, from its start: a cache line. */
     public static final int PACK_ALIGNMENT = 64;
 
     private static final Pattern PACK = Pattern.compile("pack-[0-9]{4,}");
@@ -71,12 +71,12 @@ public record StoreLayout(Path root) {
         return offset % PageSize.BYTES == DATA_BEHIND_PAGE;
     }
 
-    /** Returns the first place from {@code end} on where rows may start. */
+    /** Returns the first offset from {@code end} on that is valid for rows. */
     public static long rowsStart(long end) {
         return ByteSums.add(ByteSums.roundUp(end, PageSize.BYTES), DATA_BEHIND_PAGE);
     }
 
-    /** Returns the file whose lock says that a daemon lives. */
+    /** Returns the lock file of the daemon. */
     public Path lock() {
         return root.resolve("daemon.lock");
     }
@@ -96,7 +96,7 @@ public record StoreLayout(Path root) {
         return root.resolve("counters");
     }
 
-    /** Returns the token that metrics are read with, where the daemon serves any; only its owner may read it. */
+    /** Returns the token for reading metrics. Only its owner can read it, and it exists only while the daemon serves them. */
     public Path token() {
         return root.resolve("http.token");
     }
@@ -131,13 +131,13 @@ public record StoreLayout(Path root) {
         return root.resolve("regions.sock");
     }
 
-    /** Returns everything that belongs to a store except the lock, which goes last: it keeps others out till then. */
+    /** Returns every part of the store except the lock, which is removed last, to keep other daemons out until then. */
     public List<Path> parts() {
         return Stream.concat(partsOfOneRun().stream(), Stream.of(data(), rings(), regions(), catalog()))
                 .toList();
     }
 
-    /** Returns those parts that one daemon never takes over from another. */
+    /** Returns the parts that a daemon never takes over from an earlier one. */
     public List<Path> partsOfOneRun() {
         return List.of(incoming(), socket(), regionSocket(), counters(), token());
     }
@@ -152,7 +152,7 @@ public record StoreLayout(Path root) {
         return dataset(dataset).resolve(Long.toString(version));
     }
 
-    /** Returns the store that a version's folder lies in. */
+    /** Returns the store of a version's folder. */
     public static Path storeOf(Path version) {
         Path root = version.resolve("../../..").normalize();
         return root.toString().isEmpty() ? version : root;
@@ -163,7 +163,7 @@ public record StoreLayout(Path root) {
         return dataset(dataset).resolve(CURRENT);
     }
 
-    /** Returns the file that says where a dataset that is not resident can be loaded from. */
+    /** Returns the file with the source of a dataset that can be loaded on request. */
     public Path registered(String dataset) {
         return dataset(dataset).resolve(REGISTERED);
     }
@@ -180,12 +180,12 @@ public record StoreLayout(Path root) {
         return String.format("pack-%04d", number);
     }
 
-    /** Tells whether a segment is one that many arrays share, by its file relative to its version's folder. */
+    /** Returns whether many arrays share a segment with this file name. */
     public static boolean isPack(String file) {
         return PACK.matcher(file).matches();
     }
 
-    /** Tells whether a version's own files take this name, so that a folder must not. */
+    /** Returns whether a version uses this name for its own files, so that arrays cannot have it. */
     private static boolean isReserved(String name) {
         return FILES.contains(name) || isPack(name);
     }

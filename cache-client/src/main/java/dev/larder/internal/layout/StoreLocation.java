@@ -19,17 +19,17 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Returns the store of a process: the one that it names, else {@code $LARDER_STORE}, else the choice among the default places; see
+ * Finds the store of a process: the named one, else {@code $LARDER_STORE}, else the choice among the default places; see
  * {@link StoreChoice}.
  */
 public final class StoreLocation {
     /** The environment variable that names a store. */
     public static final String STORE_VARIABLE = "LARDER_STORE";
 
-    /** The environment variable that names the user whose service store is trusted besides one's own. */
+    /** The environment variable that names the user whose service store is trusted in addition to the process's own. */
     public static final String SERVICE_USER_VARIABLE = "LARDER_SERVICE_USER";
 
-    /** The folders in which Larder looks for stores that no caller names, in order of preference. */
+    /** The folders in which Larder looks for unnamed stores, in order of preference. */
     public static final List<Path> PLACES = List.of(Path.of("/dev/shm"), Path.of("/var/tmp"));
 
     private static final Path CONFIGURATION = Path.of("/etc/larder.conf");
@@ -37,12 +37,12 @@ public final class StoreLocation {
     static final String NAME_YOUR_OWN = "name a store of your own with --store or " + STORE_VARIABLE;
     private static final int ROOT = 0;
 
-    /** System accounts have lower numbers. */
+    /** System accounts have lower user ids. */
     private static final int FIRST_ORDINARY_USER = 1000;
 
     private StoreLocation() {}
 
-    /** Finds the store for this process, from its environment and user, where {@code named} is null. */
+    /** Returns {@code named}, or finds the store from this process's environment and user if it is null. */
     public static Path resolve(@Nullable Path named) {
         return resolve(named, Caller.ofThisProcess());
     }
@@ -56,8 +56,8 @@ public final class StoreLocation {
     }
 
     /**
-     * Returns the name of this process's user, or its number where the system has no name for it, as in many containers. The JDK
-     * says "?" there, which would be one store for all such users, and not the one that Python means.
+     * Returns the name of this process's user, or its number if it has no name, as in many containers. The JDK returns "?"
+     * then, which would make all such users share one store and differ from Python.
      */
     public static String userName() {
         return userName(
@@ -69,10 +69,10 @@ public final class StoreLocation {
     }
 
     /**
-     * Refuses a store whose owner could have planted what it holds: trusted are this user, the service user of the environment or
-     * of {@code /etc/larder.conf}, and whoever opened to this process's group a store that the caller named. A store that nobody
-     * named is trusted only where it is the caller's own or a service's: anybody may have put it where Larder looks by itself. A store of
-     * theirs that lets this process in nowhere is refused too.
+     * Refuses a store whose owner could have planted its contents. It trusts this user, the service user from the environment
+     * or {@code /etc/larder.conf}, and an owner who opened a store that the caller named to this process's group. An unnamed
+     * store is trusted only if its owner is this user or a service, because any user may have created it in a default place.
+     * Also refuses a store that this process cannot read.
      */
     public static void requireTrustedOwner(Path store) {
         requireTrustedOwner(store, Caller.ofThisProcess());
@@ -92,7 +92,7 @@ public final class StoreLocation {
         }
     }
 
-    /** Refuses to serve a store that belongs to another user, whoever may read it. */
+    /** Refuses to serve a store that belongs to another user, even if this user can read it. */
     public static void requireOwn(Path store) {
         Caller caller = Caller.ofThisProcess();
         StoreOwner owner = StoreOwner.of(store);
@@ -115,8 +115,8 @@ public final class StoreLocation {
         }
     }
 
-    /** Tells whether a store belongs to somebody else who lets this process in: root counts as every owner. */
-    public static boolean isOfAnother(Path store) {
+    /** Returns whether a store belongs to another user who lets this process in. Root counts as every owner. */
+    public static boolean belongsToAnotherUser(Path store) {
         int user = Posix.system().userId();
         return user != ROOT
                 && Files.exists(store, LinkOption.NOFOLLOW_LINKS)
@@ -170,7 +170,10 @@ public final class StoreLocation {
             return isOwnOrService(owner) || mayUse(store, owner);
         }
 
-        /** Names the group if that is the way in: to trust an owner does not open a folder of mode 2750. */
+        /**
+         * Returns the remedy. It names the group if joining it opens the store, because trusting the owner does not open a
+         * folder of mode 2750.
+         */
         String remedyFor(Path store, StoreOwner owner) {
             boolean isOpenToGroup = owner.isShared() && mayBeInvited(store, owner);
             if (isOpenToGroup) {
@@ -191,7 +194,10 @@ public final class StoreLocation {
             return invited && mayBeInvited(store, owner);
         }
 
-        /** An ordinary user cannot have made a folder of root's or of a system account's; the one that was named is wanted. */
+        /**
+         * Returns whether the owner may have invited this process: the store was named, or its owner is a system account, which
+         * no ordinary user can impersonate.
+         */
         private boolean mayBeInvited(Path store, StoreOwner owner) {
             return isNamed(store) || (store.equals(serviceStore()) && owner.uid() < FIRST_ORDINARY_USER);
         }
@@ -201,7 +207,7 @@ public final class StoreLocation {
         }
     }
 
-    /** Reads {@code service-user = NAME} from the machine's configuration; null where there is none. */
+    /** Reads {@code service-user = NAME} from the machine's configuration. Returns null if there is none. */
     private static @Nullable String configuredServiceUser() {
         try (Stream<String> lines = Files.lines(CONFIGURATION)) {
             return lines.map(SERVICE_USER_LINE::matcher)

@@ -9,8 +9,8 @@ import java.nio.file.Path;
 import java.util.Map;
 
 /**
- * Whom a store belongs to, and whom its owner lets in: a folder whose group bit and {@code setgid} bit are set is open to its
- * group, and so is what lies in it.
+ * The owner and the access mode of a store. If the folder's group bits and {@code setgid} bit are set, the store and its
+ * contents are open to its group.
  *
  * @param uid the owner
  * @param user the owner's name
@@ -22,7 +22,7 @@ public record StoreOwner(int uid, String user, int gid, String group, int mode) 
     private static final int SHARED = 02050;
     private static final int WRITABLE_BY_OTHERS = 022;
 
-    /** Looks at a folder, not through a link; fails with REFUSED where that is not possible. */
+    /** Reads the owner of a folder, without following a link. Fails with REFUSED if that is not possible. */
     public static StoreOwner of(Path folder) {
         try {
             Map<String, Object> found =
@@ -34,7 +34,7 @@ public record StoreOwner(int uid, String user, int gid, String group, int mode) 
                     String.valueOf(found.get("group")),
                     number(found, "mode"));
         } catch (IOException e) {
-            throw Failure.of(ErrorCode.REFUSED, "cannot tell who owns the store")
+            throw Failure.of(ErrorCode.REFUSED, "cannot read the owner of the store")
                     .with("store", folder)
                     .with("reason", e)
                     .cause(e)
@@ -46,7 +46,7 @@ public record StoreOwner(int uid, String user, int gid, String group, int mode) 
         return attributes.get(name) instanceof Integer number ? number : -1;
     }
 
-    /** Tells whether the members of the folder's group may read what is published, and ask for more. */
+    /** Returns whether members of the folder's group may read published datasets and send requests. */
     public boolean isShared() {
         return (mode & SHARED) == SHARED;
     }

@@ -1,9 +1,9 @@
 package dev.larder.internal.layout;
 
 /**
- * Hashes the text keys of an index column: the CRC-32 of their UTF-8 bytes, as zlib's, made from the characters without
- * encoding them first. Eight bytes at a time by eight tables (M. Kounavis and F. Berry, A Systematic Approach to Building High
- * Performance Software-based CRC Generators, 2005) as long as characters are ASCII.
+ * Hashes the text keys of an index column: the CRC-32 of their UTF-8 bytes, as in zlib, computed from the characters without
+ * encoding them. As long as the characters are ASCII, eight tables process eight bytes at a time (M. Kounavis and F. Berry, A
+ * Systematic Approach to Building High Performance Software-based CRC Generators, 2005).
  */
 public final class TextHash {
     private static final int POLYNOMIAL = 0xedb8_8320;
@@ -17,7 +17,7 @@ public final class TextHash {
     private static final int[] TABLE_7 = new int[256];
     private static final int ASCII = 0x80;
 
-    /** No eight ASCII characters look so. */
+    /** A value that no eight ASCII characters have. */
     public static final long NOT_ASCII = -1;
 
     static {
@@ -41,7 +41,7 @@ public final class TextHash {
 
     private TextHash() {}
 
-    /** Returns the hash, of 32 bits without a sign. Half a surrogate pair counts as a question mark. Allocates nothing. */
+    /** Returns the unsigned 32-bit hash. An unpaired surrogate counts as a question mark. Allocates nothing. */
     public static long of(String text) {
         int length = text.length();
         int crc = -1;
@@ -66,7 +66,7 @@ public final class TextHash {
         return ~crc & 0xffff_ffffL;
     }
 
-    /** Returns eight characters as bytes, the first lowest; {@link #NOT_ASCII} where they are not all ASCII. */
+    /** Returns eight characters as bytes, the first in the lowest byte, or {@link #NOT_ASCII} if any is not ASCII. */
     public static long eightOf(String text, int from) {
         int a = text.charAt(from);
         int b = text.charAt(from + 1);

@@ -1,6 +1,6 @@
 package dev.larder.internal.number;
 
-/** Converts IEEE 754 half-precision numbers, rounding to the nearest, ties to even, as numpy does. */
+/** Converts IEEE 754 half-precision numbers. Rounds to nearest, ties to even, as numpy does. */
 public final class Half {
     private static final int SIGN = 0x8000;
     private static final int INFINITY = 0x7c00;
@@ -13,20 +13,20 @@ public final class Half {
     /** 2 to the difference of the two biases, 127 - 15. */
     private static final float SCALE = 0x1p112f;
 
-    /** Below it, halves are multiples of their smallest one. */
+    /** Below this, all halves are multiples of the smallest one. */
     private static final int SMALLEST_NORMAL = 113 << 23;
 
-    /** The least float that rounds to infinity. */
+    /** The smallest float that rounds to infinity. */
     private static final int OVERFLOW = 0x477f_f000;
 
     private static final int REBIAS = 112 << 23;
 
-    /** Adding it leaves a small value's multiples of 2 to the -24 in the lowest bits, rounded to even by the addition. */
+    /** Adding this to a small value leaves its multiples of 2 to the -24 in the lowest bits, rounded to even. */
     private static final float SUBNORMAL_MAGIC = 0.5f;
 
     private Half() {}
 
-    /** Returns the number that the lower 16 bits stand for; every one is a float. */
+    /** Returns the float with the value of the lower 16 bits. The conversion is exact. */
     public static float toFloat(int bits) {
         int sign = (bits & SIGN) << SIGN_SHIFT;
         int magnitude = (bits & 0x7fff) << FRACTION_SHIFT;
@@ -36,7 +36,7 @@ public final class Half {
         return Float.intBitsToFloat(sign | Float.floatToRawIntBits(Float.intBitsToFloat(magnitude) * SCALE));
     }
 
-    /** Returns the bits of the half nearest to a float. NaN stays the NaN it is, as far as its bits fit in. */
+    /** Returns the bits of the half nearest to a float. NaN keeps the part of its bits that fits. */
     public static int ofFloat(float value) {
         int bits = Float.floatToRawIntBits(value);
         int sign = (bits >>> SIGN_SHIFT) & SIGN;
@@ -63,7 +63,7 @@ public final class Half {
         }
         int sign = (int) (Double.doubleToRawLongBits(value) >>> 48) & SIGN;
         double size = Math.abs(value);
-        if (size >= 65520) { // half-way between the largest half and the power of two beyond it
+        if (size >= 65520) { // half-way between the largest half and the next power of two
             return sign | INFINITY;
         }
         if (size < 0x1.0p-14) {

@@ -1,4 +1,4 @@
-/** Numbers of 16 bits that Java has no type for. */
+/** Converts 16-bit numbers for which Java has no type. */
 @NullMarked
 package dev.larder.internal.number;
 

@@ -1,14 +1,14 @@
 package dev.larder.internal.posix;
 
 /**
- * Maps files so that the kernel can use a single entry of its page table for each huge page of them. It can only where address and
- * offset in the file are congruent modulo 2 MiB, and chooses such an address by itself only on mounts that allow huge pages.
+ * Maps files at addresses that let the kernel use one page table entry for each huge page. That needs an address congruent to
+ * the file offset modulo 2 MiB, which the kernel itself chooses only on mounts that allow huge pages.
  */
 final class AlignedMapping {
     private AlignedMapping() {}
 
     /**
-     * Maps a stretch of a file, shared; it begins at a multiple of {@link PageSize#HUGE_BYTES}. Returns the address, or
+     * Maps a range of a file, shared. The offset is a multiple of {@link PageSize#HUGE_BYTES}. Returns the address, or
      * {@code MAP_FAILED} with the reason in {@code errno}.
      */
     static long map(int descriptor, long offset, long byteSize, int protection) {
@@ -18,10 +18,14 @@ final class AlignedMapping {
                 return address;
             }
         }
-        return LibC.mmap(0, byteSize, protection, LibC.MAP_SHARED, descriptor, offset); // slower to read, but as good
+        return LibC.mmap(
+                0, byteSize, protection, LibC.MAP_SHARED, descriptor, offset); // fallback: correct, but slower to read
     }
 
-    /** Reserves addresses for the file and a piece more, maps it at the first aligned one, and gives back what is left on both sides. */
+    /**
+     * Reserves addresses for the file plus one huge page, maps the file at the first aligned address, and unmaps the rest on
+     * both sides.
+     */
     private static long mapAligned(int descriptor, long offset, long byteSize, int protection) {
         long length = roundUp(byteSize, PageSize.BYTES);
         long reserved = length + PageSize.HUGE_BYTES;
@@ -45,7 +49,7 @@ final class AlignedMapping {
         return (bytes + unit - 1) & -unit;
     }
 
-    /** Where the kernel refuses, for want of mappings, a reservation stays: addresses without memory. */
+    /** Unmaps a range. If the kernel refuses because there are too many mappings, only addresses without memory remain. */
     private static void unmap(long start, long end) {
         if (start < end) {
             LibC.munmap(start, end - start);

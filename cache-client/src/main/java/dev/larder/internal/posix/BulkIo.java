@@ -5,104 +5,101 @@ import java.nio.file.Path;
 import java.util.BitSet;
 
 /**
- * Moves many bytes, or many small files, with few calls and no garbage: what filling a store asks of the operating system.
+ * Reads and writes many bytes or many small files with few calls and no garbage, to fill a store.
  *
- * <p>Addresses, positions and lengths are bytes. A failing call throws a {@link dev.larder.error.LarderException} that names
- * it; nothing here raises a signal. Thread-safe.
+ * <p>Addresses, positions and lengths are in bytes. A failing call throws a [dev.larder.error.LarderException] that names it.
+ * No call raises a signal. Thread-safe.
  */
 public interface BulkIo {
-    /** Returns the one implementation; fails as {@link Posix#system} does. */
+    /** Returns the only implementation. Fails as {@link Posix#system} does. */
     static BulkIo system() {
         return JnaBulkIo.instance();
     }
 
     /**
-     * Opens any file for reading, through links, and returns at once whatever it is: a pipe without a writer too. The caller
-     * looks at its {@link FileStatus} before reading, and closes the descriptor.
+     * Opens any file for reading, following links, and never blocks, not even for a pipe without a writer. The caller checks
+     * its {@link FileStatus} before it reads, and closes the descriptor.
      */
     int openWithoutWaiting(Path path);
 
-    /** Reads from a position to an address; returns how many bytes, 0 at the end of the file. */
+    /** Reads from a position to an address. Returns the number of bytes, or 0 at the end of the file. */
     long read(int descriptor, long position, long address, long byteSize);
 
-    /** Reads into a direct buffer, whatever its own position and limit; returns how many bytes, 0 at the end of the file. */
+    /** Reads into a direct buffer, ignoring its position and limit. Returns the number of bytes, or 0 at the end of the file. */
     long read(int descriptor, long position, ByteBuffer direct, int offset, int byteSize);
 
     /**
-     * Fills all pieces of a list from a position on, which it can do once; returns how many bytes, less than the pieces have where the
-     * file ends before.
+     * Fills all pieces of a list from a position on. Each list can be filled once. Returns the number of bytes, which is
+     * smaller if the file ends early.
      */
     long read(int descriptor, long position, ScatterList pieces);
 
     /** Writes all bytes from an address to a position. */
     void write(int descriptor, long position, long address, long byteSize);
 
-    /** Writes bytes of a direct buffer to a position, whatever its own position and limit. */
+    /** Writes bytes of a direct buffer to a position, ignoring its position and limit. */
     void write(int descriptor, long position, ByteBuffer direct, int offset, int byteSize);
 
-    /** Sets the length of a file; what that adds is a hole. */
+    /** Sets the length of a file. Added bytes are a hole. */
     void resize(int descriptor, long byteSize);
 
-    /** Returns once a file is on its disk, as far as the disk tells the truth. */
+    /** Waits until a file is on its disk, as far as the disk reports it. */
     void sync(int descriptor);
 
-    /** Returns once everything in the file system that a file lies on is on its disk: data, names and folders. */
+    /** Waits until all data, names and folders of the file system of this file are on its disk. */
     void syncFileSystem(int descriptor);
 
     /**
-     * Maps a stretch of a file for reading and writing, shared; it begins at a multiple of {@link PageSize#HUGE_BYTES}. Touching a page
-     * that was not populated may kill the process. The caller ends it with {@link Posix#unmap}.
+     * Maps a range of a file for reading and writing, shared. The offset is a multiple of {@link PageSize#HUGE_BYTES}. Touching
+     * a page that was not populated may kill the process. The caller unmaps with {@link Posix#unmap}.
      */
     long mapWritable(int descriptor, long offset, long byteSize);
 
-    /** Asks for small pages where a mapping would get huge ones; false where the kernel refuses. */
+    /** Advises the kernel to use small pages for a mapping. Returns false if the kernel refuses. */
     boolean adviseSmallPages(long address, long byteSize);
 
-    /** Tells whether the kernel has {@link #populate} (Linux 5.14 and later). */
+    /** Returns whether the kernel has {@link #populate} (Linux 5.14 and later). */
     boolean canPopulate();
 
     /**
-     * Gives every page of a stretch of a writable mapping its memory, so that touching it cannot fail any more. Fails with
-     * {@link dev.larder.error.ErrorCode#NO_SPACE} where the file system is full. The address is a multiple of the page size.
+     * Allocates every page of a range of a writable mapping, so that later accesses cannot fail. Fails with
+     * [dev.larder.error.ErrorCode#NO_SPACE] if the file system is full. The address is a multiple of the page size.
      */
     void populate(long address, long byteSize);
 
     /**
-     * Puts each 2 MiB piece of a mapping of a tmpfs file into one huge page, whatever the mount's {@code huge=} word says (Linux 6.1 and
-     * later). Of a piece at least one page has memory; the rest of it is zeros then, and has memory as well. What others read or write
-     * there meanwhile is not disturbed. Address and length are multiples of {@link PageSize#HUGE_BYTES}.
+     * Converts each 2 MiB piece of a mapping of a tmpfs file to one huge page, even if the mount's {@code huge=} option forbids
+     * it (Linux 6.1 and later). At least one page of each piece must have memory; the rest becomes zeros. Concurrent reads and
+     * writes are safe. Address and length are multiples of {@link PageSize#HUGE_BYTES}.
      *
-     * @return true where all pieces are huge now, those that were before included; false where the kernel refuses one: it has no huge
-     *     page left, the file system or the control group is full, the machine denies them to shared memory, or a page is in use
+     * @return true if all pieces are huge pages now; false if the kernel refuses one, because there is no huge page left, the
+     *     file system or the control group is full, the machine denies huge pages to shared memory, or a page is in use
      */
     boolean collapse(long address, long byteSize);
 
     /**
-     * Gives a 2 MiB piece of a writable mapping of a tmpfs file its memory as one huge page. Only its first page is populated before: the
-     * kernel makes the whole piece from that, so that nothing is allocated and zeroed twice (decision 36).
+     * Allocates a 2 MiB piece of a writable mapping of a tmpfs file as one huge page. Only the first page is populated before,
+     * so that the kernel does not allocate and zero the memory twice (decision 36).
      *
-     * @return false where the kernel gives no huge page: no more than the first page has memory then
+     * @return false if the kernel does not provide a huge page; only the first page has memory then
      */
     default boolean populateHuge(long address) {
         populate(address, PageSize.BYTES);
         return collapse(address, PageSize.HUGE_BYTES);
     }
 
-    /** Tells whether a stretch of a file, which lies in it, has no memory yet. Moves the descriptor's position. */
+    /** Returns whether a range inside a file has no memory yet. Moves the descriptor's position. */
     boolean isHole(int descriptor, long offset, long byteSize);
 
-    /**
-     * Gives the memory of a stretch of a shared writable mapping back to its file system: it is a hole of zeros from then on. False
-     * where the kernel refuses.
-     */
+    /** Frees the memory of a range of a shared writable mapping; the range becomes a hole of zeros. Returns false if the kernel refuses. */
     boolean discard(long address, long byteSize);
 
     /**
-     * Returns where the bytes of a direct buffer begin, whatever its position. They go with the buffer: who uses the
-     * address keeps the buffer reachable meanwhile ({@link java.lang.ref.Reference#reachabilityFence}).
+     * Returns the address of a direct buffer's first byte, ignoring its position. The caller keeps the buffer reachable while
+     * it uses the address ([java.lang.ref.Reference#reachabilityFence]).
      */
     long addressOf(ByteBuffer direct);
 
-    /** Spreads what the calling thread allocates from now on over these memory nodes; false where the kernel refuses. */
+    /** Spreads later allocations of the calling thread over these memory nodes. Returns false if the kernel refuses. */
     boolean interleaveOver(BitSet nodes);
 }

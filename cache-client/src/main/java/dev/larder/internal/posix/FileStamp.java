@@ -1,12 +1,12 @@
 package dev.larder.internal.posix;
 
 /**
- * What a file looked like at one time. Equal stamps say that nothing has changed or replaced the file in between, as far
- * as its file system knows.
+ * The identity and state of a file at one moment. If two stamps are equal, the file was neither changed nor replaced in
+ * between, as far as its file system records.
  *
  * @param inode its number on its file system
  * @param byteSize its length
- * @param modifiedNanos when it was last written, in nanoseconds since the epoch
+ * @param modifiedNanos time of the last write, in nanoseconds since the epoch
  */
 public record FileStamp(long inode, long byteSize, long modifiedNanos) {
     /** Returns the stamp of an open file. */

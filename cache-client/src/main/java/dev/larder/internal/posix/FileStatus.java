@@ -1,17 +1,17 @@
 package dev.larder.internal.posix;
 
 /**
- * Describes an open file as the kernel sees it.
+ * The kernel's status of an open file.
  *
- * @param deviceMajor with {@code deviceMinor} the file system it lies on
+ * @param deviceMajor the file system, together with {@code deviceMinor}
  * @param inode its number there
- * @param links how many names it still has: 0 once it is unlinked
+ * @param links number of names; 0 after it is unlinked
  * @param uid the owner
  * @param mode type and permission bits
  * @param byteSize its length
- * @param storedBytes what it really occupies
- * @param modifiedNanos when it was last written, in nanoseconds since the epoch; a program can set it to any time
- * @param changedNanos when its content, its permissions or its names last changed; no program can set it
+ * @param storedBytes number of bytes allocated
+ * @param modifiedNanos time of the last write, in nanoseconds since the epoch; programs can set it
+ * @param changedNanos time of the last change of contents, permissions or names; programs cannot set it
  */
 public record FileStatus(
         int deviceMajor,
@@ -28,17 +28,17 @@ public record FileStatus(
     private static final int REGULAR = 0100000;
     private static final int FOLDER = 0040000;
 
-    /** Returns whether it is a file of bytes: no folder, pipe, device or socket. */
+    /** Returns whether this is a regular file and not a folder, pipe, device or socket. */
     public boolean isRegular() {
         return (mode & TYPE) == REGULAR;
     }
 
-    /** Returns whether it is a folder. */
+    /** Returns whether this is a folder. */
     public boolean isFolder() {
         return (mode & TYPE) == FOLDER;
     }
 
-    /** Returns whether a name still leads to the file. */
+    /** Returns whether the file still has a name. */
     public boolean isLinked() {
         return links > 0;
     }

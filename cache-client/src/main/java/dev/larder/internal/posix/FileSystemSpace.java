@@ -1,11 +1,11 @@
 package dev.larder.internal.posix;
 
 /**
- * What a file system holds at most and has left.
+ * The capacity of a file system.
  *
  * @param totalBytes its size
- * @param freeBytes what this user may still fill
- * @param totalFiles how many files and folders it can have; 0 where it has no limit
- * @param freeFiles how many of these are left
+ * @param freeBytes number of bytes available to this user
+ * @param totalFiles maximum number of files and folders; 0 if there is no limit
+ * @param freeFiles number of files and folders that can still be created
  */
 public record FileSystemSpace(long totalBytes, long freeBytes, long totalFiles, long freeFiles) {}

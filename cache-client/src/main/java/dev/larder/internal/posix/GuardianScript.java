@@ -5,16 +5,16 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The text of a small shell that outlives whoever starts it when that is killed, and then kills a family of processes. Its first argument
- * is the token that all of them carry in their environment; its standard input names the process that leads their session, and then
- * says {@code done} where nothing is left to guard. The end of its input without that word is the end of its starter.
+ * The text of a small shell script that outlives its starter and kills a family of processes if the starter is killed. Its
+ * first argument is the token that all of them have in their environment. Its standard input names the leader of their session,
+ * then {@code done} when nothing is left to guard. If the input ends without {@code done}, the starter was killed.
  */
 public final class GuardianScript {
     private static final String TEXT = read();
 
     private GuardianScript() {}
 
-    /** Returns it, to be given to {@code sh -c}. */
+    /** Returns the script for {@code sh -c}. */
     public static String text() {
         return TEXT;
     }

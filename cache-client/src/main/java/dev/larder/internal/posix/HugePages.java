@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 
 /** Reserves memory of files in huge pages, on any tmpfs and without root; see {@link BulkIo#populateHuge}. */
 public final class HugePages {
-    /** After so many refusals the rest of a stretch is reserved in small pages: asking in vain takes long. */
+    /** After this many refusals the rest of a range is reserved in small pages, because failing requests are slow. */
     public static final int MOST_REFUSALS = 4;
 
     private static final Path SMAPS = Path.of("/proc/self/smaps");
@@ -25,8 +25,8 @@ public final class HugePages {
 
     private HugePages() {}
 
-    /** Tells whether this machine gives memory files huge pages on request, whatever their mounts say. Tries it. */
-    public static boolean areGiven() {
+    /** Returns whether this machine provides huge pages for memory files on request, on any mount. Tries it. */
+    public static boolean areAvailable() {
         Posix posix = Posix.system();
         int descriptor;
         try {
@@ -47,9 +47,9 @@ public final class HugePages {
     }
 
     /**
-     * Reserves a stretch of a file, as {@link Posix#reserve} does: the 2 MiB pieces that lie in it whole in huge pages where the kernel
-     * gives them, the rest in small ones. The stretch is a hole, the file reaches to its end already, and the descriptor is open for
-     * reading and writing. Where this fails the pieces are holes again.
+     * Reserves a range of a file, as {@link Posix#reserve} does, in huge pages if the kernel provides them and otherwise in
+     * small ones. The range must be a hole inside the file, and the descriptor open for reading and writing. If this fails, the
+     * range is a hole again.
      */
     public static void reserve(Posix posix, int descriptor, long offset, long byteSize) {
         BulkIo io = BulkIo.system();
@@ -87,13 +87,14 @@ public final class HugePages {
     }
 
     /**
-     * Gives the 2 MiB pieces of a file that are holes their memory in huge pages, while others write to it: what they write stays, and
-     * pieces where they have begun are left to them. The file has its length, and the descriptor is open for reading and writing.
+     * Allocates the 2 MiB pieces of a file that are holes as huge pages, while others write to it. It keeps their data and
+     * skips pieces that have memory. The file has its final length, and the descriptor is open for reading and writing.
      *
-     * @param mayGoOn asked before each piece
-     * @return false where it ended early: told to, or refused several pieces, or where there is no more room
+     * @param shouldContinue called before each piece
+     * @return false if it stopped early: {@code shouldContinue} returned false, the kernel refused several pieces, or there is
+     *     no space
      */
-    public static boolean prepare(Posix posix, int descriptor, long byteSize, BooleanSupplier mayGoOn) {
+    public static boolean prepare(Posix posix, int descriptor, long byteSize, BooleanSupplier shouldContinue) {
         BulkIo io = BulkIo.system();
         long length = byteSize & -PageSize.HUGE_BYTES;
         if (length == 0) {
@@ -104,7 +105,7 @@ public final class HugePages {
         try {
             long address = io.mapWritable(descriptor, 0, length);
             try {
-                return prepare(io, descriptor, address, length, mayGoOn);
+                return prepare(io, descriptor, address, length, shouldContinue);
             } finally {
                 posix.unmap(address, length);
             }
@@ -113,10 +114,11 @@ public final class HugePages {
         }
     }
 
-    private static boolean prepare(BulkIo io, int descriptor, long address, long length, BooleanSupplier mayGoOn) {
+    private static boolean prepare(
+            BulkIo io, int descriptor, long address, long length, BooleanSupplier shouldContinue) {
         int refusals = 0;
         for (long at = 0; at < length; at += PageSize.HUGE_BYTES) {
-            if (!mayGoOn.getAsBoolean()) {
+            if (!shouldContinue.getAsBoolean()) {
                 return false;
             }
             if (io.isHole(descriptor, at, PageSize.HUGE_BYTES) && !io.populateHuge(address + at)) {
@@ -130,21 +132,21 @@ public final class HugePages {
     }
 
     /**
-     * Returns how many bytes of the mappings that begin at these addresses the kernel reads with one entry of its page table for each
-     * huge page. Counts what this process has touched since they were mapped.
+     * Returns the number of bytes, in mappings with these start addresses, for which the kernel uses one page table entry per
+     * huge page. Counts pages that this process has touched since it mapped them.
      */
     public static long mappedBytes(Collection<Long> addresses) {
         Set<String> starts = addresses.stream().map(Long::toHexString).collect(Collectors.toSet());
         long bytes = 0;
-        boolean isMeant = false;
+        boolean isSelected = false;
         try (BufferedReader lines = Files.newBufferedReader(SMAPS, StandardCharsets.ISO_8859_1)) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                 Matcher mapping = MAPPING.matcher(line);
                 if (mapping.lookingAt()) {
-                    isMeant = starts.contains(mapping.group("start"));
+                    isSelected = starts.contains(mapping.group("start"));
                 }
                 Matcher huge = HUGE.matcher(line);
-                if (isMeant && huge.matches()) {
+                if (isSelected && huge.matches()) {
                     bytes += Long.parseLong(huge.group("kilobytes")) << 10;
                 }
             }

@@ -5,78 +5,80 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What processes that share memory ask of the operating system: locks that go with whoever holds them, sleeping until another process
- * has written, memory without a name, and handing over what is open.
+ * System calls for processes that share memory: locks that end with their owner, sleeping until another process has written,
+ * memory without a name, and passing descriptors.
  *
- * <p>Addresses, positions and lengths are bytes. A failing call throws a {@link dev.larder.error.LarderException} that names it.
+ * <p>Addresses, positions and lengths are in bytes. A failing call throws a [dev.larder.error.LarderException] that names it.
  * Thread-safe.
  */
 public interface InterProcess {
-    /** Returns the one implementation; fails as {@link Posix#system} does. */
+    /** Returns the only implementation. Fails as {@link Posix#system} does. */
     static InterProcess system() {
         return JnaInterProcess.instance();
     }
 
     /**
-     * Takes the lock of a range of a file, which need not exist there, for everybody who holds this very descriptor; it ends when the
-     * last copy is closed, however their processes end. An open-file-description lock ({@code F_OFD_SETLK}, Linux 3.15).
+     * Locks a range of a file, which need not exist there, for all users of this descriptor. The lock ends when the last copy
+     * of the descriptor is closed, even if its process is killed. It is an open-file-description lock ({@code F_OFD_SETLK},
+     * Linux 3.15).
      *
-     * @param exclusive whether nobody else may hold any part; the descriptor has to be open for writing then, else for reading
-     * @return false where another descriptor holds a part of it in a way that excludes this
+     * @param exclusive whether the lock excludes all others; the descriptor must then be open for writing, otherwise for
+     *     reading
+     * @return false if a lock of another descriptor conflicts
      */
     boolean tryLockRange(int descriptor, long position, long byteSize, boolean exclusive);
 
-    /** Gives up the lock of a range. */
+    /** Releases the lock of a range. */
     void unlockRange(int descriptor, long position, long byteSize);
 
-    /** Tells whether anybody holds a lock of any part of a range through another descriptor. */
+    /** Returns whether another descriptor holds a lock on any part of a range. */
     boolean isRangeLocked(int descriptor, long position, long byteSize);
 
     /**
-     * Sleeps until another thread, of any process, calls {@link #wake} for the same memory; or until time is up, or for no reason at
-     * all. Returns at once where the four bytes there are not what is expected. A futex of memory that processes share.
+     * Sleeps until another thread of any process calls {@link #wake} for the same memory or the timeout expires. May also
+     * return for no reason. Returns immediately if the four bytes there differ from {@code expected}. A futex in shared memory.
      *
      * @param address a multiple of 4 in mapped memory
      */
     void sleepWhile(long address, int expected, long timeoutNs);
 
-    /** Wakes up to so many of those who sleep at an address, and returns how many. */
+    /** Wakes up to {@code count} threads that sleep at an address. Returns their number. */
     int wake(long address, int count);
 
     /**
-     * Makes memory that has no name in any folder and goes with the last process that has it open or mapped; its length can never be
-     * changed, by nobody. All of it is reserved: NO_SPACE where that is not possible. The caller closes the descriptor.
+     * Creates memory without a file name that lasts until the last process closes and unmaps it. Its length can never change.
+     * All of it is reserved; fails with NO_SPACE if that is not possible. The caller closes the descriptor.
      *
-     * @param label for people, as {@code /proc/PID/maps} shows it
+     * @param label a name for people, as in {@code /proc/PID/maps}
      */
     int makeSealedMemory(String label, long byteSize);
 
-    /** Opens what a descriptor of this process leads to once more: locks of the two are apart. The caller closes both. */
+    /** Opens the file of a descriptor of this process again, so that the locks of the two are separate. The caller closes both. */
     int reopen(int descriptor);
 
-    /** Listens at a Unix-domain socket that is not there yet; only its owner can connect. The caller closes the descriptor. */
+    /** Listens at a new Unix-domain socket. Only its owner can connect. The caller closes the descriptor. */
     int listen(Path socket);
 
-    /** Takes the next connection; -1 where none came in time. The caller closes the descriptor. */
+    /** Accepts the next connection. Returns -1 after the timeout. The caller closes the descriptor. */
     int accept(int listener, Duration timeout);
 
-    /** Connects to a Unix-domain socket, whose calls then end after {@code timeout}. The caller closes the descriptor. */
+    /** Connects to a Unix-domain socket. Calls on the connection fail after {@code timeout}. The caller closes the descriptor. */
     int connect(Path socket, Duration timeout);
 
-    /** Lets calls on a connection end after so long. */
+    /** Limits the duration of calls on a connection. */
     void limitWaits(int connection, Duration timeout);
 
-    /** Sends a number, and a copy of a descriptor where one is given. Never raises a signal. */
+    /** Sends a number, and a copy of a descriptor unless it is null. Never raises a signal. */
     void send(int connection, long number, int @Nullable [] descriptor);
 
-    /** Receives what {@link #send} has sent; null where the other side has closed, or time was up. */
+    /** Receives a message of {@link #send}. Returns null if the other side has closed the connection or after the timeout. */
     @Nullable
     Received receive(int connection);
 
     /**
      * A message.
      *
-     * @param descriptor which the receiver closes; -1 where none came
+     * @param descriptor a descriptor that the receiver closes; -1 if there is none
      */
     record Received(long number, int descriptor) {}
 }

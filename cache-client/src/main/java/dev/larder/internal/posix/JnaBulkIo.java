@@ -27,14 +27,14 @@ final class JnaBulkIo implements BulkIo {
         private static final BulkIo INSTANCE = new JnaBulkIo();
     }
 
-    /** Asks for the library first, which has the words for its absence. */
+    /** Initializes {@link Posix} first, because it reports a missing library with its remedy. */
     static BulkIo instance() {
         Posix.system();
         return Holder.INSTANCE;
     }
 
     private static boolean probePopulate() {
-        long byteSize = 16L * PageSize.BYTES; // a page, however large it is
+        long byteSize = 16L * PageSize.BYTES; // at least one page, for any page size
         int flags = LibC.MAP_PRIVATE | LibC.MAP_ANONYMOUS;
         long address = LibC.mmap(0, byteSize, LibC.PROT_READ | LibC.PROT_WRITE, flags, -1, 0);
         if (address == LibC.MAP_FAILED) {
@@ -69,7 +69,7 @@ final class JnaBulkIo implements BulkIo {
         try {
             return read(descriptor, position, addressOf(direct) + offset, byteSize);
         } finally {
-            Reference.reachabilityFence(direct); // or the collector could free what the call works on
+            Reference.reachabilityFence(direct); // keeps the buffer's memory while the call uses it
         }
     }
 
@@ -173,7 +173,7 @@ final class JnaBulkIo implements BulkIo {
     public void populate(long address, long byteSize) {
         while (LibC.madvise(address, byteSize, LibC.MADV_POPULATE_WRITE) < 0) {
             int errno = Native.getLastError();
-            if (errno == EFAULT) { // where a touch would have raised SIGBUS
+            if (errno == EFAULT) { // accessing it would have raised SIGBUS
                 throw Failure.of(ErrorCode.NO_SPACE, "madvise(MADV_POPULATE_WRITE) failed")
                         .with("errno", errno)
                         .with("bytes", byteSize)
@@ -191,7 +191,7 @@ final class JnaBulkIo implements BulkIo {
     public boolean collapse(long address, long byteSize) {
         for (int attempt = 1; LibC.madvise(address, byteSize, LibC.MADV_COLLAPSE) < 0; attempt++) {
             int errno = Native.getLastError();
-            boolean mayPass = errno == EAGAIN || errno == EINTR; // somebody had a page locked, or a signal came
+            boolean mayPass = errno == EAGAIN || errno == EINTR; // a page was locked, or a signal arrived
             if (!mayPass || attempt == COLLAPSE_ATTEMPTS) {
                 return false;
             }
@@ -199,7 +199,7 @@ final class JnaBulkIo implements BulkIo {
         return true;
     }
 
-    /** Fails where there is nothing but holes to the end. */
+    /** Seeks to the next data. The call fails if there are only holes up to the end. */
     @Override
     public boolean isHole(int descriptor, long offset, long byteSize) {
         long data = LibC.lseek(descriptor, offset, LibC.SEEK_DATA);
@@ -220,7 +220,7 @@ final class JnaBulkIo implements BulkIo {
     public boolean interleaveOver(BitSet nodes) {
         long[] mask = nodes.toLongArray();
         long number = setMempolicyNumber();
-        // The kernel reads one bit less than it is told.
+        // The kernel reads one bit less than this number.
         return number >= 0
                 && mask.length > 0
                 && LibC.syscall(number, LibC.MPOL_INTERLEAVE, mask, mask.length * (long) Long.SIZE + 1) == 0;

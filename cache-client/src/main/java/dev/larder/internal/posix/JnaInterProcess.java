@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Calls the C library, and the kernel where that has no function, through JNA. */
+/** Calls the C library through JNA, and the kernel directly if the library lacks a function. */
 final class JnaInterProcess implements InterProcess {
     private static final int ENOENT = 2;
     private static final int EINTR = 4;
@@ -35,7 +35,7 @@ final class JnaInterProcess implements InterProcess {
     private static final int ADDRESS_LENGTH = 110;
     private static final int BACKLOG = 128;
 
-    // struct msghdr, struct iovec, struct cmsghdr with one descriptor, and the number that is sent
+    // struct msghdr, struct iovec, struct cmsghdr with one descriptor, and the number
     private static final int HEADER_IOV_OFFSET = 16;
     private static final int HEADER_IOV_COUNT_OFFSET = 24;
     private static final int HEADER_CONTROL_OFFSET = 32;
@@ -50,10 +50,10 @@ final class JnaInterProcess implements InterProcess {
     private static final int NUMBER_OFFSET = CONTROL_OFFSET + CONTROL_SPACE;
     private static final int MESSAGE_LENGTH = NUMBER_OFFSET + Long.BYTES;
 
-    /** The kernel's number of the futex call; the C library has no function for it. */
+    /** The kernel's number of the futex call, for which the C library has no function. */
     private final long futex = futexNumber();
 
-    /** Where a sleep's time stands: no allocation for each sleep. */
+    /** The memory for the timeout of a sleep, to avoid an allocation for each. */
     private final ThreadLocal<Time> times = ThreadLocal.withInitial(Time::new);
 
     private JnaInterProcess() {}
@@ -62,7 +62,7 @@ final class JnaInterProcess implements InterProcess {
         private static final InterProcess INSTANCE = new JnaInterProcess();
     }
 
-    /** Asks for the library first, which has the words for its absence. */
+    /** Initializes {@link Posix} first, because it reports a missing library with its remedy. */
     static InterProcess instance() {
         Posix.system();
         return Holder.INSTANCE;
@@ -185,7 +185,7 @@ final class JnaInterProcess implements InterProcess {
     public int listen(Path socket) {
         int descriptor = newSocket();
         try {
-            Posix.system().changeMode(descriptor, 0600); // bind makes the file with what of this the umask leaves
+            Posix.system().changeMode(descriptor, 0600); // bind creates the file with this mode, reduced by the umask
             byte[] address = address(socket);
             if (LibC.bind(descriptor, address, address.length) < 0) {
                 throw JnaPosix.failed("bind").with("socket", socket).exception();
@@ -330,7 +330,7 @@ final class JnaInterProcess implements InterProcess {
         }
     }
 
-    /** The memory of a message and what describes it, as C has it. */
+    /** The memory of a message and its C descriptions. */
     private static final class Message {
         private final ByteBuffer bytes =
                 ByteBuffer.allocateDirect(MESSAGE_LENGTH).order(ByteOrder.nativeOrder());
@@ -345,7 +345,7 @@ final class JnaInterProcess implements InterProcess {
             bytes.putLong(IOV_OFFSET + Long.BYTES, Long.BYTES);
         }
 
-        /** Returns what came with it; -1 where nothing did. */
+        /** Returns the received descriptor, or -1 if there is none. */
         int descriptor() {
             boolean isThere = bytes.getLong(HEADER_CONTROL_LENGTH_OFFSET) >= CONTROL_LENGTH
                     && bytes.getInt(CONTROL_LEVEL_OFFSET) == LibC.SOL_SOCKET

@@ -65,7 +65,7 @@ final class JnaPosix implements Posix {
 
     private JnaPosix() {}
 
-    /** Loads the library once and remembers a refusal, so that every caller gets the same clear answer. */
+    /** Loads the library once and stores a failure, so that every caller gets the same clear error. */
     static final class Holder {
         private static final @Nullable Posix INSTANCE;
         private static final @Nullable Throwable REFUSAL;
@@ -86,7 +86,7 @@ final class JnaPosix implements Posix {
 
         private Holder() {}
 
-        /** A user without an entry in passwd has the home "?", in which JNA would make its folder wherever the program runs. */
+        /** Moves JNA's folder. A user without a passwd entry has the home "?", so JNA would create it in the working folder. */
         private static void keepOutOfTheWorkingFolder() {
             String cache = System.getenv("XDG_CACHE_HOME");
             boolean hasPlace =
@@ -274,7 +274,10 @@ final class JnaPosix implements Posix {
         }
     }
 
-    /** The kernel grants a read lease only where nobody can write. Breaking it must not raise SIGIO, which would end the process. */
+    /**
+     * Requests a read lease, which the kernel grants only if there is no writer. Breaking it must not raise SIGIO, which would
+     * end the process.
+     */
     @Override
     public boolean hasWriters(int descriptor) {
         if (LibC.fcntl(descriptor, LibC.F_SETSIG, LibC.SIGURG) < 0) {
@@ -364,7 +367,7 @@ final class JnaPosix implements Posix {
         return new PeerCredentials(credentials[0], credentials[1], groups);
     }
 
-    /** Kernels before 4.13, and some sandboxes, tell only the first group. */
+    /** Returns the groups of the peer. Kernels before 4.13, and some sandboxes, report only the first. */
     private static int[] peerGroups(int socket) {
         int[] byteSize = {0};
         boolean isKnown = LibC.getsockopt(socket, LibC.SOL_SOCKET, LibC.SO_PEERGROUPS, new int[0], byteSize) == 0
@@ -372,7 +375,7 @@ final class JnaPosix implements Posix {
         return isKnown ? option(socket, LibC.SO_PEERGROUPS, USUAL_GROUPS) : new int[0];
     }
 
-    /** Reads an option of a socket whose value is some integers; the kernel tells where they are more than usual. */
+    /** Reads a socket option with integer values. If there are more than usual, the kernel reports the length. */
     private static int[] option(int socket, int option, int usualLength) {
         int[] value = new int[usualLength];
         int[] byteSize = {value.length * Integer.BYTES};
@@ -443,7 +446,7 @@ final class JnaPosix implements Posix {
         }
         for (String name : open) {
             int descriptor = Integer.parseInt(name);
-            // The listing's own descriptor is among them, and closed by now: that one cannot be changed.
+            // The list contains the descriptor that read it, which is closed by now and cannot be changed.
             if (descriptor > 2 && !descriptors.contains(descriptor)) {
                 LibC.fcntl(descriptor, LibC.F_SETFD, LibC.FD_CLOEXEC);
             }
@@ -494,7 +497,7 @@ final class JnaPosix implements Posix {
 
     @Override
     public @Nullable TerminalSize terminalSize(int descriptor) {
-        short[] size = new short[4]; // rows, columns, and two that nobody fills in
+        short[] size = new short[4]; // rows, columns, and two unused values
         boolean isKnown = LibC.ioctl(descriptor, LibC.TIOCGWINSZ, size) == 0 && size[0] > 0 && size[1] > 0;
         return isKnown ? new TerminalSize(size[1], size[0]) : null;
     }

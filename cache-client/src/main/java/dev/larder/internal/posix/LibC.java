@@ -5,7 +5,7 @@ import com.sun.jna.Native;
 import com.sun.jna.NativeLibrary;
 import java.util.Map;
 
-/** The C functions in use, named as in C. Direct mapping with plain integers: about 0.15 µs a call. */
+/** The C functions in use, with their C names. Direct mapping with plain integers takes about 0.15 µs a call. */
 @SuppressWarnings("checkstyle:MethodName")
 final class LibC {
     static final int O_RDONLY = 0;

@@ -12,15 +12,15 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file mapped into memory, which never crashes a thread that comes too late. Thread-safe.
+ * A file mapped into memory. A thread that reads it after it was closed does not crash. Thread-safe.
  *
- * <p>Closing it puts private pages of zeros in place of the file, so the file's memory is free at once while its
- * addresses stay valid. The addresses go back to the system only when neither this object nor a buffer made from it can be reached.
+ * <p>Closing replaces the file with private pages of zeros, so the file's memory is freed immediately while the addresses stay
+ * valid. The addresses are unmapped when neither this object nor a buffer made from it is reachable.
  */
 public final class MappedMemory implements AutoCloseable {
     private static final Cleaner CLEANER = Cleaner.create();
 
-    /** How often the garbage collector is asked for room. */
+    /** Number of garbage collections to try for free mappings. */
     private static final int COLLECTIONS = 2;
 
     private static final long CLEANING_MS = 100;
@@ -51,7 +51,7 @@ public final class MappedMemory implements AutoCloseable {
         return map(posix, () -> BulkIo.system().mapWritable(descriptor, 0, byteSize), byteSize, true);
     }
 
-    /** Owns what {@code mapping} maps. */
+    /** Owns the memory that {@code mapping} maps. */
     static MappedMemory map(Posix posix, LongSupplier mapping, long byteSize, boolean isWritable) {
         long address = withRoom(mapping);
         try {
@@ -63,8 +63,8 @@ public final class MappedMemory implements AutoCloseable {
     }
 
     /**
-     * Maps, also where a process has as many mappings as it may have ({@code vm.max_map_count}): the closed ones among
-     * them end when the garbage collector finds them, so it is asked to look.
+     * Maps, even if the process has reached its limit of mappings ({@code vm.max_map_count}). Closed mappings end when the
+     * garbage collector finds them, so this runs it.
      */
     private static long withRoom(LongSupplier mapping) {
         for (int attempt = 0; attempt < COLLECTIONS; attempt++) {
@@ -90,31 +90,31 @@ public final class MappedMemory implements AutoCloseable {
     }
 
     /**
-     * Returns where the memory starts. The address stays valid while this object or a buffer made from it can be reached
+     * Returns the start address. It is valid while this object or a buffer made from it is reachable
      * ({@link Reference#reachabilityFence}).
      */
     public long address() {
         return address;
     }
 
-    /** Returns how many bytes are mapped. */
+    /** Returns the number of mapped bytes. */
     public long byteSize() {
         return byteSize;
     }
 
-    /** Tells whether it is open. Does not vouch for earlier reads: a reader that needs that adds a fence. */
+    /** Returns whether it is open. This orders no earlier reads; a reader that needs that adds a fence. */
     public boolean isOpen() {
         return open;
     }
 
-    /** Returns some bytes as a buffer, little-endian, at most 2 GiB, which keeps the addresses valid, as do its slices. */
+    /** Returns some of the bytes as a little-endian buffer, at most 2 GiB. The buffer and its slices keep the addresses valid. */
     public ByteBuffer buffer(long offset, long length) {
         return buffer(offset, length, null);
     }
 
     /**
-     * Returns some bytes as a buffer that also keeps {@code owner} reachable: a dataset that nobody closed is not closed
-     * under a buffer that is in use.
+     * Returns some of the bytes as a buffer that also keeps {@code owner} reachable. Otherwise the garbage collector could
+     * close an unclosed dataset while its buffer is in use.
      */
     public ByteBuffer buffer(long offset, long length, @Nullable Object owner) {
         requireWithin(offset, length, byteSize);
@@ -123,35 +123,35 @@ public final class MappedMemory implements AutoCloseable {
             unmapping.releaseWith(buffer, owner);
             return (isWritable ? buffer : buffer.asReadOnlyBuffer()).order(ByteOrder.LITTLE_ENDIAN);
         } finally {
-            Reference.reachabilityFence(this); // or the addresses were given back before the buffer kept them
+            Reference.reachabilityFence(this); // keeps the addresses valid until the buffer does
         }
     }
 
-    /** Fails where a stretch reaches beyond memory of this many bytes. */
+    /** Throws if a range exceeds memory of this many bytes. */
     public static void requireWithin(long offset, long length, long byteSize) {
         if (offset < 0 || length < 0 || offset > byteSize - length) {
             throw new IndexOutOfBoundsException("offset " + offset + " length " + length + " of " + byteSize);
         }
     }
 
-    /** Idempotent, from any thread. */
+    /** Closes the mapping. Idempotent. */
     @Override
     public synchronized void close() {
         if (!open) {
             return;
         }
-        open = false; // first: it is closed also where the system refuses what follows
+        open = false; // set first: it counts as closed even if the system calls below fail
         try {
             withRoom(() -> {
                 posix.replaceWithZeros(address, byteSize, isWritable);
                 return address;
             });
         } finally {
-            Reference.reachabilityFence(this); // or zeros came over what another has mapped there meanwhile
+            Reference.reachabilityFence(this); // keeps the addresses, else the zeros could replace another mapping
         }
     }
 
-    /** Gives the addresses back once nothing that was registered can be reached any more. */
+    /** Unmaps the addresses when no registered object is reachable any more. */
     private static final class Unmapping {
         private final Posix posix;
         private final long address;
@@ -164,7 +164,7 @@ public final class MappedMemory implements AutoCloseable {
             this.byteSize = byteSize;
         }
 
-        /** Keeps {@code owner}, which must not lead to {@code user}, reachable for as long as {@code user} is. */
+        /** Keeps {@code owner} reachable while {@code user} is. {@code owner} must not refer to {@code user}. */
         void releaseWith(Object user, @Nullable Object owner) {
             reachable.incrementAndGet();
             CLEANER.register(user, new Release(this, owner));
@@ -177,7 +177,7 @@ public final class MappedMemory implements AutoCloseable {
         }
     }
 
-    /** What the cleaner keeps: it holds the owner, and that is all that the owner is here for. */
+    /** The cleaner's action. It also refers to the owner, which keeps the owner reachable. */
     private record Release(Unmapping unmapping, @Nullable Object owner) implements Runnable {
         @Override
         public void run() {

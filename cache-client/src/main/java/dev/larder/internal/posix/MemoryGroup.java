@@ -10,13 +10,13 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * A control group that the memory of this process is charged to, of version 1 or 2; what the process writes to a tmpfs counts.
- * Files are read anew each time. What cannot be read limits nothing.
+ * A control group, version 1 or 2, that this process's memory is charged to, including its writes to a tmpfs. Reads the files
+ * at each call. A value that cannot be read counts as no limit.
  *
- * @param root where the files of the machine begin: {@code /}, or a folder with made-up ones
- * @param mountPoint where the hierarchy is mounted, as the machine names it
- * @param folder the group's own folder, as the machine names it; {@code mountPoint} or below
- * @param isVersion2 whether the hierarchy is the unified one
+ * @param root the root of the machine's files: {@code /}, or a folder with test files
+ * @param mountPoint the mount point of the hierarchy
+ * @param folder the group's own folder: {@code mountPoint} or below
+ * @param isVersion2 whether this is the unified hierarchy
  */
 public record MemoryGroup(Path root, Path mountPoint, Path folder, boolean isVersion2) {
     private static final Path MACHINE = Path.of("/");
@@ -28,19 +28,22 @@ public record MemoryGroup(Path root, Path mountPoint, Path folder, boolean isVer
     /**
      * A limit.
      *
-     * @param file where it stands, as the machine names it
+     * @param file the file that contains it
      */
     public record Limit(Path file, long bytes) {}
 
-    /** A hierarchy of groups: which of its groups is mounted, and where. */
+    /** A mounted hierarchy of groups: the group at the mount point, and the mount point. */
     private record Hierarchy(Path mountedGroup, Path mountPoint, boolean isVersion2) {}
 
-    /** Finds the groups of this process, the deepest of each hierarchy: two where the machine has both versions, none without any. */
+    /**
+     * Finds the groups of this process, the deepest of each hierarchy. There are two if the machine has both versions, and none
+     * without control groups.
+     */
     public static List<MemoryGroup> own() {
         return own(MACHINE);
     }
 
-    /** Finds the groups as the files of a machine that begin at a folder have it. */
+    /** Finds the groups of this process from machine files below a root folder. */
     public static List<MemoryGroup> own(Path root) {
         List<Hierarchy> hierarchies = hierarchies(root);
         List<MemoryGroup> groups = new ArrayList<>();
@@ -60,14 +63,14 @@ public record MemoryGroup(Path root, Path mountPoint, Path folder, boolean isVer
     }
 
     /**
-     * Returns the least that any group of this process, or any above it, leaves to be charged; empty where none has a limit.
+     * Returns the smallest free memory of this process's groups and all groups above them, or empty if none has a limit.
      *
-     * @param keptBytes what does not count as free, as somebody else needs it; at most half of a limit
+     * @param reservedBytes bytes that do not count as free because other programs need them; at most half of a limit
      */
-    public static OptionalLong leastFreeBytes(Path root, long keptBytes) {
+    public static OptionalLong leastFreeBytes(Path root, long reservedBytes) {
         return own(root).stream()
                 .flatMap(group -> group.andAbove().stream())
-                .map(group -> group.freeBytes(keptBytes))
+                .map(group -> group.freeBytes(reservedBytes))
                 .flatMapToLong(OptionalLong::stream)
                 .min();
     }
@@ -85,7 +88,7 @@ public record MemoryGroup(Path root, Path mountPoint, Path folder, boolean isVer
                 found.add(new Hierarchy(path(mount[3]), path(mount[4]), isVersion2));
             }
         }
-        if (found.isEmpty()) { // where they usually are
+        if (found.isEmpty()) { // the usual places
             found.add(new Hierarchy(MACHINE, Path.of("/sys/fs/cgroup"), true));
             found.add(new Hierarchy(MACHINE, Path.of("/sys/fs/cgroup/memory"), false));
         }
@@ -96,7 +99,7 @@ public record MemoryGroup(Path root, Path mountPoint, Path folder, boolean isVer
         return Path.of(escaped.replace("\\040", " "));
     }
 
-    /** In a container the group's own folder is often what is mounted, and its path leads nowhere. */
+    /** Returns the group with a name. In a container the mount often shows the group's own folder, and its path does not exist. */
     private static MemoryGroup in(Hierarchy hierarchy, Path root, String group) {
         Path name = Path.of(group).normalize();
         Path folder = name.startsWith(hierarchy.mountedGroup)
@@ -108,7 +111,7 @@ public record MemoryGroup(Path root, Path mountPoint, Path folder, boolean isVer
                 root, hierarchy.mountPoint, isSeen ? folder : hierarchy.mountPoint, hierarchy.isVersion2);
     }
 
-    /** Returns this group and those above it, as far as they can be seen: the limits of all of them hold. */
+    /** Returns this group and the visible ones above it. The limits of all of them apply. */
     public List<MemoryGroup> andAbove() {
         List<MemoryGroup> groups = new ArrayList<>();
         for (Path above = folder; above != null && above.startsWith(mountPoint); above = above.getParent()) {
@@ -117,12 +120,12 @@ public record MemoryGroup(Path root, Path mountPoint, Path folder, boolean isVer
         return groups;
     }
 
-    /** Returns the limits that hold here: version 1 also tells the lowest of groups above, which may be out of sight. */
+    /** Returns the limits of this group. Version 1 also reports the lowest limit above it, which may be invisible here. */
     public List<Limit> limits() {
         List<Limit> limits = new ArrayList<>();
         if (isVersion2) {
             addLimit(limits, "memory.max", number("memory.max"));
-            addLimit(limits, "memory.high", number("memory.high")); // beyond it the kernel makes writers crawl
+            addLimit(limits, "memory.high", number("memory.high")); // above it the kernel slows writers down severely
         } else {
             addLimit(limits, "memory.limit_in_bytes", number("memory.limit_in_bytes"));
             addLimit(limits, "memory.stat", counter("memory.stat", "hierarchical_memory_limit"));
@@ -137,23 +140,23 @@ public record MemoryGroup(Path root, Path mountPoint, Path folder, boolean isVer
     }
 
     /**
-     * Returns how much more can be charged to the group; empty where it has no limit. Pages of files on disks count as free, as the
-     * kernel drops them first.
+     * Returns the number of bytes that can still be charged to the group, or empty if it has no limit. Cached pages of disk
+     * files count as free, because the kernel drops them first.
      */
-    private OptionalLong freeBytes(long keptBytes) {
+    private OptionalLong freeBytes(long reservedBytes) {
         OptionalLong limit = limits().stream().mapToLong(Limit::bytes).min();
         OptionalLong used = number(isVersion2 ? "memory.current" : "memory.usage_in_bytes");
         if (limit.isEmpty() || used.isEmpty()) {
             return OptionalLong.empty();
         }
-        String prefix = isVersion2 ? "" : "total_"; // else version 1 leaves out the groups below
+        String prefix = isVersion2 ? "" : "total_"; // version 1 excludes the groups below without it
         long droppable = counter("memory.stat", prefix + "inactive_file").orElse(0)
                 + counter("memory.stat", prefix + "active_file").orElse(0);
-        long kept = Math.min(keptBytes, limit.getAsLong() / 2);
-        return OptionalLong.of(Math.max(0, limit.getAsLong() - used.getAsLong() + droppable - kept));
+        long reserved = Math.min(reservedBytes, limit.getAsLong() / 2);
+        return OptionalLong.of(Math.max(0, limit.getAsLong() - used.getAsLong() + droppable - reserved));
     }
 
-    /** Returns how many processes of the group the kernel has killed for want of memory; empty where it does not say. */
+    /** Returns the number of processes of the group that the kernel has killed for lack of memory, or empty if it does not report that. */
     public OptionalLong kills() {
         return counter(isVersion2 ? "memory.events" : "memory.oom_control", "oom_kill");
     }
@@ -179,12 +182,12 @@ public record MemoryGroup(Path root, Path mountPoint, Path folder, boolean isVer
     private static OptionalLong parsed(String text) {
         try {
             return OptionalLong.of(Long.parseLong(text.strip()));
-        } catch (NumberFormatException noNumber) { // such as "max", or one that is larger than any memory
+        } catch (NumberFormatException noNumber) { // such as "max", or larger than a long
             return OptionalLong.empty();
         }
     }
 
-    /** Numbers of the kernel come in one read or not at all, so files are read at one go. */
+    /** Reads a file in one go, because the kernel returns its values in one read or not at all. */
     private static List<String> lines(Path file) {
         try (InputStream in = Files.newInputStream(file)) {
             return new String(in.readNBytes(LONGEST_TEXT), StandardCharsets.UTF_8)

@@ -1,8 +1,8 @@
 package dev.larder.internal.posix;
 
-/** The pages in which the kernel gives memory out, and with it files of a tmpfs. */
+/** The page sizes of the kernel, which also apply to files of a tmpfs. */
 public final class PageSize {
-    /** The usual page, and what a mapping's addresses are multiples of. */
+    /** The usual page. Addresses of mappings are multiples of it. */
     public static final long BYTES = 4096;
 
     /** A huge page. */

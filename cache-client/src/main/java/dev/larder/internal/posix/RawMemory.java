@@ -7,11 +7,11 @@ import java.lang.reflect.Field;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads, writes and copies memory by address, without any check: callers have checked bounds and keep the memory mapped.
+ * Reads, writes and copies memory by address, without any check. Callers have checked bounds and keep the memory mapped.
  *
- * <p>The gate to the JVM's {@code Unsafe}: the internal one where this JVM exports it (as Agrona 2 asks for), else the one of
- * {@code jdk.unsupported}. Bound as constant method handles, which compile to the same instructions as a direct call. Making one takes a
- * while: those that a reader does not need are made when they are first used.
+ * <p>It calls the JVM's {@code Unsafe}: the internal one if this JVM exports it (as Agrona 2 requires), else that of
+ * {@code jdk.unsupported}. Constant method handles compile to the same instructions as a direct call. Creating a handle is
+ * slow, so those that a reader does not need are created at first use.
  */
 public final class RawMemory {
     private static final Object UNSAFE = findUnsafe();
@@ -94,7 +94,7 @@ public final class RawMemory {
      * Copies bytes from an address.
      *
      * @param target a {@code byte[]}, or null for memory outside the heap
-     * @param targetOffset within {@code target} as Agrona's {@code addressOffset} counts, or an address
+     * @param targetOffset an offset in {@code target} as of Agrona's {@code addressOffset}, or an address
      */
     public static void copy(long address, byte @Nullable [] target, long targetOffset, long byteSize) {
         try {
@@ -104,7 +104,7 @@ public final class RawMemory {
         }
     }
 
-    /** Copies bytes between arrays of primitives, and memory outside the heap where an array is null; offsets as in {@link #putInt}. */
+    /** Copies bytes between primitive arrays, or memory outside the heap if an array is null. Offsets are as in {@link #putInt}. */
     public static void copy(
             @Nullable Object source, long sourceOffset, @Nullable Object target, long targetOffset, long byteSize) {
         try {
@@ -135,8 +135,8 @@ public final class RawMemory {
     /**
      * Writes four bytes in native byte order.
      *
-     * @param array of primitives, or null for memory outside the heap
-     * @param offset {@link #arrayOffset} and the place in the array in bytes, or an address
+     * @param array a primitive array, or null for memory outside the heap
+     * @param offset {@link #arrayOffset} plus the offset in the array in bytes, or an address
      */
     public static void putInt(@Nullable Object array, long offset, int value) {
         try {
@@ -146,7 +146,7 @@ public final class RawMemory {
         }
     }
 
-    /** Writes four bytes at an address in native byte order: quicker than where it may be an array. */
+    /** Writes four bytes at an address in native byte order. Faster than the method that accepts an array. */
     public static void putInt(long address, int value) {
         try {
             Writes.PUT_INT.invokeExact((Object) null, address, value);
@@ -191,7 +191,7 @@ public final class RawMemory {
         }
     }
 
-    /** Reads four aligned bytes at an address, as a volatile field is read. */
+    /** Reads four aligned bytes at an address like a volatile field. */
     public static int getIntVolatile(long address) {
         try {
             return (int) Atomics.GET_INT_VOLATILE.invokeExact((Object) null, address);
@@ -200,7 +200,7 @@ public final class RawMemory {
         }
     }
 
-    /** Writes four aligned bytes at an address, as a volatile field is written. */
+    /** Writes four aligned bytes at an address like a volatile field. */
     public static void putIntVolatile(long address, int value) {
         try {
             Atomics.PUT_INT_VOLATILE.invokeExact((Object) null, address, value);
@@ -209,7 +209,7 @@ public final class RawMemory {
         }
     }
 
-    /** Reads eight aligned bytes at an address, as a volatile field is read. */
+    /** Reads eight aligned bytes at an address like a volatile field. */
     public static long getLongVolatile(long address) {
         try {
             return (long) Atomics.GET_LONG_VOLATILE.invokeExact((Object) null, address);
@@ -218,7 +218,7 @@ public final class RawMemory {
         }
     }
 
-    /** Writes eight aligned bytes at an address, as a volatile field is written. */
+    /** Writes eight aligned bytes at an address like a volatile field. */
     public static void putLongVolatile(long address, long value) {
         try {
             Atomics.PUT_LONG_VOLATILE.invokeExact((Object) null, address, value);
@@ -227,7 +227,7 @@ public final class RawMemory {
         }
     }
 
-    /** Writes four aligned bytes at an address where they are as expected, in one step; false where they are not. */
+    /** Atomically replaces four aligned bytes at an address if they equal {@code expected}. Returns whether they did. */
     public static boolean compareAndSetInt(long address, int expected, int value) {
         try {
             return (boolean) Atomics.CHANGE_INT.invokeExact((Object) null, address, expected, value);
@@ -236,7 +236,7 @@ public final class RawMemory {
         }
     }
 
-    /** Writes eight aligned bytes at an address where they are as expected, in one step; false where they are not. */
+    /** Atomically replaces eight aligned bytes at an address if they equal {@code expected}. Returns whether they did. */
     public static boolean compareAndSetLong(long address, long expected, long value) {
         try {
             return (boolean) Atomics.CHANGE_LONG.invokeExact((Object) null, address, expected, value);
@@ -245,7 +245,7 @@ public final class RawMemory {
         }
     }
 
-    /** Adds to four aligned bytes at an address in one step, and returns what they were. */
+    /** Atomically adds to four aligned bytes at an address. Returns their previous value. */
     public static int getAndAddInt(long address, int delta) {
         try {
             return (int) Atomics.ADD_INT.invokeExact((Object) null, address, delta);
@@ -254,7 +254,7 @@ public final class RawMemory {
         }
     }
 
-    /** Adds to eight aligned bytes at an address in one step, and returns what they were. */
+    /** Atomically adds to eight aligned bytes at an address. Returns their previous value. */
     public static long getAndAddLong(long address, long delta) {
         try {
             return (long) Atomics.ADD_LONG.invokeExact((Object) null, address, delta);
@@ -268,7 +268,7 @@ public final class RawMemory {
         try {
             Object offset =
                     UNSAFE.getClass().getMethod("arrayBaseOffset", Class.class).invoke(UNSAFE, arrayType);
-            return ((Number) offset).longValue(); // an int or a long, as the JVM has it
+            return ((Number) offset).longValue(); // an int or a long, depending on the JVM
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);
         }
@@ -293,7 +293,7 @@ public final class RawMemory {
         }
     }
 
-    /** The two classes have different names for the same. */
+    /** Returns the name of the method, which differs between the two classes. */
     private static String compareAndSet(String type) {
         boolean isInternal = UNSAFE.getClass().getName().startsWith("jdk.internal.");
         return (isInternal ? "compareAndSet" : "compareAndSwap") + type;
@@ -301,7 +301,7 @@ public final class RawMemory {
 
     private static MethodHandle handle(String name, Class<?> result, Class<?>... parameters) {
         try {
-            return MethodHandles.lookup() // the internal class is exported to us, not to everybody
+            return MethodHandles.lookup() // the internal class may be exported to this module only
                     .findVirtual(UNSAFE.getClass(), name, MethodType.methodType(result, parameters))
                     .bindTo(UNSAFE);
         } catch (ReflectiveOperationException e) {
@@ -309,7 +309,7 @@ public final class RawMemory {
         }
     }
 
-    /** Passes on what a read can raise: errors such as that of a truncated file, and refusals of the JVM. */
+    /** Rethrows an error from memory access, such as that of a truncated file, or wraps an exception of the JVM. */
     private static RuntimeException unexpected(Throwable failure) {
         if (failure instanceof Error error) {
             throw error;

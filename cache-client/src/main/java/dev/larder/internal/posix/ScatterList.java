@@ -3,7 +3,7 @@ package dev.larder.internal.posix;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** Pieces of memory that one read fills, one after the other. Owns a little memory of its own; belongs to one thread. */
+/** Ranges of memory that one read fills in order. Owns a little native memory. Not thread-safe. */
 public final class ScatterList {
     /** {@code struct iovec}: an address and a length. */
     private static final int LENGTH_OFFSET = Long.BYTES;
@@ -20,10 +20,10 @@ public final class ScatterList {
     private long byteSize;
 
     /**
-     * Makes an empty list.
+     * Creates an empty list.
      *
-     * @param most how many pieces it takes; the kernel's limit is 1024
-     * @param mostSkipped how many bytes can be passed over at once
+     * @param most maximum number of ranges; the kernel's limit is 1024
+     * @param mostSkipped maximum number of bytes in one {@link #skip}
      */
     public ScatterList(int most, int mostSkipped) {
         this.most = most;
@@ -33,24 +33,24 @@ public final class ScatterList {
         this.skippedAddress = BulkIo.system().addressOf(skipped);
     }
 
-    /** Removes all pieces. */
+    /** Removes all ranges. */
     public void clear() {
         first = 0;
         end = 0;
         byteSize = 0;
     }
 
-    /** Returns how many more pieces there is room for. */
+    /** Returns the number of ranges that can still be added. */
     public int room() {
         return most - end;
     }
 
-    /** Returns how many bytes the pieces have that were added since it was cleared. */
+    /** Returns the number of bytes in all ranges added since {@link #clear}. */
     public long byteSize() {
         return byteSize;
     }
 
-    /** Adds a piece; whoever does so keeps its memory reachable until it was read. */
+    /** Adds a range. The caller keeps its memory reachable until it was read. */
     public void add(long address, long length) {
         if (end == most) {
             throw new IllegalStateException("no room for another piece: most=" + most);
@@ -60,7 +60,7 @@ public final class ScatterList {
         byteSize += length;
     }
 
-    /** Has bytes of the file read that nobody wants. */
+    /** Skips bytes of the file: they are read and ignored. */
     public void skip(long length) {
         if (length > skipped.capacity()) {
             throw new IllegalArgumentException("length=" + length + " most=" + skipped.capacity());
@@ -68,17 +68,17 @@ public final class ScatterList {
         add(skippedAddress, length);
     }
 
-    /** Returns how many pieces are not yet filled. */
+    /** Returns the number of ranges that are not yet filled. */
     int missing() {
         return end - first;
     }
 
-    /** Returns where the entries of the pieces begin that are not yet filled. */
+    /** Returns the address of the first entry that is not yet filled. */
     long address() {
         return entriesAddress + (long) first * ENTRY_LENGTH;
     }
 
-    /** Takes note that the next bytes were read. */
+    /** Records that the next bytes were read. */
     void advance(long read) {
         long left = read;
         while (left > 0) {

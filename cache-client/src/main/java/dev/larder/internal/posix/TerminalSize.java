@@ -1,4 +1,4 @@
 package dev.larder.internal.posix;
 
-/** How many characters a terminal shows. */
+/** The size of a terminal in characters. */
 public record TerminalSize(int columns, int rows) {}

@@ -1,7 +1,6 @@
 /**
- * The operating system in Java words: start at {@link dev.larder.internal.posix.Posix}, at {@link dev.larder.internal.posix.BulkIo} to fill files,
- * or at {@link dev.larder.internal.posix.MappedMemory} to map one.
- * The only package that knows JNA.
+ * Wraps the operating system. Start at [dev.larder.internal.posix.Posix], at [dev.larder.internal.posix.BulkIo] to fill files,
+ * or at [dev.larder.internal.posix.MappedMemory] to map one. The only package that uses JNA.
  */
 @NullMarked
 package dev.larder.internal.posix;

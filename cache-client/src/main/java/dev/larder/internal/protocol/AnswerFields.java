@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** The parameters of any answer: the fields that its method or its error has; all others are null. */
+/** The parameters of any answer. The fields of its method or its error are set; all others are null. */
 record AnswerFields(
         @OptionalField @Nullable Progress progress,
         @OptionalField @Nullable Done done,
@@ -36,9 +36,9 @@ record AnswerFields(
         @OptionalField @FieldName("interface") @Nullable String interfaceName,
         @OptionalField @Nullable String parameter) {
 
-    /** Returns the response that these are the fields of; null if there is none. */
+    /** Returns the response with these fields, or null if there is none. */
     @Nullable
-    Response response() { // no stream of them: the first lambda of a JVM takes 20 ms
+    Response response() { // no stream: the first lambda of a JVM takes 20 ms
         if (done != null || build != null || status != null) {
             return done != null ? done : build != null ? build : status;
         } else if (arrays != null) {
@@ -64,9 +64,9 @@ record AnswerFields(
         return Objects.requireNonNullElse(text, "");
     }
 
-    /** Returns the error that these are the fields of. */
+    /** Returns the error with these fields. */
     Problem problem(String error) {
-        if (code == 0) { // a plain error of Varlink, without our fields
+        if (code == 0) { // a standard error of Varlink, without our fields
             return Problem.ofName(error, text(method) + text(interfaceName) + text(parameter));
         }
         return new Problem(

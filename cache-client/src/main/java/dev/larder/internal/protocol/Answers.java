@@ -8,12 +8,12 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
 
-/** Writes responses as messages, and reads them. Thread-safe. */
+/** Writes and reads responses as messages. Thread-safe. */
 public final class Answers {
     private Answers() {}
 
     /**
-     * A response that was received.
+     * A received response.
      *
      * @param continues whether another one follows
      */
@@ -27,7 +27,7 @@ public final class Answers {
 
     private record OfStatus(DaemonStatus status) {}
 
-    /** Writes the response that ends a call; as several messages, each when it is asked for, if it has many rows. */
+    /** Writes the last response of a call. Many rows become several messages, each encoded on demand. */
     public static Iterator<byte[]> encode(Response response) {
         if (response instanceof Response.ArrayRows rows) {
             return pages(rows.arrays(), Response.ArrayRows::new);
@@ -45,7 +45,7 @@ public final class Answers {
         return Messages.pages(rows, (part, isLast) -> new MethodReply(null, page.apply(part), !isLast));
     }
 
-    /** Writes the response that ends a call as one message; fails with {@link Messages.MessageTooLong} if it has too many rows. */
+    /** Writes the last response of a call as one message. Fails with {@link Messages.MessageTooLong} if it has too many rows. */
     public static byte[] encodeOne(Response response) {
         if (response instanceof Problem problem) {
             try {
@@ -61,7 +61,7 @@ public final class Answers {
         return Messages.encode(new MethodReply(problem.error(), problem.parameters(), false));
     }
 
-    /** Writes how far a call is. */
+    /** Writes a progress report. */
     public static byte[] encodeProgress(Progress progress) {
         return Messages.encode(new MethodReply(null, new OfProgress(progress), true));
     }
@@ -79,7 +79,7 @@ public final class Answers {
         return (Record) response; // its components are the fields
     }
 
-    /** Reads an answer; fields that are unknown are ignored. */
+    /** Reads an answer. Ignores unknown fields. */
     public static Received decode(ByteBuffer message) {
         MethodReply answer = MethodReply.decode(message, AnswerFields.class);
         AnswerFields fields = answer.parameters() instanceof AnswerFields some ? some : null;

@@ -10,19 +10,19 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Describes one array, as {@code info} prints it.
+ * Describes one array, as in the output of {@code larder info}.
  *
- * @param name dataset and array, with a slash between them
+ * @param name dataset and array, separated by a slash
  * @param dtype numpy's {@code descr}: the bare string, or for structured types its list as JSON
  * @param order {@code 'C'} or {@code 'F'}
- * @param version 0 where nothing was loaded yet
+ * @param version 0 if nothing was loaded yet
  * @param digest of the whole version, in hex
  * @param leases processes that hold the version
- * @param path the resolved file; empty where there is none
- * @param offset where data starts in it
+ * @param path the resolved file; empty if there is none
+ * @param offset offset of the data in the file
  * @param crc32c of the data, 8 hex digits
- * @param source where it came from; empty for what was computed
- * @param part the part it plays in a column
+ * @param source the origin of the data; empty if it was computed
+ * @param part its part in a column
  */
 public record ArrayRow(
         String name,
@@ -44,25 +44,25 @@ public record ArrayRow(
     private static final int MAX_SOURCE_BYTES = 4 * 1024;
     private static final int MAX_DTYPE_BYTES = 32 * 1024;
 
-    /** Copies the shape, and cuts a source that is too long for a message. */
+    /** Copies the shape, and truncates a source that is too long for a message. */
     public ArrayRow {
         shape = List.copyOf(shape);
         source = MessageText.cut(source, MAX_SOURCE_BYTES);
         part = Objects.requireNonNullElse(part, ColumnPart.NONE);
     }
 
-    /** Returns how a type stands in a row; one that is too long for that as bytes of the same length. */
+    /** Returns the text of a type for a row. A type with too long a text becomes bytes of the same length. */
     public static String dtypeText(Dtype dtype) {
         String text = wholeDtypeText(dtype);
         return utf8Length(text) <= MAX_DTYPE_BYTES ? text : "|V" + dtype.itemSize();
     }
 
-    /** Returns how a name stands in a row; the beginning of one that is too long. */
+    /** Returns the text of a name for a row, truncated if it is too long. */
     public static String nameText(String name) {
         return utf8Length(name) <= MAX_NAME_BYTES ? name : MessageText.cut(name, MAX_NAME_BYTES);
     }
 
-    /** Returns why no row can show an array; null if one can. */
+    /** Returns the reason why no row can describe an array, or null if one can. */
     public static @Nullable String objection(String name, Dtype dtype) {
         int nameBytes = utf8Length(name);
         int dtypeBytes = utf8Length(wholeDtypeText(dtype));
@@ -83,24 +83,24 @@ public record ArrayRow(
         return text.getBytes(StandardCharsets.UTF_8).length;
     }
 
-    /** Where the bytes of an array are. */
+    /** The state of an array's bytes. */
     public enum State {
         /** In the store. */
         RESIDENT,
-        /** Mapped where they lie, outside the store. */
+        /** Mapped in place, outside the store. */
         MAPPED,
-        /** On their way. */
+        /** Being loaded. */
         LOADING,
-        /** Known, not loaded. */
+        /** Known, but not loaded. */
         REGISTERED,
-        /** Out of the listings; gone when the last lease ends. */
+        /** No longer listed; removed when the last lease ends. */
         RETIRED,
-        /** Rows that processes compute and write; a command finds them by itself. */
+        /** Rows that processes compute and write. The command finds them without the daemon. */
         COMPUTED,
-        /** Something that only a later version has a word for. */
+        /** A state that only a later version knows. */
         OTHER;
 
-        /** Returns the word that listings show. */
+        /** Returns the word in listings. */
         public String text() {
             return name().toLowerCase(Locale.ROOT);
         }

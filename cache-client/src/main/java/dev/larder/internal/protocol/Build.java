@@ -1,8 +1,8 @@
 package dev.larder.internal.protocol;
 
 /**
- * The turn of a client to build a dataset, on the connection that it comes over.
+ * The client's turn to build a dataset on this connection.
  *
- * @param folder where the client writes {@code .npy} files, one an array, levels of names as folders
+ * @param folder the folder where the client writes {@code .npy} files, one per array, with subfolders for the levels of a name
  */
 public record Build(String folder) implements Response {}

@@ -5,11 +5,11 @@ import java.time.Duration;
 /**
  * Totals of a store and its daemon.
  *
- * @param usedBytes blocks of the file system under all versions
- * @param hugePages the {@code huge=} word of the mount
- * @param hugeBytes how much of all versions lies on huge pages, whatever that word is
- * @param hugeRefusedBytes for how much of them the kernel refused huge pages when it was last asked
- * @param statusPage the address of the status page, without its token; empty where none is served
+ * @param usedBytes blocks of the file system that all versions use
+ * @param hugePages the {@code huge=} option of the mount
+ * @param hugeBytes bytes of all versions on huge pages, whatever that option is
+ * @param hugeRefusedBytes bytes for which the kernel refused huge pages at the last request
+ * @param statusPage the address of the status page, without its token; empty if there is none
  */
 public record DaemonStatus(
         String store,

@@ -1,6 +1,6 @@
 package dev.larder.internal.protocol;
 
-/** Carries the stack trace of a failure in the daemon, so that it is printed with the client's own. */
+/** Carries the stack trace of a failure in the daemon, so that the client's trace includes it. */
 final class DaemonTrace extends Exception {
     private static final long serialVersionUID = 1;
 

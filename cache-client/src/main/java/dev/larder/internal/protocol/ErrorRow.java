@@ -3,23 +3,23 @@ package dev.larder.internal.protocol;
 import java.time.Instant;
 
 /**
- * Errors of one kind that the daemon has met.
+ * Errors of one kind in the daemon.
  *
- * @param count how many
- * @param message what the last one said
- * @param trace where the first one came from
+ * @param count their number
+ * @param message the message of the last one
+ * @param trace the stack trace of the first one
  */
 public record ErrorRow(long count, Instant first, Instant last, String message, String trace) {
-    /** Cuts texts that are too long for a message. */
+    /** Truncates texts that are too long for a message. */
     public ErrorRow {
         message = MessageText.cut(message, MessageText.MAX_BYTES);
         trace = MessageText.cut(trace, MessageText.MAX_BYTES);
     }
 
-    /** Begins the message about a request that runs now and should be over. */
+    /** The beginning of the message about a running request that is overdue. */
     public static final String LATE = "a request does not end, and others may wait for it";
 
-    /** Returns whether this is about a request that runs now and should be over. */
+    /** Returns whether this is about a running request that is overdue. */
     public boolean isLate() {
         return message.startsWith(LATE);
     }

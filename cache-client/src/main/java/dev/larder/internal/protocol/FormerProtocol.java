@@ -7,15 +7,15 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * The control plane of releases before 0.1.0: frames of Simple Binary Encoding. Only the first frame of such a client is recognized, and only
- * a refusal is written, so that the client fails with a reason.
+ * The control plane of releases before 0.1.0: frames of Simple Binary Encoding. It recognizes only the first frame of such a client and
+ * writes only a refusal, so that the client fails with a reason.
  *
  * <pre>
  *  int32 length | uint16 blockLength | uint16 templateId | uint16 schemaId = 1818 | uint16 version | block | texts …      little-endian
  * </pre>
  */
 public final class FormerProtocol {
-    /** The bytes of a first frame that {@link #isHello} needs. */
+    /** Number of bytes of a first frame that {@link #isHello} needs. */
     public static final int HELLO_BYTES = 12;
 
     private static final int TEMPLATE_OFFSET = 6;
@@ -40,8 +40,8 @@ public final class FormerProtocol {
     /** Returns the frame that reports a failure. */
     public static byte[] refusal(LarderException failure) {
         byte[] text = String.valueOf(failure.getMessage()).getBytes(StandardCharsets.UTF_8);
-        byte[] kept = Arrays.copyOf(text, Math.min(text.length, LONGEST_TEXT));
-        int length = 4 * Short.BYTES + Integer.BYTES + Short.BYTES + kept.length + Short.BYTES;
+        byte[] truncated = Arrays.copyOf(text, Math.min(text.length, LONGEST_TEXT));
+        int length = 4 * Short.BYTES + Integer.BYTES + Short.BYTES + truncated.length + Short.BYTES;
         return ByteBuffer.allocate(Integer.BYTES + length)
                 .order(ByteOrder.LITTLE_ENDIAN)
                 .putInt(length)
@@ -50,8 +50,8 @@ public final class FormerProtocol {
                 .putShort(SCHEMA)
                 .putShort(SCHEMA_VERSION)
                 .putInt(failure.rawCode())
-                .putShort((short) kept.length)
-                .put(kept)
+                .putShort((short) truncated.length)
+                .put(truncated)
                 .putShort((short) 0) // no trace
                 .array();
     }

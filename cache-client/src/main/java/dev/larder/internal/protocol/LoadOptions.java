@@ -8,18 +8,18 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How sources are read and kept; recorded with what they gave, so that it can be loaded again in the same way.
+ * Options for reading and storing sources. They are recorded with the version, so that it can be loaded again in the same way.
  *
  * @param keys only arrays that match one of these are loaded; empty means all
- * @param as what becomes of them
- * @param dtype the element type of raw binary files, in numpy's words; empty where files say it themselves
- * @param shape the shape of raw binary files, as in {@code 100,28,28}; one number may be -1; empty where files say it themselves
- * @param packBelowBytes smaller arrays share segments; 0 never, {@link #PACK_AUTO} as the store does by itself
+ * @param as the form of the result
+ * @param dtype the element type of raw binary files, as in numpy; empty if the files contain it
+ * @param shape the shape of raw binary files, as in {@code 100,28,28}, with at most one -1; empty if the files contain it
+ * @param packBelowBytes smaller arrays share segments; 0 means never, {@link #PACK_AUTO} lets the store decide
  * @param strict whether sources are compared by a hash of every byte
- * @param inPlace whether files are mapped where they lie instead of being copied
- * @param evenIfUnchanged whether to read sources again that look as they did
- * @param exclude patterns of files and folders to leave out, as of a shell
- * @param shard which rows of each array are loaded; null for all
+ * @param inPlace whether files are mapped in place instead of copied
+ * @param evenIfUnchanged whether sources are read again even if they seem unchanged
+ * @param exclude patterns of files and folders to skip, as in a shell
+ * @param shard the rows of each array to load; null means all
  */
 public record LoadOptions(
         @OptionalField List<String> keys,
@@ -32,10 +32,10 @@ public record LoadOptions(
         @OptionalField boolean evenIfUnchanged,
         @OptionalField List<String> exclude,
         @OptionalField @Nullable ShardRows shard) {
-    /** Lets the store decide what is packed. */
+    /** Lets the store decide which arrays share segments. */
     public static final long PACK_AUTO = -1;
 
-    /** What becomes of the files of a source. */
+    /** The form of a loaded source. */
     public enum As {
         /** Each array of a file is an array of the dataset. */
         ARRAYS,
@@ -43,11 +43,11 @@ public record LoadOptions(
         RAGGED,
         /** The lines of a text file are the rows of columns of texts. */
         STRINGS,
-        /** The keys in a text file lead to the numbers of their lines. */
+        /** The keys in a text file map to their line numbers. */
         INDEX,
         /** Any file is a row of raw bytes. */
         BYTES,
-        /** Image files are rows of raw bytes, and the folders that they are in their classes. */
+        /** Image files are rows of raw bytes, and their folders are their classes. */
         IMAGES
     }
 
@@ -63,7 +63,7 @@ public record LoadOptions(
         }
     }
 
-    /** Leaves nothing out. */
+    /** Creates options that exclude nothing and load all rows. */
     public LoadOptions(
             List<String> keys,
             As as,
@@ -76,58 +76,59 @@ public record LoadOptions(
         this(keys, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, List.of(), null);
     }
 
-    /** Returns the same, without the files and folders that match one of these patterns. */
+    /** Returns these options, excluding the files and folders that match one of these patterns. */
     public LoadOptions withExclude(List<String> patterns) {
         return new LoadOptions(
                 keys, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, patterns, shard);
     }
 
-    /** Returns the same, for some rows of each array, or all. */
-    public LoadOptions withShard(@Nullable ShardRows wanted) {
+    /** Returns these options for one shard of the rows, or for all if it is null. */
+    public LoadOptions withShard(@Nullable ShardRows newValue) {
         return new LoadOptions(
-                keys, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude, wanted);
+                keys, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude, newValue);
     }
 
-    /** Returns what holds where nothing is said. */
+    /** Returns the default options. */
     public static LoadOptions none() {
         return new LoadOptions(List.of(), As.ARRAYS, "", "", PACK_AUTO, false, false, false, List.of(), null);
     }
 
-    /** Returns the same, for only some keys. */
-    public LoadOptions withKeys(List<String> wanted) {
+    /** Returns these options with these keys. */
+    public LoadOptions withKeys(List<String> newValue) {
         return new LoadOptions(
-                wanted, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude, shard);
+                newValue, as, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude, shard);
     }
 
-    /** Returns the same, for files that do not say what their bytes are. */
-    public LoadOptions withElements(String wantedDtype, String wantedShape) {
+    /** Returns these options for raw binary files of this element type and shape. */
+    public LoadOptions withElements(String newDtype, String newShape) {
         return new LoadOptions(
-                keys, as, wantedDtype, wantedShape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude, shard);
+                keys, as, newDtype, newShape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude, shard);
     }
 
-    /** Returns the same, made into something else. */
-    public LoadOptions withAs(As wanted) {
+    /** Returns these options with this form of the result. */
+    public LoadOptions withAs(As newValue) {
         return new LoadOptions(
-                keys, wanted, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude, shard);
+                keys, newValue, dtype, shape, packBelowBytes, strict, inPlace, evenIfUnchanged, exclude, shard);
     }
 
-    /** Returns the same, with sources compared by every byte, or not. */
-    public LoadOptions withStrict(boolean wanted) {
+    /** Returns these options with sources compared by every byte, or not. */
+    public LoadOptions withStrict(boolean newValue) {
         return new LoadOptions(
-                keys, as, dtype, shape, packBelowBytes, wanted, inPlace, evenIfUnchanged, exclude, shard);
+                keys, as, dtype, shape, packBelowBytes, newValue, inPlace, evenIfUnchanged, exclude, shard);
     }
 
-    /** Returns the same, with files mapped where they lie, or not. */
-    public LoadOptions withInPlace(boolean wanted) {
-        return new LoadOptions(keys, as, dtype, shape, packBelowBytes, strict, wanted, evenIfUnchanged, exclude, shard);
+    /** Returns these options with files mapped in place, or not. */
+    public LoadOptions withInPlace(boolean newValue) {
+        return new LoadOptions(
+                keys, as, dtype, shape, packBelowBytes, strict, newValue, evenIfUnchanged, exclude, shard);
     }
 
-    /** Returns the same, with sources read again that look as they did, or not. */
-    public LoadOptions withEvenIfUnchanged(boolean wanted) {
-        return new LoadOptions(keys, as, dtype, shape, packBelowBytes, strict, inPlace, wanted, exclude, shard);
+    /** Returns these options with unchanged sources read again, or not. */
+    public LoadOptions withEvenIfUnchanged(boolean newValue) {
+        return new LoadOptions(keys, as, dtype, shape, packBelowBytes, strict, inPlace, newValue, exclude, shard);
     }
 
-    /** Tells whether the same sources give the same version with both; how sources are compared does not matter for that. */
+    /** Returns whether the same sources give the same version with both options. The comparison of sources does not affect that. */
     public boolean givesSameAs(LoadOptions other) {
         return Set.copyOf(keys).equals(Set.copyOf(other.keys))
                 && withKeys(List.of())
@@ -136,8 +137,8 @@ public record LoadOptions(
                         .equals(other.withKeys(List.of()).withStrict(false).withEvenIfUnchanged(false));
     }
 
-    /** Returns the same, with arrays below this length packed. */
-    public LoadOptions withPackBelowBytes(long wanted) {
-        return new LoadOptions(keys, as, dtype, shape, wanted, strict, inPlace, evenIfUnchanged, exclude, shard);
+    /** Returns these options with arrays below this length packed. */
+    public LoadOptions withPackBelowBytes(long newValue) {
+        return new LoadOptions(keys, as, dtype, shape, newValue, strict, inPlace, evenIfUnchanged, exclude, shard);
     }
 }

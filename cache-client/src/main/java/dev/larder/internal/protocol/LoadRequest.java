@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Asks the daemon to load sources and publish them.
+ * Requests that the daemon load sources and publish them.
  *
- * @param options how to read and keep them
- * @param workers threads to use; 0 lets the daemon choose
- * @param retention how long what is loaded is wanted
- * @param registerOnly whether only to note where it comes from; the first who asks for it has it loaded
+ * @param options how to read and store them
+ * @param workers number of threads; 0 lets the daemon choose
+ * @param retention how long the result stays
+ * @param registerOnly whether to record the sources only; the first request for the dataset loads it
  */
 public record LoadRequest(
         List<Source> sources,
@@ -35,42 +35,42 @@ public record LoadRequest(
         }
     }
 
-    /** Asks for what stays as long as there is room. */
+    /** Requests datasets that stay as long as there is room. */
     public LoadRequest(List<Source> sources, LoadOptions options, int workers) {
         this(sources, options, workers, Retention.NORMAL, false);
     }
 
-    /** Asks for plain arrays, those that match one of the keys. */
+    /** Requests plain arrays that match one of the keys. */
     public LoadRequest(List<Source> sources, List<String> keys, int workers) {
         this(sources, LoadOptions.none().withKeys(keys), workers);
     }
 
-    /** Returns the same for other sources. */
+    /** Returns this request for other sources. */
     public LoadRequest withSources(List<Source> others) {
         return new LoadRequest(others, options, workers, retention, registerOnly);
     }
 
-    /** Returns the same, wanted for as long as this says. */
-    public LoadRequest withRetention(Retention wanted) {
-        return new LoadRequest(sources, options, workers, wanted, registerOnly);
+    /** Returns this request with another retention. */
+    public LoadRequest withRetention(Retention newValue) {
+        return new LoadRequest(sources, options, workers, newValue, registerOnly);
     }
 
-    /** Returns the same, to be noted only, or loaded. */
-    public LoadRequest withRegisterOnly(boolean wanted) {
-        return new LoadRequest(sources, options, workers, retention, wanted);
+    /** Returns this request, only registering the sources or loading them. */
+    public LoadRequest withRegisterOnly(boolean newValue) {
+        return new LoadRequest(sources, options, workers, retention, newValue);
     }
 
-    /** The most worker threads that one may ask for. */
+    /** The maximum number of worker threads in a request. */
     public static final int MAX_WORKERS = 65_534;
 
-    /** One {@code NAME=PATH}; the path is absolute, as the daemon's working directory is another, or an address. */
+    /** One {@code NAME=PATH}. The path is an address, or absolute, because the daemon has another working directory. */
     public record Source(String name, String path) {
-        /** Tells whether it lies elsewhere, at an address. */
+        /** Returns whether the path is an address. */
         public boolean isRemote() {
             return SourceAddress.is(path);
         }
 
-        /** Returns the path, or the address without what nobody else may see. */
+        /** Returns the path, or the address without its secrets. */
         public String visiblePath() {
             return isRemote() ? SourceAddress.visible(path) : path;
         }
@@ -81,15 +81,15 @@ public record LoadRequest(
         }
 
         /**
-         * Returns where it lies.
+         * Returns the path of a local source.
          *
-         * @throws dev.larder.error.LarderException BAD_INPUT where no file of this machine can be called so
+         * @throws dev.larder.error.LarderException BAD_INPUT if no file of this machine can have this path
          */
         public Path file() {
             try {
                 return Path.of(path);
             } catch (InvalidPathException e) {
-                throw Failure.of(ErrorCode.BAD_INPUT, "path cannot be that of a file here")
+                throw Failure.of(ErrorCode.BAD_INPUT, "path cannot be a file path in this locale")
                         .with("dataset", name)
                         .with("path", Names.printable(path))
                         .with("encoding", System.getProperty("sun.jnu.encoding"))

@@ -2,14 +2,14 @@ package dev.larder.internal.protocol;
 
 import java.nio.charset.StandardCharsets;
 
-/** The length of texts, in bytes of UTF-8. */
+/** Measures and truncates texts by their length in UTF-8. */
 final class MessageText {
-    /** The longest text for people. JSON may need 6 bytes for each, and some such texts have to fit into a message. */
+    /** The maximum length of a text for people. In JSON a byte may need 6 bytes, and several such texts must fit into a message. */
     static final int MAX_BYTES = 32 * 1024;
 
     private MessageText() {}
 
-    /** Returns a text for people, cut if it is too long. */
+    /** Returns a text for people, truncated if it is too long. */
     static String cut(String text, int maxBytes) {
         if (text.length() <= maxBytes / 3 || bytes(text) <= maxBytes) {
             return text;

@@ -12,14 +12,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reports a failure. The code is kept as it came, because a later daemon may have more codes.
+ * Reports a failure. It keeps the code as received, because a later daemon may have more codes.
  *
  * @param error the full name of the error
  * @param rawCode the exit code of the command
- * @param message what failed
+ * @param message the summary of the failure
  * @param values the facts
- * @param remedy what to do; may be empty
- * @param trace where in the daemon it happened, for those who look for a bug; may be empty
+ * @param remedy the remedy; may be empty
+ * @param trace the daemon's stack trace, for finding bugs; may be empty
  */
 public record Problem(
         String error, int rawCode, String message, Map<String, String> values, String remedy, String trace)
@@ -28,7 +28,7 @@ public record Problem(
     private static final int MAX_TEXT = 8 * 1024;
     private static final int MOST_VALUES = 32;
 
-    /** Describes any failure; what is not a {@link LarderException} becomes {@link ErrorCode#UNEXPECTED}. */
+    /** Describes any failure. An exception other than {@link LarderException} becomes {@link ErrorCode#UNEXPECTED}. */
     public static Problem of(Throwable failure) {
         LarderException known = failure instanceof LarderException expected
                 ? expected
@@ -37,7 +37,7 @@ public record Problem(
         return of(error(known.code()), known, trace(failure));
     }
 
-    /** Describes the refusal of a call that is none: one of the errors that every Varlink service has, by its short name. */
+    /** Describes the refusal of an invalid call, by the short name of an error that every Varlink service has. */
     public static Problem ofCall(String serviceError, LarderException failure) {
         return of(SERVICE + serviceError, failure, "");
     }
@@ -63,7 +63,7 @@ public record Problem(
                 ErrorCode.REFUSED.number(),
                 "the daemon does not understand the call",
                 Map.of("error", error, "detail", detail),
-                "use the release of Larder that the daemon is of",
+                "use the daemon's release of Larder",
                 "");
     }
 
@@ -82,7 +82,7 @@ public record Problem(
         return trace.toString().stripTrailing();
     }
 
-    /** Returns the exception that the client throws for it; the daemon's trace is its cause. */
+    /** Returns the exception for the client, with the daemon's trace as its cause. */
     public LarderException exception() {
         return new LarderException(rawCode, message, values, remedy, trace.isEmpty() ? null : new DaemonTrace(trace));
     }
@@ -111,7 +111,7 @@ public record Problem(
                 isOfService ? values.get("parameter") : null);
     }
 
-    /** Returns the same without its details, which are too long for a message. */
+    /** Returns this problem with shortened details that fit into a message. */
     Problem shortened() {
         return new Problem(error, rawCode, MessageText.cut(message, MAX_TEXT / 8), Map.of(), "", "");
     }

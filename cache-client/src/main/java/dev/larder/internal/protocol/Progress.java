@@ -1,15 +1,15 @@
 package dev.larder.internal.protocol;
 
 /**
- * Tells how far the daemon is with a request. Totals are {@link #UNKNOWN} until the sources have been scanned.
+ * The progress of a request in the daemon. Totals are {@link #UNKNOWN} until the sources have been scanned.
  *
- * @param name what is being worked on; empty for all of it
+ * @param name the current dataset or array; empty for the whole request
  */
 public record Progress(
         Phase phase, String name, long bytesDone, long bytesTotal, long filesDone, long filesTotal, String message)
         implements Response {
 
-    /** Cuts texts that are too long for a message. */
+    /** Truncates texts that are too long for a message. */
     public Progress {
         name = MessageText.cut(name, 1024);
         message = MessageText.cut(message, MessageText.MAX_BYTES);
@@ -18,13 +18,13 @@ public record Progress(
     /** A total that is not known yet. */
     public static final long UNKNOWN = -1;
 
-    /** What the daemon is doing. */
+    /** The current work of the daemon. */
     public enum Phase {
-        /** Waiting for its turn, or for somebody else's load. */
+        /** Waiting for its turn, or for another load of the same dataset. */
         WAITING,
         /** Finding and checking sources. */
         SCANNING,
-        /** Bringing bytes in. */
+        /** Copying data into the store. */
         LOADING,
         /** Making versions visible. */
         PUBLISHING,
@@ -32,7 +32,7 @@ public record Progress(
         VERIFYING,
         /** Unlinking files. */
         REMOVING,
-        /** Something that only a later version has a word for. */
+        /** A phase that only a later version knows. */
         OTHER
     }
 

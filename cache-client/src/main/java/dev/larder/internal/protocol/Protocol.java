@@ -14,11 +14,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The control plane: <a href="https://varlink.org">Varlink</a>, with the interface that {@code dev.larder.Store.varlink}
- * beside this class describes.
+ * The control plane: <a href="https://varlink.org">Varlink</a>, with the interface in the file {@code dev.larder.Store.varlink}
+ * of this package.
  */
 public final class Protocol {
-    /** The number of the control plane, for people: a change that an older peer would misunderstand has another interface. */
+    /** The number of the control plane, for people. An incompatible change gets another interface. */
     public static final int NUMBER = 4;
 
     /** The interface of the daemon. */
@@ -65,7 +65,7 @@ public final class Protocol {
     /** The longest name in a call, in characters. */
     public static final int MAX_NAME_LENGTH = 1024;
 
-    /** The longest path of a source in a call, in characters; those that are loaded are bounded by the message. */
+    /** The longest path of a source in a call, in characters. Only the message size limits the paths in a load. */
     public static final int MAX_PATH_LENGTH = 4096;
 
     private Protocol() {}
@@ -98,7 +98,7 @@ public final class Protocol {
         return List.of(SERVICE_INTERFACE, INTERFACE);
     }
 
-    /** Returns the text that describes an interface, as Varlink has it; fails with NOT_FOUND if there is none of this name. */
+    /** Returns the Varlink description of an interface. Fails with NOT_FOUND if there is none with this name. */
     public static String description(String interfaceName) {
         if (!interfaces().contains(interfaceName)) {
             throw Failure.of(ErrorCode.NOT_FOUND, "no such interface")
@@ -115,13 +115,13 @@ public final class Protocol {
         }
     }
 
-    /** Returns the remedy for a daemon and a client of releases that do not understand each other. */
+    /** Returns the remedy for a daemon and a client of incompatible releases. */
     public static String useOneRelease() {
         return "use one release of Larder for both; or stop the daemon with larder stop --keep of its own release and run larder serve,"
                 + " which takes its data over";
     }
 
-    /** Returns the address of a socket file, or fails where the kernel cannot take a path that long. */
+    /** Returns the address of a socket file. Fails if its path is too long for the kernel. */
     public static UnixDomainSocketAddress address(Path socket) {
         int length = socket.toString().getBytes(StandardCharsets.UTF_8).length;
         if (length > StoreLayout.SOCKET_PATH_LIMIT) {

@@ -5,14 +5,14 @@ import dev.larder.message.OptionalField;
 import java.util.Objects;
 import java.util.regex.Pattern;
 
-/** What a client asks about regions: memory that processes write together. */
+/** Requests about regions, which are memory that several processes write. */
 public sealed interface RegionRequest extends Request
         permits RegionRequest.Create, RegionRequest.ListAll, RegionRequest.Remove {
     /**
-     * Makes a region of zeros, unless one of this name is there: answered with its row either way.
+     * Creates a region of zeros, unless one with this name exists. The answer is its row in both cases.
      *
-     * @param bytes of its data
-     * @param withoutFile whether to make it of sealed memory without a file
+     * @param bytes length of its data
+     * @param withoutFile whether to create it as sealed memory without a file
      */
     record Create(
             String name,
@@ -21,10 +21,10 @@ public sealed interface RegionRequest extends Request
             @OptionalField boolean withoutFile) implements RegionRequest, Request.Named {
         private static final Pattern KIND = Pattern.compile("[a-z0-9-]{1," + (RegionDescriptor.KIND_LENGTH - 1) + "}");
 
-        /** No machine has more, and sums of a few such do not overflow. */
+        /** More than any machine has, and small enough that sums do not overflow. */
         private static final long MOST_BYTES = 1L << 60;
 
-        /** Refuses a kind or size that no region can have. */
+        /** Refuses an invalid kind or size. */
         public Create {
             if (!KIND.matcher(kind).matches()) {
                 throw new IllegalArgumentException("kind is not 1 to 31 of a-z, 0-9 and -: " + kind);
@@ -34,7 +34,7 @@ public sealed interface RegionRequest extends Request
         }
     }
 
-    /** Asks for the row of one region, or for those of all; the empty name means all. */
+    /** Requests the row of one region. The empty name means all regions. */
     record ListAll(@OptionalField String name) implements RegionRequest, Request.Named {
         /** Replaces absent values by their defaults. */
         public ListAll {
@@ -43,9 +43,9 @@ public sealed interface RegionRequest extends Request
     }
 
     /**
-     * Takes a region's name away: nobody else can open it, those who have it go on.
+     * Removes a region's name, so that no other process can open it. Processes that have it open keep it.
      *
-     * @param id 0 for whatever has that name
+     * @param id the id of the region; 0 means any
      */
     record Remove(String name, @OptionalField long id) implements RegionRequest, Request.Named {}
 }

@@ -1,10 +1,10 @@
 package dev.larder.internal.protocol;
 
-/** The version of Larder that this code is of, as its jar's manifest has it. */
+/** The Larder version of this code, from its jar's manifest. */
 public final class ReleaseVersion {
     private ReleaseVersion() {}
 
-    /** Returns it, or {@code development} where the classes do not come from a jar. */
+    /** Returns the version, or {@code development} if the classes are not from a jar. */
     public static String text() {
         String version = ReleaseVersion.class.getPackage().getImplementationVersion();
         return version == null ? "development" : version;

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * The calls of the control plane, with their parameters; {@link Protocol#METHODS} names their methods. They come over a connection one at a
- * time.
+ * The calls of the control plane with their parameters; {@link Protocol#METHODS} names their methods. A connection has one call
+ * at a time.
  */
 public sealed interface Request
         permits LoadRequest,
@@ -139,10 +139,10 @@ public sealed interface Request
         }
     }
 
-    /** Notes which arrays of the build of this connection are parts of columns; several such calls add up. */
+    /** Records which arrays of the build of this connection are parts of columns. Several such calls add up. */
     record Part(List<PartOfColumn> parts) implements Request {}
 
-    /** An array, and the part that it plays in a column. */
+    /** An array and its part in a column. */
     record PartOfColumn(String array, ColumnPart part) {
         /** Refuses a name that no array can have. */
         public PartOfColumn {
@@ -150,7 +150,7 @@ public sealed interface Request
         }
     }
 
-    /** Publishes the build of this connection. No file of it may be open for writing any more. */
+    /** Publishes the build of this connection. No file of it may still be open for writing. */
     record Publish() implements Request {}
 
     /** Lists the arrays whose full name starts with the prefix; the empty prefix means all. */
@@ -172,11 +172,11 @@ public sealed interface Request
      */
     record Evict(String name, @OptionalField boolean forget) implements Request, Named {}
 
-    /** Keeps a dataset resident, or no longer. */
+    /** Keeps a dataset resident, or ends that. */
     record Pin(String name, boolean pinned) implements Request, Named {}
 
     /**
-     * Notes the whole dataset that a resident shard belongs to, after all nodes have compared theirs.
+     * Records the whole dataset that a resident shard belongs to, after all nodes have compared theirs.
      *
      * @param digest the digest of the shard; a newer version with its name is left alone
      * @param of the digest of the whole dataset
@@ -191,7 +191,7 @@ public sealed interface Request
         }
     }
 
-    /** Lists the errors that the daemon has met. */
+    /** Lists the errors of the daemon. */
     record Errors() implements Request {}
 
     /**

@@ -3,7 +3,8 @@ package dev.larder.internal.protocol;
 import java.util.List;
 
 /**
- * The answers of the daemon. {@link Progress} reports on a call that goes on; any other answer ends it. Rows may need several messages.
+ * The answers of the daemon. {@link Progress} reports on a running call; any other answer ends it. Rows may need several
+ * messages.
  *
  * <p>{@link AnswerFields} lists their fields in a message.
  */

@@ -7,7 +7,7 @@ import java.time.Duration;
  * How long a version stays in the store.
  *
  * @param pinned whether it stays until it is unpinned
- * @param ttl it leaves after this time without use; zero means that time alone does not remove it
+ * @param ttl time after the last use when it is removed; zero means never
  */
 public record Retention(
         @OptionalField boolean pinned, @OptionalField Duration ttl) {

@@ -7,31 +7,31 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Tells addresses such as {@code https://host/path} from paths, and what of an address may be seen: users, passwords and signed queries are
- * kept by nobody and shown to nobody.
+ * Distinguishes addresses such as {@code https://host/path} from paths, and finds the secrets in an address: users, passwords
+ * and signed queries. Larder neither stores nor shows them.
  */
 public final class SourceAddress {
     private static final Pattern ADDRESS = Pattern.compile(
             "(?<scheme>[A-Za-z][A-Za-z0-9+-]{1,15})://(?<authority>[^/?#]*)(?<path>.*)", Pattern.DOTALL);
 
-    /** Names of parameters that sign an address, or have a password: of AWS, Google, Azure, and whatever is called so. */
+    /** Names of parameters with a signature or a password, as used by AWS, Google, Azure and others. */
     private static final Pattern SECRET = Pattern.compile(
             "(?i)(^|&)(x-(amz|goog|ms|oss)-[^&=]*|awsaccesskeyid|[^&=]*(sig|sign|signature|token|jwt|hmac|ticket|secret|pass|pwd|credential|auth"
                     + "|key|policy|session|expires)[^&=]*)=");
 
     private SourceAddress() {}
 
-    /** Tells whether this is an address, not a path. */
+    /** Returns whether this is an address and not a path. */
     public static boolean is(String text) {
         return ADDRESS.matcher(text).matches();
     }
 
-    /** Returns what stands before the colon, in small letters. */
+    /** Returns the scheme of an address, in lower case. */
     public static String scheme(String address) {
         return parts(address).group("scheme").toLowerCase(Locale.ROOT);
     }
 
-    /** Returns the address without what nobody else may see. */
+    /** Returns the address without its secrets. */
     public static String visible(String address) {
         Matcher parts = parts(address);
         String authority = parts.group("authority");
@@ -41,7 +41,7 @@ public final class SourceAddress {
                 + path.substring(0, path.length() - secretQuery(address).length());
     }
 
-    /** Returns what of an address nobody else may see: all of it, and its pieces. */
+    /** Returns the secrets of an address: the whole of each, and its pieces. */
     public static List<String> secrets(String address) {
         List<String> secrets = new ArrayList<>();
         String user = secretUser(address);
@@ -58,7 +58,10 @@ public final class SourceAddress {
         return secrets;
     }
 
-    /** Returns user and password with the sign that ends them; for others than the web a user alone is none, such as a container of Azure. */
+    /**
+     * Returns user and password with the final {@code @}. In an address that is not HTTP, a user alone is not a secret, such as
+     * a container of Azure.
+     */
     private static String secretUser(String address) {
         String authority = parts(address).group("authority");
         String user = authority.substring(0, authority.lastIndexOf('@') + 1);
@@ -69,7 +72,7 @@ public final class SourceAddress {
         return scheme(address).startsWith("http");
     }
 
-    /** Returns the query with its question mark, where it signs the address or has a password. */
+    /** Returns the query with its question mark, if it contains a signature or a password. */
     private static String secretQuery(String address) {
         Matcher parts = parts(address);
         String path = parts.group("path");

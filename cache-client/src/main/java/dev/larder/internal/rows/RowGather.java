@@ -4,21 +4,20 @@ import dev.larder.internal.posix.RawMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies rows of an array whose rows lie in one piece: the hot path of random reading.
+ * Copies rows of an array with contiguous rows. This is the hot path of random reads.
  *
- * <p>Touches a group of rows before it copies them. The misses of cache and TLB of such a group overlap, because nothing
- * stands between the reads. Misses of copies wait for each other: only few fit into what the processor looks ahead
- * (decision 37).
+ * <p>It touches a group of rows before it copies them. The cache and TLB misses of such reads overlap, because nothing
+ * separates them. The misses of copies do not, because only a few copies fit into the processor's reorder window (decision 37).
  */
 public final class RowGather {
-    /** How much of an array a group covers. */
+    /** Number of bytes in a group of rows. */
     private static final int GROUP_BYTES = 32 << 10;
 
     private static final int LINE_BYTES = 64;
 
     /**
-     * Up to so many cache lines of a row are all touched; of a longer row the first: the processor reads on by itself. Of windows, which begin
-     * anywhere, both ends, as most end on another page.
+     * The maximum number of cache lines of a row that are all touched. Of a longer row only the first is, because the processor
+     * prefetches the next ones. Of a window both ends are, because most windows end on another page.
      */
     private static final int MAX_LINES = 4;
 
@@ -27,15 +26,15 @@ public final class RowGather {
     private final long rowCount;
     private final long length;
 
-    /** From one row to the next: less than a row where rows overlap. */
+    /** Distance in bytes between row starts; less than a row if rows overlap. */
     private final long stride;
 
-    /** Prepares to copy rows that begin at {@code base} and lie one behind the other. */
+    /** Prepares to copy adjacent rows that begin at {@code base}. */
     public RowGather(String array, long base, long rowCount, long rowByteSize) {
         this(array, base, rowCount, rowByteSize, rowByteSize);
     }
 
-    /** Prepares to copy rows of which the first begins at {@code base}, and each other one {@code stride} bytes after the one before. */
+    /** Prepares to copy rows that begin at {@code base} and then every {@code stride} bytes. */
     public RowGather(String array, long base, long rowCount, long rowByteSize, long stride) {
         this.array = array;
         this.base = base;
@@ -44,7 +43,7 @@ public final class RowGather {
         this.stride = stride;
     }
 
-    /** Copies rows of at least a byte each to consecutive places; {@code target} and {@code to} as in {@link RawMemory#copy}. */
+    /** Copies rows of at least one byte each to consecutive addresses. {@code target} and {@code to} are as in {@link RawMemory#copy}. */
     public void copy(long[] rows, int first, int end, byte @Nullable [] target, long to) {
         int group = (int) Math.max(1, GROUP_BYTES / length);
         long touched = 0;
@@ -56,12 +55,12 @@ public final class RowGather {
                 RawMemory.copy(base + checkedRow(rows, i) * stride, target, place, length);
             }
         }
-        if (touched < 0) { // never; it keeps the compiler from dropping the reads
+        if (touched < 0) { // never true: it keeps the compiler from removing the reads
             throw new IllegalStateException("negative sum of unsigned bytes");
         }
     }
 
-    /** Reads bytes of rows and returns their sum. Each length has a loop of its own, with nothing but its reads. */
+    /** Reads bytes of rows and returns their sum. Each row length has its own loop that contains only reads. */
     private long touch(long[] rows, int first, int end) {
         long sum = 0;
         if (stride != length) {
@@ -93,7 +92,7 @@ public final class RowGather {
         return sum;
     }
 
-    /** Returns a row index that was read once and is within range, whatever others write there. */
+    /** Returns a checked row index. Reads it only once, because another thread may change it. */
     public long checkedRow(long[] rows, int position) {
         long row = rows[position];
         if (row < 0 || row >= rowCount) {

@@ -33,10 +33,44 @@ import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A region of computed rows that this process has open; {@link RowsDescriptor} says what is in it. While it is open, the daemon does
- * not evict it. One that is there is opened without asking the daemon. Thread-safe.
+ * A region of computed rows that this process has open; {@link RowsDescriptor} specifies its contents. While it is open, the daemon does
+ * not evict it. Opens an existing region without the daemon. Thread-safe.
  */
 public final class RowsRegion implements AutoCloseable {
+    /*
+     * The locks that processes share, and why a region survives their death.
+     *
+     * All locks are open-file-description locks. The kernel releases them when the last copy of the descriptor is closed, even after
+     * kill -9, so no process has to clean up for another. Each object here has its own descriptors; a lock never waits.
+     *
+     *   attached  shared, in regions/locks      held while the region is open; the daemon takes it exclusively to remove the region
+     *   init      exclusive, in regions/locks   held by the process that writes the header
+     *   claim r   exclusive, byte r of the file held by the process that computes row r
+     *
+     * A region goes through these states:
+     *
+     *   reserved     the daemon has allocated all pages and written the magic last. Before that, a process must not map the file:
+     *                touching a page that a full store cannot allocate raises SIGBUS.
+     *   initialized  a process has written the header under the init lock, then the state READY. A process that dies before READY
+     *                leaves zeros and parts of the same header; the next holder of the lock writes the same bytes again.
+     *   removed      the daemon has unlinked the file under the exclusive attached lock. A process that gets its shared lock later
+     *                sees a file without a name, and starts again.
+     *
+     * A row goes from empty to published, once:
+     *
+     *   1. The process takes the claim and reads the state again: another process may have published the row in between.
+     *   2. It writes the bytes, then the state, which contains their checksum, in one ordered store.
+     *   3. It releases the claim.
+     *
+     *   death during 1 or 2   the state is still 0; the claim is free, and the next process computes the whole row again
+     *   death after 2         the row is published
+     *   a stopped process     keeps its claim, so other processes wait for a limited time and then compute the row for themselves
+     *
+     * Only the holder of a claim writes its row and state. A closed region must not write any more, because its claims end with its
+     * descriptor: close() replaces the mapping before it closes the descriptor. The kernel does not distinguish threads of one descriptor,
+     * so the set of claimed rows does.
+     */
+
     private static final Duration FIRST_PAUSE = Duration.ofNanos(50_000);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(10);
     private static final int NONE = -1;
@@ -62,23 +96,24 @@ public final class RowsRegion implements AutoCloseable {
         this.data = memory.address() + RegionDescriptor.DATA_OFFSET;
     }
 
-    /** Opens the region of these rows, and has the daemon make it first where there is none. */
-    public static RowsRegion openOrCreate(Path store, Header wanted, Duration timeout) {
+    /** Opens the region of these rows. If there is none, the daemon creates it first. */
+    public static RowsRegion openOrCreate(Path store, Header expected, Duration timeout) {
         StoreLayout layout = new StoreLayout(store);
         if (Files.exists(layout.regions())
-                && !Files.isWritable(layout.regions())) { // the daemon would make what we cannot open
+                && !Files.isWritable(
+                        layout.regions())) { // the daemon would create a region that this process cannot open
             throw notOurs(layout.regions(), null);
         }
         Deadline deadline = Deadline.after(timeout);
         Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
         while (true) {
-            Path file = find(layout, wanted.region());
+            Path file = find(layout, expected.region());
             if (file == null) {
                 file = Path.of(ControlClient.at(store)
-                        .createRegion(wanted.region(), RowsDescriptor.KIND, wanted.byteSize(), false)
+                        .createRegion(expected.region(), RowsDescriptor.KIND, expected.byteSize(), false)
                         .path());
             }
-            RowsRegion region = tryOpen(layout, file, wanted);
+            RowsRegion region = tryOpen(layout, file, expected);
             if (region != null) {
                 return region;
             }
@@ -86,15 +121,15 @@ public final class RowsRegion implements AutoCloseable {
                 throw Failure.of(
                                 Thread.currentThread().isInterrupted() ? ErrorCode.INTERRUPTED : ErrorCode.DEADLINE,
                                 "cannot open computed rows in time")
-                        .with("rows", wanted.region())
+                        .with("rows", expected.region())
                         .with("file", file)
                         .remedy(
-                                "a daemon or a process may be stopped, or dead, that makes them: see larder status and larder regions");
+                                "the daemon or process that creates them may be stopped or dead: see larder status and larder regions");
             }
         }
     }
 
-    /** Returns the file of a region; null where there is none. */
+    /** Returns the file of a region, or null if there is none. */
     private static @Nullable Path find(StoreLayout layout, String region) {
         return files(layout.root()).stream()
                 .filter(file -> region.equals(RegionDescriptor.nameOf(String.valueOf(file.getFileName()))))
@@ -102,7 +137,7 @@ public final class RowsRegion implements AutoCloseable {
                 .orElse(null);
     }
 
-    /** Returns the files of all regions of a store, sorted, whatever is in them. */
+    /** Returns the files of all regions of a store, sorted, without opening them. */
     public static List<Path> files(Path store) {
         try (Stream<Path> files = Files.list(new StoreLayout(store).regions())) {
             return files.filter(file -> RegionDescriptor.nameOf(String.valueOf(file.getFileName())) != null)
@@ -113,13 +148,16 @@ public final class RowsRegion implements AutoCloseable {
         }
     }
 
-    /** Opens what somebody has made; null where it is being removed, or is not laid out. */
+    /** Opens an existing region. Returns null if it is being removed or has no header yet. */
     public static @Nullable RowsRegion tryOpen(Path store, Path file) {
         return tryOpen(new StoreLayout(store), file, null);
     }
 
-    /** Opens a region and lays it out where nobody has; null where it is on its way out, or another process lays it out just now. */
-    private static @Nullable RowsRegion tryOpen(StoreLayout layout, Path file, @Nullable Header wanted) {
+    /**
+     * Opens a region, and writes its header if it has none. Returns null if it is being removed or another process is writing
+     * the header.
+     */
+    private static @Nullable RowsRegion tryOpen(StoreLayout layout, Path file, @Nullable Header expected) {
         int locks = openFile(layout.regions().resolve(RegionDescriptor.LOCKS_FILE));
         int descriptor = NONE;
         @Nullable RowsRegion region = null;
@@ -131,9 +169,11 @@ public final class RowsRegion implements AutoCloseable {
             }
             descriptor = openFile(file);
             if (descriptor != NONE
-                    && Posix.system().status(descriptor).isLinked() // else it went before we had it
-                    && isMade(file, descriptor)) {
-                region = map(file, locks, descriptor, wanted);
+                    && Posix.system()
+                            .status(descriptor)
+                            .isLinked() // otherwise it was removed before this process got the lock
+                    && isReserved(file, descriptor)) {
+                region = map(file, locks, descriptor, expected);
             }
             return region;
         } finally {
@@ -143,8 +183,11 @@ public final class RowsRegion implements AutoCloseable {
         }
     }
 
-    /** Tells whether the daemon has reserved all of it, which it says last; read, as mapping a hole of a full store ends a process. */
-    private static boolean isMade(Path file, int descriptor) {
+    /**
+     * Returns whether the daemon has reserved the whole region: it writes the magic last. Reads from the file, because mapping
+     * a hole of a full store can kill the process.
+     */
+    private static boolean isReserved(Path file, int descriptor) {
         ByteBuffer head = ByteBuffer.allocateDirect(HEAD_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         long read = BulkIo.system().read(descriptor, 0, head, 0, HEAD_BYTES);
         if (read < HEAD_BYTES || head.getLong(RegionDescriptor.MAGIC_OFFSET) == 0) {
@@ -158,7 +201,7 @@ public final class RowsRegion implements AutoCloseable {
                 || !new String(kind, StandardCharsets.US_ASCII)
                         .replace("\0", "")
                         .equals(RowsDescriptor.KIND)) {
-            throw damaged(file, "it is no region of computed rows of this release");
+            throw damaged(file, "it is not a region of computed rows of this release");
         }
         return true;
     }
@@ -175,62 +218,65 @@ public final class RowsRegion implements AutoCloseable {
     }
 
     private static LarderException notOurs(Path file, @Nullable LarderException cause) {
-        Failure failure = Failure.of(ErrorCode.REFUSED, "computed rows are for processes of the store's owner")
+        Failure failure = Failure.of(ErrorCode.REFUSED, "only processes of the store's owner can use computed rows")
                 .with("file", file);
         if (cause != null) {
             failure.cause(cause);
         }
-        return failure.remedy("have the owner make a dataset of them: larder freeze NAME");
+        return failure.remedy("ask the owner to copy them into a dataset: larder freeze NAME");
     }
 
-    private static @Nullable RowsRegion map(Path file, int locks, int descriptor, @Nullable Header wanted) {
+    private static @Nullable RowsRegion map(Path file, int locks, int descriptor, @Nullable Header expected) {
         long length = Posix.system().status(descriptor).byteSize();
         requireRoom(file, length, RowsDescriptor.TEXT_OFFSET);
         MappedMemory memory = MappedMemory.writable(Posix.system(), descriptor, length);
-        boolean isKept = false;
+        boolean isOpened = false;
         try {
-            if (!isReady(file, memory, locks, wanted)) {
+            if (!isReady(file, memory, locks, expected)) {
                 return null;
             }
             Header found = read(file, memory);
-            if (wanted != null && !found.isFor(wanted)) {
-                throw damaged(file, "its rows are of another key");
+            if (expected != null && !found.isFor(expected)) {
+                throw damaged(file, "its rows have another key");
             }
-            isKept = true;
+            isOpened = true;
             return new RowsRegion(file, found, memory, locks, descriptor);
         } finally {
-            if (!isKept) {
+            if (!isOpened) {
                 memory.close();
             }
         }
     }
 
-    /** Touching a byte behind the end of the file would end this process. */
+    /** Refuses a file that is too short. Accessing memory after its end would kill this process. */
     private static void requireRoom(Path file, long length, long dataBytes) {
         if (length < RegionDescriptor.DATA_OFFSET + dataBytes) {
             throw damaged(file, "it is shorter than its rows");
         }
     }
 
-    /** Lays the region out if that is wanted and has not been done; returns false while another process does it. */
-    private static boolean isReady(Path file, MappedMemory memory, int locks, @Nullable Header wanted) {
+    /**
+     * Returns whether the header is complete. Writes it if {@code expected} is set and no process has; returns false while
+     * another process writes it.
+     */
+    private static boolean isReady(Path file, MappedMemory memory, int locks, @Nullable Header expected) {
         long state = memory.address() + RegionDescriptor.STATE_OFFSET;
-        long making = RegionDescriptor.idOf(String.valueOf(file.getFileName())) + RegionDescriptor.MAKING_LOCK;
+        long initLock = RegionDescriptor.idOf(String.valueOf(file.getFileName())) + RegionDescriptor.INIT_LOCK;
         if (RawMemory.getIntVolatile(state) == RegionDescriptor.STATE_READY) {
             return true;
         }
-        if (wanted == null || !InterProcess.system().tryLockRange(locks, making, 1, true)) {
+        if (expected == null || !InterProcess.system().tryLockRange(locks, initLock, 1, true)) {
             return false;
         }
         try {
             if (RawMemory.getIntVolatile(state) != RegionDescriptor.STATE_READY) {
-                requireRoom(file, memory.byteSize(), wanted.byteSize());
-                write(memory, wanted); // whoever died at it wrote the same, and no state: all of them are 0
+                requireRoom(file, memory.byteSize(), expected.byteSize());
+                write(memory, expected); // a process that died here wrote the same bytes and no states, which are all 0
                 RawMemory.putIntVolatile(state, RegionDescriptor.STATE_READY);
             }
             return true;
         } finally {
-            InterProcess.system().unlockRange(locks, making, 1);
+            InterProcess.system().unlockRange(locks, initLock, 1);
         }
     }
 
@@ -248,7 +294,7 @@ public final class RowsRegion implements AutoCloseable {
         RawMemory.copy(text, RawMemory.arrayOffset(byte[].class), null, at + RowsDescriptor.TEXT_OFFSET, text.length);
     }
 
-    /** Reads the header, and trusts no number that does not fit the others. */
+    /** Reads the header, and checks every number against the others. */
     private static Header read(Path file, MappedMemory memory) {
         long at = memory.address() + RegionDescriptor.DATA_OFFSET;
         long limit = memory.byteSize() - RegionDescriptor.DATA_OFFSET;
@@ -278,15 +324,15 @@ public final class RowsRegion implements AutoCloseable {
                 && header.dataStart() <= limit
                 && header.statesStart() <= header.dataStart() - rows * Long.BYTES // a sum could wrap around
                 && (rows == 0 || header.rowByteSize() <= (limit - header.dataStart()) / rows)
-                && isOfItsShape(header);
+                && matchesShape(header);
         if (!fits) {
             throw damaged(file, "its header is damaged");
         }
         return header;
     }
 
-    /** Tells whether a row is as long as its type and shape say; of types that only Python has, nothing is known. */
-    private static boolean isOfItsShape(Header header) {
+    /** Returns whether the length of a row matches its type and shape. Accepts types that only Python has. */
+    private static boolean matchesShape(Header header) {
         try {
             long[] shape = header.shape();
             long bytes = Dtype.parse(header.get("dtype")).itemSize();
@@ -312,22 +358,22 @@ public final class RowsRegion implements AutoCloseable {
                         + ", and compute them again");
     }
 
-    /** Returns what it says of itself. */
+    /** Returns the header of the region. */
     public Header header() {
         return header;
     }
 
-    /** Returns its file. */
+    /** Returns the file of the region. */
     public Path file() {
         return file;
     }
 
-    /** Returns its memory, whose data begins at {@link RegionDescriptor#DATA_OFFSET}; closed with this. */
+    /** Returns the memory of the region. Its data begins at {@link RegionDescriptor#DATA_OFFSET}. It closes with this. */
     public MappedMemory memory() {
         return memory;
     }
 
-    /** Reads the state of a row, which the caller has checked the number of; what was written before it can be read after this. */
+    /** Reads the state of a row. Earlier writes of its publisher are visible afterwards. The caller checks the row number. */
     public long stateAcquire(long row) {
         try {
             return RawMemory.getLongVolatile(stateAddress(row));
@@ -345,11 +391,9 @@ public final class RowsRegion implements AutoCloseable {
         return count;
     }
 
-    /**
-     * Takes the claim of a row, which ends with {@link #release}, or with this process; false where another thread or process has it.
-     */
+    /** Claims a row until {@link #release} or the end of this process. Returns false if another thread or process has the claim. */
     public boolean tryClaim(long row) {
-        synchronized (claimed) { // the kernel does not tell threads apart that ask through one descriptor
+        synchronized (claimed) { // the kernel does not distinguish threads that use one descriptor
             requireOpen();
             boolean isTaken = !claimed.contains(row) && calls.tryLockRange(descriptor, row, 1, true);
             if (isTaken) {
@@ -359,7 +403,7 @@ public final class RowsRegion implements AutoCloseable {
         }
     }
 
-    /** Gives a claim up. */
+    /** Releases a claim. */
     public void release(long row) {
         synchronized (claimed) {
             if (claimed.remove(row) && open) {
@@ -368,18 +412,18 @@ public final class RowsRegion implements AutoCloseable {
         }
     }
 
-    /** Publishes a row that this thread has the claim of, and that is empty. */
+    /** Publishes an empty row. This thread must have its claim. */
     public void publish(long row, byte[] bytes, CRC32 crc) {
         try {
             RawMemory.copy(bytes, RawMemory.arrayOffset(byte[].class), null, rowAddress(row), header.rowByteSize());
             long state = RowsDescriptor.PUBLISHED | crc(bytes, crc);
-            RawMemory.putLongVolatile(stateAddress(row), state); // last: who sees it sees the row
+            RawMemory.putLongVolatile(stateAddress(row), state); // last: a reader of the state sees the whole row
         } finally {
             Reference.reachabilityFence(this);
         }
     }
 
-    /** Copies a row, and tells whether it is what was published with this state. */
+    /** Copies a row, and returns whether its checksum matches this state. */
     public boolean copyIntact(long row, long state, byte[] target, CRC32 crc) {
         try {
             RawMemory.copy(rowAddress(row), target, RawMemory.arrayOffset(byte[].class), header.rowByteSize());
@@ -409,7 +453,7 @@ public final class RowsRegion implements AutoCloseable {
         }
     }
 
-    /** Has a region removed while nobody can open it; false where a process has it open, this one included. */
+    /** Runs {@code removal} while no process can open a region. Returns false if a process, including this one, has it open. */
     public static boolean removeUnused(Path store, Path file, Runnable removal) {
         int locks = openFile(new StoreLayout(store).regions().resolve(RegionDescriptor.LOCKS_FILE));
         if (locks == NONE) {
@@ -425,11 +469,11 @@ public final class RowsRegion implements AutoCloseable {
             }
             return isFree;
         } finally {
-            Posix.system().close(locks); // and its lock with it
+            Posix.system().close(locks); // this releases the lock as well
         }
     }
 
-    /** Closes it: claims of threads that still compute are free, and what they write harms nobody. Idempotent. */
+    /** Closes the region. Running computations lose their claims, and their writes have no effect. Idempotent. */
     @Override
     public void close() {
         synchronized (claimed) {
@@ -439,7 +483,7 @@ public final class RowsRegion implements AutoCloseable {
             open = false;
         }
         try {
-            memory.close(); // first: nobody writes what another has claimed since
+            memory.close(); // first: after the claims end, this process must not write rows that others claim
         } finally {
             posix.close(descriptor);
             posix.close(locks);

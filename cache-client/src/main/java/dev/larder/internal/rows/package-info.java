@@ -1,4 +1,4 @@
-/** Regions of computed rows as processes have them: start at {@link dev.larder.internal.rows.RowsRegion}. For Larder's own modules. */
+/** Opens regions of computed rows. Start at [dev.larder.internal.rows.RowsRegion]. For Larder's own modules. */
 @NullMarked
 package dev.larder.internal.rows;
 

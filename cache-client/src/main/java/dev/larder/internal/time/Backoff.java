@@ -3,24 +3,24 @@ package dev.larder.internal.time;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
-/** The pauses of a loop that looks again and again: each is twice as long as the one before, up to the longest. For one thread. */
+/** The pauses of a polling loop. Each is twice as long as the one before, up to a limit. Not thread-safe. */
 public final class Backoff {
     private final long longestNs;
     private long nextNs;
 
-    /** Begins with the shortest pause. */
+    /** Starts with the shortest pause. */
     public Backoff(Duration first, Duration longest) {
         this.nextNs = first.toNanos();
         this.longestNs = longest.toNanos();
     }
 
-    /** Pauses, but not beyond the deadline. Returns false where this thread was interrupted, which it stays. */
+    /** Pauses, at most until the deadline. Returns false if this thread was interrupted, and keeps its interrupt status. */
     public boolean pause(Deadline deadline) {
         LockSupport.parkNanos(Math.min(nextNanos(), deadline.remainingNanos()));
         return !Thread.currentThread().isInterrupted();
     }
 
-    /** Returns the length of the next pause in milliseconds, for callers that pause in another way; never 0. */
+    /** Returns the length of the next pause in milliseconds, at least 1, for callers that pause in another way. */
     public long nextMillis() {
         return Math.max(1, nextNanos() / 1_000_000);
     }

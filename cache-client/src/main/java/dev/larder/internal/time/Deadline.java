@@ -2,9 +2,9 @@ package dev.larder.internal.time;
 
 import java.time.Duration;
 
-/** The point in time at which a wait ends, by the clock of {@link System#nanoTime}, which nobody sets. Immutable. */
+/** The end of a wait, on the clock of {@link System#nanoTime}, which never jumps. Immutable. */
 public final class Deadline {
-    /** How long a wait without an end is: a century, which can be added to any reading of the clock without an overflow. */
+    /** The length of an unlimited wait: a century, which never overflows when added to the clock. */
     public static final Duration FOREVER = Duration.ofDays(36_500);
 
     private static final Deadline NONE = after(FOREVER);
@@ -17,25 +17,25 @@ public final class Deadline {
         this.endNs = endNs;
     }
 
-    /** Returns when a wait that begins now ends: at once where the timeout is negative, never where it is a century or more. */
+    /** Returns the end of a wait that begins now: immediately if the timeout is negative, never if it is a century or more. */
     public static Deadline after(Duration timeout) {
         return after(timeout, System.nanoTime());
     }
 
     /**
-     * Returns when a wait ends that began at this reading of {@link System#nanoTime}: a wait that rarely blocks creates its deadline
-     * only when it does.
+     * Returns the end of a wait that began at this reading of {@link System#nanoTime}. With it, a wait that rarely blocks
+     * creates its deadline only when it does.
      */
-    public static Deadline after(Duration timeout, long beganNs) {
-        return new Deadline(timeout, beganNs + nanos(timeout));
+    public static Deadline after(Duration timeout, long startNs) {
+        return new Deadline(timeout, startNs + nanos(timeout));
     }
 
-    /** Returns the deadline of a wait without an end. */
+    /** Returns the deadline of an unlimited wait. */
     public static Deadline none() {
         return NONE;
     }
 
-    /** Returns how long a timeout is: not less than 0, and not more than {@link #FOREVER}. For waits that must not allocate. */
+    /** Returns a timeout in nanoseconds, from 0 to {@link #FOREVER}. For waits that must not allocate. */
     public static long nanos(Duration timeout) {
         return timeout.isNegative() ? 0 : (timeout.compareTo(FOREVER) < 0 ? timeout : FOREVER).toNanos();
     }
@@ -45,22 +45,22 @@ public final class Deadline {
         return timeout;
     }
 
-    /** Tells whether time is up. */
+    /** Returns whether the deadline has passed. */
     public boolean isOver() {
         return remainingNanos() == 0;
     }
 
-    /** Returns how long to wait still; 0 once time is up. */
+    /** Returns the time left in nanoseconds, or 0 after the deadline. */
     public long remainingNanos() {
         return Math.max(0, endNs - System.nanoTime());
     }
 
-    /** Returns how long to wait still, rounded up and never 0, because a selector takes 0 for a wait without an end. */
+    /** Returns the time left in milliseconds, rounded up and never 0, because 0 means forever to a selector. */
     public long remainingMillis() {
         return remainingNanos() / 1_000_000 + 1;
     }
 
-    /** Returns how long to wait still; zero once time is up. */
+    /** Returns the time left, or zero after the deadline. */
     public Duration remaining() {
         return Duration.ofNanos(remainingNanos());
     }

@@ -121,7 +121,7 @@ class ControlClientTest {
 
             assertThat(failure.code()).isEqualTo(ErrorCode.REFUSED);
             assertThat(failure)
-                    .hasMessageStartingWith("the daemon speaks another protocol: store=" + store)
+                    .hasMessageStartingWith("the daemon uses another protocol: store=" + store)
                     .hasMessageContaining("larder stop --keep of its own release")
                     .hasMessageNotContaining("reason=");
             answered.join();
@@ -253,7 +253,7 @@ class ControlClientTest {
 
             LarderException failure = failureOf(() -> turn.publish(Map.of(), progress -> {}));
 
-            assertThat(failure).hasMessageStartingWith("the call before on this connection was not answered");
+            assertThat(failure).hasMessageStartingWith("the previous call on this connection has no answer yet");
             assertThat(daemon.received()).hasSize(2);
         }
     }

@@ -90,7 +90,7 @@ class StoreLocationTest {
         assertThatThrownBy(() -> StoreLocation.requireTrustedOwner(shm.resolve("absent")))
                 .isInstanceOfSatisfying(
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.REFUSED))
-                .hasMessageContaining("cannot tell who owns the store");
+                .hasMessageContaining("cannot read the owner of the store");
     }
 
     private static void giveAway(Path path) throws IOException {

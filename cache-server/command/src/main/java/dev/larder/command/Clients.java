@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
 
-/** Shows who holds what. */
+/** Shows processes and the datasets that they hold. */
 @Command(
         name = "clients",
         description = {

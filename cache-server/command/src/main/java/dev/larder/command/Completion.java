@@ -24,7 +24,7 @@ final class Completion implements Callable<Integer> {
         return 0;
     }
 
-    /** Returns what completes the names in a store, which picocli cannot know. */
+    /** Returns the script that completes names of a store, which picocli cannot generate. */
     private static String names() {
         try (InputStream script = Completion.class.getResourceAsStream("names.bash")) {
             return new String(Objects.requireNonNull(script).readAllBytes(), StandardCharsets.UTF_8);

@@ -34,7 +34,7 @@ final class Devices implements Callable<Integer> {
     @Option(names = "--json", description = "Print one JSON list, with all details of each device.")
     boolean json;
 
-    /** Why batches stay in host memory, if they do and somebody should know. */
+    /** Why batches stay in host memory; null if they do not, or if that is expected. */
     private @Nullable String reason;
 
     @Override

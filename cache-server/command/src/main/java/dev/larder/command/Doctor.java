@@ -11,7 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
 
-/** Tells what on this machine keeps Larder from working well. */
+/** Reports problems of this machine that stop Larder or slow it down. */
 @Command(
         name = "doctor",
         description = {

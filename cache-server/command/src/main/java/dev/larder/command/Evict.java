@@ -55,7 +55,7 @@ final class Evict implements Callable<Integer> {
         return 0;
     }
 
-    /** Fails where a dataset has the name, too: one that was frozen of the rows would not come back. */
+    /** Fails if a dataset has the same name: a dataset frozen from these rows could not be loaded again. */
     private void requireOneMeaning() {
         if (!StoredRows.has(larder.store(), name) || !isDataset()) {
             return;

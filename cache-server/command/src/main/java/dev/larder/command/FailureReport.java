@@ -28,7 +28,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 
 /** Turns failures into one line on standard error and an exit code. */
 final class FailureReport implements IExecutionExceptionHandler, IParameterExceptionHandler {
-    /** What is wrong with a command line without any word. */
+    /** The message for an empty command line. */
     static final String NO_COMMAND = "no command given";
 
     private static final Path STANDARD_OUTPUT = Path.of("/proc/self/fd/1");
@@ -70,7 +70,7 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
         return ErrorCode.USAGE.number();
     }
 
-    /** Returns what is wrong with a word that picocli only calls unmatched, and the word that may be meant. */
+    /** Returns a message for a word that picocli calls unmatched, with a suggestion. */
     private static Optional<String> unmatched(ParameterException wrongUsage) {
         if (!(wrongUsage instanceof UnmatchedArgumentException unmatched)) {
             return Optional.empty();
@@ -134,7 +134,7 @@ final class FailureReport implements IExecutionExceptionHandler, IParameterExcep
         }
         LarderException lost = Failure.of(ErrorCode.UNEXPECTED, "standard output cannot be written")
                 .with("reason", failure.getMessage())
-                .remedy("run the command again where there is room for its output");
+                .remedy("free some space, and run the command again");
         return report(lost, false, err);
     }
 

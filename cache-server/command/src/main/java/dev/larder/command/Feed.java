@@ -192,7 +192,7 @@ final class Feed implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        larder.client().info(); // who removes the ring where this process is killed
+        larder.client().info(); // fails without a daemon, which removes the ring if this process is killed
         try (Larder store = Larder.connect(larder.store());
                 Dataset dataset = store.dataset(source);
                 BatchPublisher publisher = publisher(store);
@@ -251,7 +251,7 @@ final class Feed implements Callable<Integer> {
         return new ParameterException(spec.commandLine(), named, refusal);
     }
 
-    /** Takes the rows of an array, or of a column of files where they are to be decoded. */
+    /** Returns the field for an array, or for a column of image files that are decoded. */
     private static Field field(String array, @Nullable Transform steps) {
         boolean encoded =
                 steps != null && !steps.steps().isEmpty() && steps.steps().get(0) instanceof Step.Decode;

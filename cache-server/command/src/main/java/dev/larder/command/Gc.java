@@ -21,7 +21,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
 
-/** Removes what dead daemons left. */
+/** Removes the stores of dead daemons. */
 @Command(
         name = "gc",
         description = {
@@ -127,9 +127,9 @@ final class Gc implements Callable<Integer> {
         };
     }
 
-    /** Says in one line that dead daemons left stores beside this one; empty where they did not. */
+    /** Returns one line about stores of dead daemons in the same folder; empty if there are none. */
     static Optional<String> noteOfLeftovers(Path store) {
-        List<StoreReport> dead = Leftovers.beside(store);
+        List<StoreReport> dead = Leftovers.deadNextTo(store);
         return dead.isEmpty()
                 ? Optional.empty()
                 : Optional.of("stores of dead daemons are beside this one: stores=" + dead.size() + " "

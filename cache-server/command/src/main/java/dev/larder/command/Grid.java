@@ -179,7 +179,7 @@ final class Grid implements Callable<Integer> {
         }
     }
 
-    /** Reads the words before and after the two dashes, of which the parser takes the dashes away. */
+    /** Parses the original words before and after the two dashes, which picocli drops. */
     private GridPlan plan() {
         List<String> all = spec.commandLine().getParseResult().originalArgs();
         int dashes = all.indexOf("--");
@@ -284,7 +284,7 @@ final class Grid implements Callable<Integer> {
         }
     }
 
-    /** Runs jobs; true where somebody asked to stop. */
+    /** Runs jobs; returns true if they were stopped. */
     private boolean run(GridJournal journal, Begun begun, List<GridJob> jobs, List<GridJob> open) {
         List<PoolSlot> slots = slots(begun);
         try (GridDisplay display = display(jobs.size(), jobs.size() - open.size())) {
@@ -328,7 +328,7 @@ final class Grid implements Callable<Integer> {
                 : new GridLines(larder.err(), jobs, done);
     }
 
-    /** A grid that goes on does so on the devices that it was begun on, unless told otherwise. */
+    /** Returns the slots. A resumed grid uses the devices of its first start, unless options name others. */
     private List<PoolSlot> slots(Begun begun) {
         boolean isCudaMachine = Files.exists(Path.of("/dev/nvidiactl"));
         return new DeviceSlots(

@@ -101,7 +101,7 @@ public class LarderCommand implements Runnable {
                 : readyToExecute(new CommandLine(new LarderCommand()).addSubcommand(subcommand));
     }
 
-    /** Makes the subcommand of a name, where it is one that people wait for; null for others, which are found in the whole. */
+    /** Creates a frequent subcommand by name, to start faster; returns null for others, which need the whole command. */
     private static @Nullable Object oftenAlone(String name) {
         return switch (name) {
             case "clients" -> new Clients();
@@ -129,7 +129,7 @@ public class LarderCommand implements Runnable {
             launch.setOverwrittenOptionsAllowed(true); // as with torchrun, the last one counts
             CommandLine.tracer().setLevel(CommandLine.TraceLevel.OFF); // which warns of that
         }
-        return larder.setExpandAtFiles(false) // a program's @file is the program's, and so is a path that begins so
+        return larder.setExpandAtFiles(false) // @file is for the program that larder starts, or a path
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler(report)
                 .setParameterExceptionHandler(report);

@@ -185,7 +185,7 @@ final class Launch implements Callable<Integer> {
         }
     }
 
-    /** Loads, unless a signal ends that; false where one has. */
+    /** Loads; returns false if a signal ended the load. */
     private static boolean isLoaded(LaunchData data, LaunchSignals signals, RankDisplay display) {
         Thread self = Thread.currentThread();
         signals.stop(self::interrupt);

@@ -84,9 +84,9 @@ final class Load implements Callable<Integer> {
         });
     }
 
-    /** Has the daemon read, where it has this user's rights; reads here where it is somebody else's. */
+    /** Lets the daemon read if it runs as this user, else reads in this process. */
     private Done load(LoadRequest request, ProgressListener listener) {
-        return StoreLocation.isOfAnother(larder.store())
+        return StoreLocation.belongsToAnotherUser(larder.store())
                 ? ClientSideLoad.load(larder.store(), request, listener)
                 : larder.client().load(request, listener);
     }

@@ -68,7 +68,7 @@ final class Ls implements Callable<Integer> {
         return 0;
     }
 
-    /** Returns columns as such, but for one whose arrays were asked for. */
+    /** Returns one line for each column, except if the pattern names an array of it. */
     private List<ListedRow> listed(List<ArrayRow> rows) {
         List<ListedRow> listed = ListedRow.of(rows);
         return pattern == null || listed.stream().anyMatch(new NamePattern(pattern))
@@ -91,7 +91,7 @@ final class Ls implements Callable<Integer> {
                                 + row.name() + " lists them"));
     }
 
-    /** Lists also what was evicted: whoever asks for it by name wants to know. */
+    /** Returns the matching arrays, even evicted ones if the pattern is a name. */
     private List<ArrayRow> matching(NamePattern wanted, boolean isRequired) {
         List<ArrayRow> known = larder.client().list(wanted.prefix(), true).stream()
                 .filter(row -> all || row.state() != ArrayRow.State.RETIRED)

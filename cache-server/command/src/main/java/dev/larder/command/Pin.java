@@ -10,7 +10,7 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "pin",
         description =
-                "Keep a dataset in the store until it is unpinned, even when room is needed. Its next versions are pinned too.")
+                "Keep a dataset in the store until it is unpinned, even if space is needed. Its next versions are pinned too.")
 final class Pin implements Callable<Integer> {
     @ParentCommand
     LarderCommand larder;

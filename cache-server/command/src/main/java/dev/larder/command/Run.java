@@ -110,7 +110,7 @@ final class Run implements Callable<Integer> {
         return program.cannotRun(posix.become(program.bytes()), larder.err());
     }
 
-    /** Sorts names by the variables that tell of them, and refuses two that would share one. */
+    /** Sorts names by their variables; fails if two names share a variable. */
     private Map<String, HeldName> held() {
         Map<String, HeldName> held = new LinkedHashMap<>();
         for (String name : names) {

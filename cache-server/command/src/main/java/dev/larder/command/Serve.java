@@ -160,10 +160,10 @@ final class Serve implements Callable<Integer> {
     @Option(names = "--json", description = "Print progress of --load as JSON on standard error, one object a line.")
     boolean json;
 
-    /** Whether a failure is on standard error already, as an event. */
+    /** True if an event for the failure was printed. */
     private boolean reported;
 
-    /** Whether nobody waits for a daemon in the background any more. */
+    /** True if the script that started a background daemon no longer waits. */
     private boolean isLeftAlone;
 
     @Override
@@ -190,7 +190,7 @@ final class Serve implements Callable<Integer> {
         return LoggerFactory.getLogger(Serve.class);
     }
 
-    /** Says in time what a runtime without a compiler would end with. */
+    /** Fails early on a Java runtime without a compiler. */
     private static void requireCompiler() {
         if (ModuleLayer.boot().findModule("jdk.compiler").isEmpty()) {
             throw Failure.of(ErrorCode.UNEXPECTED, "this Java cannot run the daemon: it lacks the module jdk.compiler")
@@ -241,7 +241,7 @@ final class Serve implements Callable<Integer> {
         }
     }
 
-    /** Tells what dead daemons left; that this cannot be seen keeps nobody from serving. */
+    /** Prints a note about stores of dead daemons. A failure to find them does not stop the start. */
     private void tellOfLeftovers(Daemon daemon) {
         try {
             Gc.noteOfLeftovers(daemon.layout().root()).ifPresent(this::note);

@@ -42,7 +42,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.TypeConversionException;
 
-/** Shows what is in an array. */
+/** Shows the values of an array. */
 @Command(
         name = "show",
         description = {
@@ -100,7 +100,7 @@ final class Show implements Callable<Integer> {
         return 0;
     }
 
-    /** Returns the column that is meant; null where it is an array. */
+    /** Returns the named column; null if the name is an array. */
     private @Nullable Column column(Dataset dataset) {
         List<Column> columns = dataset.columns();
         String wanted = Names.arrayIn(name);
@@ -299,7 +299,7 @@ final class Show implements Callable<Integer> {
         }
     }
 
-    /** Does something with all elements, and tells how far it is where that takes long. */
+    /** Runs a function over all elements, and shows its progress if it takes long. */
     private <T> T measured(ArrayView view, String what, Function<LongConsumer, T> work) {
         long begin = System.nanoTime();
         long[] done = {0};

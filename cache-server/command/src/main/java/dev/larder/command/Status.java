@@ -62,7 +62,7 @@ final class Status implements Callable<Integer> {
         return 0;
     }
 
-    /** Waits until a second look can tell how fast feeds and loads are. */
+    /** Waits before the second sample, which rates of feeds and loads need. */
     private static void awaitNextLook() {
         Deadline next = Deadline.after(BETWEEN_LOOKS);
         while (!next.isOver()) {

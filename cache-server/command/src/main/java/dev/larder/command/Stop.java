@@ -64,7 +64,7 @@ final class Stop implements Callable<Integer> {
         return 0;
     }
 
-    /** Returns what is held when nothing is any more, or when nobody is to wait longer. */
+    /** Waits until no dataset is held, or for the time of {@code --wait}; returns the versions that are still held. */
     private List<HeldVersion> awaitUnused() {
         if (wait == null && (keep || force)) {
             return List.of();
@@ -80,7 +80,7 @@ final class Stop implements Callable<Integer> {
     }
 
     private LarderException inUse(List<HeldVersion> held) {
-        Object unused = larder.client().status(); // a dead daemon, or one that hangs, is said first
+        Object unused = larder.client().status(); // fails first if the daemon is dead or hangs
         List<Long> pids = held.stream()
                 .flatMap(version -> version.pids().stream())
                 .distinct()

@@ -31,7 +31,7 @@ import picocli.CommandLine.Spec;
                     + " does. In the bar # is leased, = resident otherwise, - retired. Readers in other pid namespaces (containers) are not seen."
         })
 final class Top implements Callable<Integer> {
-    /** Who reads on from a pipe cuts nothing. */
+    /** The width if standard output is not a terminal. */
     private static final int PRINTED_WIDTH = 160;
 
     private static final Duration SHORTEST = Duration.ofMillis(100);
@@ -93,7 +93,7 @@ final class Top implements Callable<Integer> {
         lines.forEach(larder.out()::println);
     }
 
-    /** Shows one look after the other, until the latch opens or nobody reads on. */
+    /** Shows one sample after the other until the latch opens or the output is closed. */
     private void follow(TopSample first, BiConsumer<TopSample, @Nullable TopSample> show, CountDownLatch ended) {
         TopSample now = first;
         show.accept(first, null);

@@ -15,7 +15,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
-/** Checks that the bytes are still what was loaded. */
+/** Checks that the bytes have not changed since the load. */
 @Command(
         name = "verify",
         description = "Recompute checksums and compare them. Computed rows are checked where they are named.")

@@ -36,7 +36,6 @@ class ArchitectureTest {
     /** What a trainer imports. */
     private static final String[] CLIENT = {
         "dev.larder.client..",
-        "dev.larder.column..",
         "dev.larder.rows..",
         "dev.larder.internal..",
         "dev.larder.npy..",
@@ -69,7 +68,6 @@ class ArchitectureTest {
     /** What a trainer's own code names. */
     private static final String[] API = {
         "dev.larder.client",
-        "dev.larder.column",
         "dev.larder.rows",
         "dev.larder.npy",
         "dev.larder.error",

@@ -136,7 +136,7 @@ class ColumnsSeenTest {
 
         assertThat(daemon.ask("info", "cold").lines())
                 .hasSize(3)
-                .contains("state    registered: loaded by whoever opens it first, or by larder wait cold");
+                .contains("state    registered: loaded when a process opens it, or by larder wait cold");
     }
 
     @Test

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import dev.larder.client.BytesWriter;
 import dev.larder.client.ComputedRows;
 import dev.larder.client.Dataset;
 import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
-import dev.larder.column.BytesBuilder;
-import dev.larder.column.StringsBuilder;
+import dev.larder.client.StringsWriter;
 import dev.larder.command.rows.StoredRows;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
@@ -164,9 +164,9 @@ class ComputedRowsEndToEndTest {
 
     /** Publishes texts, and images of different sizes. */
     private void publishColumns() throws IOException {
-        try (DatasetBuilder builder = larder.build("columns");
-                StringsBuilder texts = new StringsBuilder();
-                BytesBuilder files = new BytesBuilder()) {
+        try (DatasetBuilder builder = larder.build("columns")) {
+            StringsWriter texts = builder.strings("text");
+            BytesWriter files = builder.bytes("image");
             Random random = new Random(3);
             for (int row = 0; row < ROWS; row++) {
                 texts.add("text " + "x".repeat(random.nextInt(9)) + row);
@@ -178,8 +178,6 @@ class ComputedRowsEndToEndTest {
                 ImageIO.write(image, "png", encoded);
                 files.add(ByteBuffer.wrap(encoded.toByteArray()));
             }
-            builder.add("text", texts);
-            builder.add("image", files);
             builder.publish();
         }
         photos.close();

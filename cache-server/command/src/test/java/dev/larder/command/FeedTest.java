@@ -145,7 +145,7 @@ class FeedTest {
         assertThat(strict.exitCode()).isEqualTo(6);
         assertThat(strict.err()).contains("file=cats/1.jpg source=" + broken + "; check the sample");
         assertThat(lenient.exitCode()).as(lenient.err()).isZero();
-        assertThat(lenient.err()).contains("left out a sample: dataset=pets").contains("source=" + broken);
+        assertThat(lenient.err()).contains("skipped a sample: dataset=pets").contains("source=" + broken);
         assertThat(lenient.out()).contains("\nrun3: epochs=1 batches=2 rows=2 skipped=1 (");
     }
 
@@ -291,7 +291,7 @@ class FeedTest {
         assertThat(daemon.signal("INT").exitCode()).isZero();
 
         assertThat(feed.exitCode()).isEqualTo(3);
-        assertThat(trainer.awaitLine("failed")).contains("message=the store of the feed has gone: feed=run1");
+        assertThat(trainer.awaitLine("failed")).contains("message=the store of the feed is gone: feed=run1");
     }
 
     @Tag("slow")

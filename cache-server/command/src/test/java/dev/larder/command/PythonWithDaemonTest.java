@@ -126,7 +126,7 @@ class PythonWithDaemonTest {
                     .containsExactly(
                             "262143 a b 1",
                             "built/deep/x True",
-                            "files for another user's store are read by a program with your rights, which Python does not do: store="
+                            "Python cannot load files into another user's store; a program with your rights has to read them: store="
                                     + daemon.store() + " owner=root; run larder load files=/data --store "
                                     + daemon.store()
                                     + ", then larder.dataset");

@@ -1,12 +1,12 @@
 package dev.larder.command;
 
+import dev.larder.client.BytesWriter;
 import dev.larder.client.Dataset;
 import dev.larder.client.DatasetBuilder;
 import dev.larder.client.Larder;
-import dev.larder.column.BytesBuilder;
-import dev.larder.column.RaggedBuilder;
-import dev.larder.column.StringsBuilder;
-import dev.larder.column.TextIndexBuilder;
+import dev.larder.client.RaggedWriter;
+import dev.larder.client.StringsWriter;
+import dev.larder.client.TextIndexWriter;
 import dev.larder.distributed.region.Regions;
 import dev.larder.distributed.shared.SharedArray;
 import dev.larder.launch.process.LaunchListener;
@@ -123,12 +123,13 @@ public abstract class Surroundings implements AutoCloseable {
     }
 
     static void scan(DatasetBuilder build) {
-        try (RaggedBuilder features = new RaggedBuilder(Dtype.parse("<f4"), 2);
-                RaggedBuilder tokens = new RaggedBuilder(Dtype.parse("<i4"), 1);
-                StringsBuilder captions = new StringsBuilder();
-                BytesBuilder photos = new BytesBuilder();
-                StringsBuilder sceneIds = new StringsBuilder();
-                TextIndexBuilder scenes = new TextIndexBuilder()) {
+        RaggedWriter features = build.ragged("obj_feat", Dtype.parse("<f4"), 2);
+        RaggedWriter tokens = build.ragged("tokens", Dtype.parse("<i4"), 1);
+        StringsWriter captions = build.strings("caption");
+        BytesWriter photos = build.bytes("photo");
+        StringsWriter sceneIds = build.strings("scene_id");
+        TextIndexWriter scenes = build.textIndex("scene");
+        try {
             ByteBuffer photo = photo();
             for (int row = 0; row < SCENES; row++) {
                 String scene = "scene0685_%02d".formatted(row);
@@ -140,12 +141,6 @@ public abstract class Surroundings implements AutoCloseable {
                 sceneIds.add(scene);
                 scenes.add(scene, row);
             }
-            build.add("obj_feat", features);
-            build.add("tokens", tokens);
-            build.add("caption", captions);
-            build.add("photo", photos);
-            build.add("scene_id", sceneIds);
-            build.add("scene", scenes);
             build.array("scene_feat", Dtype.parse("<f4"), SCENES, 4).write(0, new float[SCENES * 4]);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -159,13 +154,9 @@ public abstract class Surroundings implements AutoCloseable {
     }
 
     private static void meta(DatasetBuilder build) {
-        try (StringsBuilder paths = new StringsBuilder()) {
-            for (int row = 0; row < SCENES; row++) {
-                paths.add("scans/" + row + ".ply");
-            }
-            build.add("path", paths);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+        StringsWriter paths = build.strings("path");
+        for (int row = 0; row < SCENES; row++) {
+            paths.add("scans/" + row + ".ply");
         }
     }
 }

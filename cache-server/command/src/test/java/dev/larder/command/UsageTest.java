@@ -95,7 +95,7 @@ class UsageTest {
                             code == 0
                                     ? ""
                                     : "larder: standard output cannot be written: reason=" + reason
-                                            + "; run the command again where there is room for its output\n");
+                                            + "; free some space, and run the command again\n");
         }
     }
 

@@ -12,7 +12,9 @@ import dev.larder.server.store.version.Publisher;
 import dev.larder.server.store.version.Registration;
 import org.jspecify.annotations.Nullable;
 
-/** Decides who may change which dataset: the owner of the store any, a member of its group those that it has published itself. */
+/**
+ * Decides who may change a dataset. The owner of the store may change any; a member of its group only datasets that the member published.
+ */
 final class Access {
     private final Residency residency;
     private final StoreOwner owner;
@@ -22,7 +24,7 @@ final class Access {
         this.owner = owner;
     }
 
-    /** Refuses a change of what somebody else published or registered; what nobody did is left to others to refuse. */
+    /** Refuses to change a dataset that another user published or registered. Does nothing if the dataset is unknown. */
     void requireMayChange(Peer peer, String name, String request) {
         if (!peer.isOwner()) {
             String dataset =
@@ -51,7 +53,7 @@ final class Access {
                 .orElse(null);
     }
 
-    /** Returns what is noted of the caller in what it publishes. */
+    /** Returns the publisher to record for a caller. */
     static Publisher publisher(Peer peer) {
         return peer.isOwner() ? Publisher.OWNER : Publisher.member(peer.uid(), peer.user());
     }

@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
-/** Knows which requests use the daemon at this moment, and counts how those end that ask for a dataset. Thread-safe. */
+/** Counts the requests that use the daemon now, and the outcomes of requests for a dataset. Thread-safe. */
 final class Activity {
     private final Counters counters;
     private final LongSupplier clockNanos;
@@ -25,22 +25,22 @@ final class Activity {
         this.clockNanos = clockNanos;
     }
 
-    /** Returns how many requests have used the daemon so far, those under way included. */
+    /** Returns how many requests have used the daemon so far, including the current ones. */
     long begun() {
         return begun.get();
     }
 
-    /** Tells whether a request is under way. */
+    /** Returns whether a request is in progress. */
     boolean isUnderWay() {
         return ended.get() < begun.get();
     }
 
-    /** Hands a request that uses the daemon on, with a reply that tells when it has ended. */
+    /** Passes on a request that uses the daemon, with a reply that reports its end. */
     void use(Reply reply, Consumer<Reply> request) {
         start(new WatchedReply(reply, new Use()), request);
     }
 
-    /** Hands a request for a dataset on, and counts how it ends. */
+    /** Passes on a request for a dataset, and counts its outcome. */
     void ask(boolean isResident, Reply reply, Consumer<Reply> request) {
         counters.increment(Counter.WAITING);
         start(new WatchedReply(reply, new Ask(isResident)), request);
@@ -56,7 +56,7 @@ final class Activity {
     }
 
     /** A request that uses the daemon. */
-    private class Use implements WatchedReply.Ending {
+    private class Use implements WatchedReply.EndListener {
         Use() {
             begun.incrementAndGet();
         }
@@ -80,7 +80,7 @@ final class Activity {
         }
     }
 
-    /** A request for a dataset; it ends with the dataset, or with the turn to build it. */
+    /** A request for a dataset. It ends with the dataset, or with the turn to build it. */
     private final class Ask extends Use {
         private final boolean isResident;
         private final long beginNanos = clockNanos.getAsLong();

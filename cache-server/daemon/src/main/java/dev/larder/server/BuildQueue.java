@@ -19,8 +19,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * The clients that want to build a dataset: one at a time has the turn, the others wait and see how far it is; if the builder
- * fails or dies, the next one takes over. Thread-safe; nobody polls.
+ * The clients that want to build a dataset. One client has the turn; the others wait and receive its progress. If the builder fails or
+ * dies, the next client takes over. Thread-safe; waiting costs no thread.
  */
 final class BuildQueue {
     private final Residency residency;
@@ -37,7 +37,7 @@ final class BuildQueue {
         this.threads = threads;
     }
 
-    /** Answers when it is the caller's turn, or when the dataset is resident and that is enough. */
+    /** Answers when it is the caller's turn, or when the dataset is resident and the request accepts that. */
     void await(Request.Create request, Reply reply) {
         Names.requireDataset(request.name());
         Turn turn = new Turn(request, reply);
@@ -48,7 +48,7 @@ final class BuildQueue {
         turn.tryTake();
     }
 
-    /** One client that waits. */
+    /** A client that waits. */
     private final class Turn {
         private final Request.Create request;
         private final Reply reply;
@@ -57,8 +57,8 @@ final class BuildQueue {
         private volatile Runnable unfollow = () -> {};
         private volatile boolean sourceTried;
 
-        /** A client has one look at least, however short its time is. */
-        private volatile boolean hasLooked;
+        /** A client gets at least one attempt, even if its timeout is very short. */
+        private volatile boolean hasTried;
 
         private volatile boolean isOver;
 
@@ -67,7 +67,7 @@ final class BuildQueue {
             this.reply = reply;
         }
 
-        /** Takes the turn, or waits for whoever has it. */
+        /** Takes the turn, or waits for the client that has it. */
         void tryTake() {
             if (settled.get()) {
                 return;
@@ -75,13 +75,13 @@ final class BuildQueue {
             try {
                 take();
             } catch (RuntimeException | Error e) {
-                if (isOver) { // it waited for room
-                    expireBecause(expired("there was no room for the dataset in time"));
+                if (isOver) { // it waited for space
+                    expireBecause(expired("there was no space for the dataset in time"));
                 } else if (settle()) {
                     reply.problem(e);
                 }
             }
-            hasLooked = true;
+            hasTried = true;
             if (isOver) {
                 expire();
             }
@@ -92,7 +92,7 @@ final class BuildQueue {
             if (resident.isPresent() && !request.evenIfResident()) {
                 if (settle()) {
                     PublishedVersion version = resident.get();
-                    residency.noteAsked(version);
+                    residency.protect(version);
                     reply.done(Done.of(version.arrays().size(), version.dataBytes(), "resident"));
                 }
                 return;
@@ -113,11 +113,11 @@ final class BuildQueue {
             if (running.isPresent()) {
                 follow(running.get());
             } else {
-                tryAgain(); // it ended between the two looks
+                tryAgain(); // it ended between the two checks
             }
         }
 
-        /** Starts to load what has a source, once: where that fails, building is what remains. */
+        /** Starts to load a dataset that has a source, once. If the load fails, the dataset is built. */
         private Optional<? extends Ingest> readSource() {
             if (request.evenIfResident() || sourceTried) {
                 return Optional.empty();
@@ -128,12 +128,12 @@ final class BuildQueue {
 
         private void begin(Upload upload) {
             if (!settle()) {
-                upload.cancel(); // too late: the client has left or was told that time is over
+                upload.cancel(); // too late: the client has left, or has received its timeout
                 return;
             }
             try {
                 Build build = upload.build();
-                reply.session().keep(upload, true, upload::cancel);
+                reply.session().attach(upload, true, upload::cancel);
                 reply.answer(build);
             } catch (RuntimeException | Error e) {
                 upload.cancel();
@@ -151,7 +151,7 @@ final class BuildQueue {
                 noProgress.run();
                 noEnd.run();
             };
-            if (settled.get()) { // meanwhile, by somebody who found nothing to end
+            if (settled.get()) { // settled meanwhile by a thread that found nothing to cancel
                 unfollow.run();
             }
         }
@@ -179,7 +179,7 @@ final class BuildQueue {
 
         void expire() {
             isOver = true;
-            if (hasLooked) {
+            if (hasTried) {
                 expireBecause(expired("another process is still building the dataset"));
             }
         }

@@ -6,7 +6,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Listens at the control socket, and again where somebody has removed it. */
+/** Listens at the control socket, and again if another program removes it. */
 final class ControlListener {
     private final Supplier<ControlServer> starter;
     private final BooleanSupplier isStopping;
@@ -17,16 +17,16 @@ final class ControlListener {
         this.isStopping = isStopping;
     }
 
-    /** Listens from now on, in place of whoever has listened so far. */
+    /** Starts to listen, and ends the previous server if there is one. */
     void listen() {
         close();
         server = starter.get();
-        if (isStopping.getAsBoolean()) { // which may have ended the one before
+        if (isStopping.getAsBoolean()) { // a stop may have closed the previous server only
             close();
         }
     }
 
-    /** Takes the socket away, while those who are connected are still answered. */
+    /** Removes the socket. Connected clients are still answered. */
     void stopAccepting() throws IOException {
         ControlServer listening = server;
         if (listening != null) {

@@ -9,9 +9,9 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
-/** Passes requests on and notes which of them use the daemon. */
+/** Passes requests on, and records which of them use the daemon. */
 final class CountedRequests implements RequestHandler {
-    /** Who only looks, at lists or totals, uses nothing. */
+    /** Requests that only read lists or totals. */
     private static final Set<Class<? extends Request>> NOT_COUNTED = Set.of(
             Request.ListArrays.class,
             Request.Info.class,

@@ -45,8 +45,8 @@ import org.slf4j.LoggerFactory;
 /**
  * A running daemon: owns a store, loads datasets into it, answers clients, and cleans up.
  *
- * <p>{@link #start} returns when clients can connect. {@link #stop} may be called at any moment from any thread, a signal's
- * included. Thread-safe.
+ * <p>{@link #start} returns when clients can connect. {@link #stop} may be called at any time from any thread, including a signal
+ * handler's. Thread-safe.
  */
 public final class Daemon implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Daemon.class);
@@ -73,8 +73,8 @@ public final class Daemon implements AutoCloseable {
     private volatile @Nullable HttpEndpoint http;
 
     /**
-     * Wires the parts and adopts what the store holds. None works before {@link #begin}, and none refers to the daemon:
-     * that is why lambdas use locals and not fields.
+     * Creates the parts and adopts the contents of the store. The parts do nothing before {@link #begin}. Lambdas here use locals, not
+     * fields, because this object is not complete yet.
      */
     private Daemon(DaemonConfig config, Store store) throws IOException {
         StoreLayout layout = store.layout();
@@ -183,7 +183,7 @@ public final class Daemon implements AutoCloseable {
                 onFailure);
     }
 
-    /** Returns what reports failures, but none of a daemon that stops: its files go while one looks. */
+    /** Reports failures, except while the daemon stops: files disappear then while they are examined. */
     private static Consumer<Throwable> untilStop(String what, ErrorLog errors, Shutdown shutdown) {
         return failure -> {
             if (!shutdown.isStopping()) {
@@ -192,7 +192,7 @@ public final class Daemon implements AutoCloseable {
         };
     }
 
-    /** Makes the counters' file anew where somebody removed it, and notes where the catalog's is gone, for the next start. */
+    /** Restores the file of the counters if another program removed it. If the catalog is missing, the next start must not trust it. */
     private static void restoreFiles(StoreLayout layout, Counters counters, AtomicBoolean isCatalogLost) {
         counters.restoreIfRemoved(layout.counters());
         if (!Files.exists(layout.catalog())) {
@@ -200,10 +200,10 @@ public final class Daemon implements AutoCloseable {
         }
     }
 
-    /** Lets clients in, and sets to work what goes on in the background. */
+    /** Lets clients in, and starts the background work. */
     private void begin(boolean isShared) {
         shutdown.prepare(this::end, this::endAnswers);
-        regions.start(); // before clients come, who may ask for a region at once
+        regions.start(); // before clients connect, because they may ask for a region immediately
         try {
             control.listen();
         } catch (RuntimeException | Error e) {
@@ -219,15 +219,15 @@ public final class Daemon implements AutoCloseable {
         loadService.recover();
     }
 
-    /** A member that writes more than it announced loses only its own upload. */
+    /** Checks uploads. A member that writes more than it announced loses only its own upload. */
     private void watchUploads() {
         Guarded.run(loads::requireAnnounced, failure -> errors.report("cannot check uploads", failure));
     }
 
     /**
-     * Starts a daemon on a store: refuses one that another daemon owns, adopts what an earlier one left, and listens.
+     * Starts a daemon on a store: takes the store over, adopts its versions, and listens.
      *
-     * @throws LarderException REFUSED with the owner's pid, NO_SPACE, USAGE for a path that is too long
+     * @throws LarderException REFUSED with the owner's pid if another daemon owns the store, NO_SPACE, or USAGE if the path is too long
      */
     public static Daemon start(DaemonConfig config) {
         Store store = Store.open(
@@ -251,12 +251,12 @@ public final class Daemon implements AutoCloseable {
         }
     }
 
-    /** Does ahead what the first daemon of a JVM costs beyond its store; to be called beside other work. */
+    /** Does in advance the work that the first daemon of a JVM needs besides its store. Called in parallel with other work. */
     public static void prepare() {
         Catalog.prepare();
     }
 
-    /** Returns how much mount and control group let the store hold, whatever its capacity. */
+    /** Returns how much the mount and the cgroup let the store hold. The capacity may be smaller. */
     public long mostBytes() {
         return store.mostBytes();
     }
@@ -269,44 +269,44 @@ public final class Daemon implements AutoCloseable {
     /**
      * Loads sources and returns when all are published.
      *
-     * @throws LarderException as the load fails; INTERRUPTED where the daemon was stopped meanwhile
+     * @throws LarderException if the load fails; INTERRUPTED if the daemon was stopped meanwhile
      */
     public Done load(LoadRequest request, ProgressListener listener) {
         return loadService.load(request, listener);
     }
 
     /**
-     * Notes that a dataset could not be loaded. The daemon lists it with its errors, and loads it on a reload or at the first open.
+     * Records that a dataset could not be loaded. The daemon lists it with its errors, and loads it on a reload or at the first open.
      *
-     * @param request a load of this dataset and of no other
+     * @param request a load of this dataset only
      */
     public boolean postpone(LoadRequest request) {
         return loadService.postpone(request);
     }
 
-    /** Has an action run once nothing has been leased, asked for or loading for this long; see {@link #stop}. */
+    /** Runs an action once nothing has been leased, requested or loading for this long; see {@link #stop}. */
     public void whenIdle(Duration limit, Runnable action) {
         idle.whenIdle(limit, action);
     }
 
-    /** Returns whether the store has data that was computed: no source can bring it back. */
+    /** Returns whether the store has computed data, which cannot be loaded again from a source. */
     public boolean holdsComputed() {
         return residency.current().stream().anyMatch(version -> !version.isSourced());
     }
 
-    /** Returns what looks at this daemon. */
+    /** Returns the read-only view of this daemon. */
     public Overview overview() {
         return overview;
     }
 
     /**
-     * Serves metrics and other resources over HTTP, to this machine only and to those who know the token, until the daemon stops.
+     * Serves metrics and other resources over HTTP until the daemon stops. Only clients on this machine that have the token are answered.
      *
-     * @param port 0 for any that is free
-     * @param hosts by which names, besides those of the loopback interface, requests may call the server
-     * @param tokenFile a file that keeps the token from start to start, created if it is absent; null for a new token
-     * @param resources what is read besides the metrics, by path
-     * @return tells where a path is read; the token is part of it
+     * @param port 0 for any free port
+     * @param hosts host names that requests may use, besides those of the loopback interface
+     * @param tokenFile a file that keeps the token across starts, created if it is absent; null for a new token
+     * @param resources further resources, by path
+     * @return the address of a path, including the token
      * @throws LarderException REFUSED if the port is taken, or other users can read the kept token
      */
     public Function<String, URI> serveHttp(
@@ -319,15 +319,15 @@ public final class Daemon implements AutoCloseable {
         HttpEndpoint endpoint = HttpEndpoint.start(port, hosts, place, all);
         http = endpoint;
         overview.statusPageIsAt(endpoint.address());
-        if (shutdown.isStopping()) { // which may have looked before there was one
+        if (shutdown.isStopping()) { // a stop may have run before this was set
             endpoint.close();
         }
         return endpoint::address;
     }
 
     /**
-     * Stops accepting, ends loads, and unlinks everything the store holds, or leaves it in order where {@code keep}. The first
-     * call does it; later ones wait for its result.
+     * Stops accepting, ends loads, and removes the store or, with {@code keep}, leaves it in order. The first call does it; later ones wait
+     * for its result.
      */
     public CleanUp stop(boolean keep) {
         return shutdown.stop(keep, cleanUp -> {});
@@ -364,7 +364,7 @@ public final class Daemon implements AutoCloseable {
         void end() throws IOException;
     }
 
-    /** One that fails does not keep the others: what counts is that the files go. */
+    /** Runs all steps even if some fail: the files must be removed. */
     private void endEach(List<Step> steps) {
         for (Step step : steps) {
             try {
@@ -382,12 +382,12 @@ public final class Daemon implements AutoCloseable {
         }
     }
 
-    /** Tells whether the daemon has ended, and has cleaned up where that was its to do. */
+    /** Returns whether the daemon has stopped and cleaned up. */
     public boolean isStopped() {
         return shutdown.isOver();
     }
 
-    /** Waits until somebody stopped the daemon, and returns what that did. */
+    /** Waits until the daemon has been stopped, and returns the result. */
     public CleanUp awaitStop() {
         return shutdown.await(Long.MAX_VALUE);
     }

@@ -5,15 +5,15 @@ import java.util.OptionalLong;
 import java.util.function.BooleanSupplier;
 
 /**
- * How a daemon is to run.
+ * The configuration of a daemon.
  *
  * @param store the folder of its store
- * @param capacityBytes how much it may hold; empty: 80 % of what mount and control group leave
- * @param workers threads that copy, where a load does not say; 0: one for each processor
- * @param sharing whom the store is open to
- * @param verifies whether to compare every byte that an earlier daemon left with its checksum; asked again while that is going on,
- *     so that it can be given up
- * @param collapses whether to move what lies on small pages to huge ones, in the background
+ * @param capacityBytes how much it may hold; empty: 80 % of the space that the mount and the cgroup leave
+ * @param workers threads that copy, unless a load overrides it; 0: one for each processor
+ * @param sharing the users that may use the store besides its owner
+ * @param verifies whether to compare the data of an earlier daemon with its checksums; called again during the comparison, so that it can
+ *     be stopped
+ * @param collapses whether to move data from small pages to huge ones, in the background
  */
 public record DaemonConfig(
         Path store,
@@ -29,7 +29,7 @@ public record DaemonConfig(
         }
     }
 
-    /** Says how to run for this user alone, where bytes of an earlier daemon are trusted. */
+    /** Configures a daemon for this user only that trusts the data of an earlier daemon. */
     public DaemonConfig(Path store, OptionalLong capacityBytes, int workers) {
         this(store, capacityBytes, workers, Sharing.NONE, () -> false, true);
     }

@@ -5,9 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -15,18 +13,18 @@ import org.slf4j.LoggerFactory;
 /**
  * The threads that a daemon's parts share.
  *
- * @param timer ends what has taken too long
- * @param sampling looks at the store
- * @param uploads looks after what members write
- * @param pages moves what is resident to huge pages
+ * @param timer ends waits that take too long
+ * @param sampling checks leases and files of the store
+ * @param uploads checks files that members write
+ * @param pages moves resident data to huge pages
  * @param answers answers short requests that read only the store
- * @param listings lists; a turn lasts until the list is sent, so that lists that no client reads take a bounded part of the heap
+ * @param listings sends lists; a turn lasts until the list is sent, so that lists that no client reads take a bounded part of the heap
  * @param removals frees memory, which may take seconds
- * @param sources looks at paths of users, which may hang as long as their file system does
- * @param room for what may wait until others have left the store: what makes them leave must not queue behind it
+ * @param sources reads paths of users, which may hang as long as their file system does
+ * @param room for requests that may wait for space; a removal that frees the space must not queue behind them
  * @param verification computes checksums
  * @param publishing publishes builds of clients
- * @param loads loads sources, and so may hang as long as their file system does
+ * @param loads loads sources, which may hang as long as their file system does
  */
 record DaemonThreads(
         ScheduledExecutorService timer,
@@ -46,16 +44,16 @@ record DaemonThreads(
     /** As many as connections: each has one request. */
     private static final int MOST_WAITING = 1_024;
 
-    /** A short request that takes longer holds up others. */
+    /** A short request that takes longer delays others. */
     private static final Duration LONGEST_ANSWER = Duration.ofSeconds(2);
 
-    /** A look at a source that takes longer may never end. */
+    /** A read of a source that takes longer may never end. */
     private static final Duration LONGEST_LOOK = Duration.ofMinutes(1);
 
     private static final int MOST_LOADS = 128;
     private static final long LOOK_END_MS = 200;
 
-    /** Makes them; each starts with its first task. */
+    /** Creates the threads; each starts with its first task. */
     DaemonThreads() {
         this(
                 scheduled("larder-timer"),
@@ -69,14 +67,18 @@ record DaemonThreads(
                 new FairQueue("larder-room", 8, MOST_WAITING),
                 new FairQueue("larder-verify", 2, MOST_WAITING),
                 new FairQueue("larder-publish", 8, MOST_WAITING),
-                FairQueue.overFiles("larder-load", MOST_LOADS, Integer.MAX_VALUE, MOST_LOADS)); // one a dataset waits
+                FairQueue.overFiles(
+                        "larder-load",
+                        MOST_LOADS,
+                        Integer.MAX_VALUE,
+                        MOST_LOADS)); // waiting loads are limited: one for each dataset
     }
 
     private List<FairQueue> queues() {
         return List.of(answers, listings, removals, sources, room, verification, publishing);
     }
 
-    /** Returns the requests that should be over by now, and keep others waiting or threads busy. */
+    /** Returns the requests that have run for too long, and so delay others or occupy threads. */
     List<FairQueue.Running> late() {
         Stream<FairQueue.Running> answering =
                 Stream.of(answers, listings).flatMap(queue -> queue.runningFor(LONGEST_ANSWER).stream());
@@ -86,23 +88,14 @@ record DaemonThreads(
     }
 
     private static ScheduledExecutorService scheduled(String name) {
-        ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, daemonThreads(name));
+        ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, FairQueue.daemonThreads(name));
         timer.setRemoveOnCancelPolicy(true);
         return timer;
     }
 
-    private static ThreadFactory daemonThreads(String name) {
-        AtomicInteger number = new AtomicInteger();
-        return task -> {
-            Thread thread = new Thread(task, name + "-" + number.incrementAndGet());
-            thread.setDaemon(true);
-            return thread;
-        };
-    }
-
     /**
-     * Ends what runs by the clock. Waits a moment for a look at the store that is under way: it would make anew, and report,
-     * what is being removed, or keep its memory.
+     * Ends scheduled work. Waits a moment for a running check of the store: it would restore or report files that are being removed, or
+     * keep their memory.
      */
     void endSchedules() {
         timer.shutdownNow();
@@ -119,7 +112,7 @@ record DaemonThreads(
         }
     }
 
-    /** Takes no more requests; those under way end by themselves, and {@link dev.larder.server.ingest.Loads} ends the loads. */
+    /** Accepts no more requests. Running ones end by themselves; {@link dev.larder.server.ingest.Loads} ends the loads. */
     void endWork() {
         queues().forEach(FairQueue::close);
     }

@@ -2,16 +2,16 @@ package dev.larder.server;
 
 import java.util.function.Consumer;
 
-/** Runs what has to be tried again later whatever it fails of: a full heap for a moment must not be the end of a schedule. */
+/** Runs tasks that are repeated later even after an unexpected failure, such as a full heap, so that their schedule does not end. */
 final class Guarded {
     private Guarded() {}
 
-    /** Runs a task and tells how it failed; throws nothing, not even where telling fails. */
+    /** Runs a task and reports its failure. Never throws. */
     static void run(Runnable task, Consumer<Throwable> onFailure) {
         try {
             task.run();
         } catch (RuntimeException | Error e) {
-            tell(e, onFailure);
+            report(e, onFailure);
         }
     }
 
@@ -20,11 +20,11 @@ final class Guarded {
         return () -> run(task, onFailure);
     }
 
-    static void tell(Throwable failure, Consumer<Throwable> onFailure) {
+    static void report(Throwable failure, Consumer<Throwable> onFailure) {
         try {
             onFailure.accept(failure);
         } catch (RuntimeException | Error again) {
-            failure.addSuppressed(again); // no room even to note it
+            failure.addSuppressed(again); // the report itself failed, such as for lack of memory
         }
     }
 }

@@ -12,11 +12,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
-/** Looks at what is in use, for the counters and to end a daemon that nobody uses. Owns no thread: it is given one. */
+/** Checks whether the daemon is in use, for the counters and for ending an unused daemon. Runs on a thread that it is given. */
 final class IdleMonitor {
     private static final Duration LONGEST_PERIOD = Duration.ofSeconds(1);
     private static final Duration SHORTEST_PERIOD = Duration.ofMillis(20);
-    private static final int LOOKS_UNTIL_IDLE = 10;
+    private static final int CHECKS_UNTIL_IDLE = 10;
 
     private final UsageSampler sampler;
     private final Activity activity;
@@ -24,7 +24,7 @@ final class IdleMonitor {
     private final BooleanSupplier areRegionsUsed;
     private final ScheduledExecutorService thread;
     private final Consumer<Throwable> onFailure;
-    private final AtomicBoolean isComing = new AtomicBoolean();
+    private final AtomicBoolean isScheduled = new AtomicBoolean();
     private long begunBefore;
 
     IdleMonitor(
@@ -42,30 +42,30 @@ final class IdleMonitor {
         this.onFailure = onFailure;
     }
 
-    /** Looks now. */
+    /** Checks now. */
     List<VersionUse> now() {
         return sampler.sample();
     }
 
-    /** Looks as soon as the thread can. */
+    /** Checks as soon as the thread is free. */
     void soon() {
-        if (isComing.compareAndSet(false, true)) {
+        if (isScheduled.compareAndSet(false, true)) {
             try {
                 thread.execute(Guarded.of(
                         () -> {
-                            isComing.set(false);
+                            isScheduled.set(false);
                             sampler.sample();
                         },
                         onFailure));
             } catch (RejectedExecutionException stopped) {
-                return; // nobody looks at counters of a daemon that ends
+                return; // the daemon is ending, so its counters do not matter
             }
         }
     }
 
-    /** Has an action run, on a thread of its own, once nothing has been leased, asked for or loading for this long. */
+    /** Runs an action on its own thread once nothing has been leased, requested or loading for this long. */
     void whenIdle(Duration limit, Runnable action) {
-        Duration part = limit.dividedBy(LOOKS_UNTIL_IDLE);
+        Duration part = limit.dividedBy(CHECKS_UNTIL_IDLE);
         Duration most = part.compareTo(LONGEST_PERIOD) > 0 ? LONGEST_PERIOD : part;
         Duration period = most.compareTo(SHORTEST_PERIOD) < 0 ? SHORTEST_PERIOD : most;
         Idleness idleness = new Idleness(limit, period.multipliedBy(2), System::nanoTime);
@@ -84,9 +84,9 @@ final class IdleMonitor {
 
     private boolean isUsed() {
         long begun = activity.begun();
-        boolean isAsked = begun != begunBefore || activity.isUnderWay();
+        boolean hasRequests = begun != begunBefore || activity.isUnderWay();
         begunBefore = begun;
-        return isAsked
+        return hasRequests
                 || !loads.running().isEmpty()
                 || areRegionsUsed.getAsBoolean()
                 || sampler.sample().stream().anyMatch(VersionUse::isLeased);

@@ -4,33 +4,36 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * Notices that something has been unused for long enough. Only time that was looked at counts: a process that was stopped for
- * an hour does not know what happened meanwhile. Used by one thread.
+ * Detects that a resource has been unused for long enough. Only observed time counts: after the process was stopped for an hour, it is
+ * unknown whether the resource was used. Not thread-safe.
  */
 final class Idleness {
     private final long limitNanos;
-    private final long mostBetweenLooksNanos;
+    private final long mostPerCheckNanos;
     private final LongSupplier clockNanos;
-    private long lastLookNanos;
+    private long lastCheckNanos;
     private long idleNanos;
 
     /**
      * Starts the clock.
      *
-     * @param mostBetweenLooks how much one look can add
+     * @param mostPerCheck the most that one check can add
      */
-    Idleness(Duration limit, Duration mostBetweenLooks, LongSupplier clockNanos) {
+    Idleness(Duration limit, Duration mostPerCheck, LongSupplier clockNanos) {
         this.limitNanos = limit.toNanos();
-        this.mostBetweenLooksNanos = mostBetweenLooks.toNanos();
+        this.mostPerCheckNanos = mostPerCheck.toNanos();
         this.clockNanos = clockNanos;
-        this.lastLookNanos = clockNanos.getAsLong();
+        this.lastCheckNanos = clockNanos.getAsLong();
     }
 
-    /** Looks: starts the clock anew where there is, or was since the last look, any use; tells whether time is over. */
+    /**
+     * Records a check. Restarts the clock if the resource is in use, or was since the last check. Returns whether it has been unused for
+     * the limit.
+     */
     boolean isOverAfter(boolean isUsed) {
         long now = clockNanos.getAsLong();
-        long passed = Math.min(now - lastLookNanos, mostBetweenLooksNanos);
-        lastLookNanos = now;
+        long passed = Math.min(now - lastCheckNanos, mostPerCheckNanos);
+        lastCheckNanos = now;
         idleNanos = isUsed ? 0 : idleNanos + passed;
         return idleNanos >= limitNanos;
     }

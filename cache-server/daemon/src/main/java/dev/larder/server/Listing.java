@@ -25,7 +25,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
-/** Describes what is resident, loading or retired, one row an array. */
+/** Lists arrays that are resident, loading or retired, one row an array. */
 final class Listing {
     private final Store store;
     private final Residency residency;
@@ -38,11 +38,11 @@ final class Listing {
     }
 
     /**
-     * Returns the rows of all arrays whose full name is wanted, sorted by name, retired versions last.
+     * Returns the rows of all arrays with a matching full name, sorted by name, retired versions last.
      *
-     * @param includeRetired whether to list also versions that only their readers still see, and datasets that were evicted
+     * @param includeRetired whether to include versions that are visible only to their present readers, and evicted datasets
      */
-    List<ArrayRow> rows(Predicate<String> isWanted, boolean includeRetired) {
+    List<ArrayRow> rows(Predicate<String> filter, boolean includeRetired) {
         List<PublishedVersion> current = residency.current();
         List<PublishedVersion> retired = includeRetired ? residency.retired() : List.of();
         List<PublishedVersion> versions = new ArrayList<>(current);
@@ -54,27 +54,27 @@ final class Listing {
                     version,
                     version.isInPlace() ? State.MAPPED : State.RESIDENT,
                     holders.getOrDefault(version.folder(), List.of()).size(),
-                    isWanted,
+                    filter,
                     rows);
         }
-        for (PublishedVersion version : residency.heldBack().all()) {
-            addRows(version, State.LOADING, 0, isWanted, rows);
+        for (PublishedVersion version : residency.unverified().all()) {
+            addRows(version, State.LOADING, 0, filter, rows);
         }
-        addLoading(isWanted, rows);
-        addRegistered(isWanted, includeRetired, rows);
+        addLoading(filter, rows);
+        addRegistered(filter, includeRetired, rows);
         rows.sort(Comparator.comparing(ArrayRow::name));
         for (PublishedVersion version : retired) {
             addRows(
                     version,
                     State.RETIRED,
                     holders.getOrDefault(version.folder(), List.of()).size(),
-                    isWanted,
+                    filter,
                     rows);
         }
         return rows;
     }
 
-    /** Leaves out what is loading where the same array can be read already, so that a name has one row. */
+    /** Omits loading arrays that can already be read, so that a name has one row. */
     static List<ArrayRow> withoutReloads(List<ArrayRow> rows) {
         Set<String> readable = rows.stream()
                 .filter(row -> row.state() != State.LOADING)
@@ -86,14 +86,14 @@ final class Listing {
     }
 
     private void addRows(
-            PublishedVersion version, State state, int leases, Predicate<String> isWanted, List<ArrayRow> rows) {
+            PublishedVersion version, State state, int leases, Predicate<String> filter, List<ArrayRow> rows) {
         Map<String, String> sources = version.sources().stream()
                 .collect(Collectors.toMap(SourceRecord::array, SourceRecord::path, (first, second) -> first));
-        Map<String, String> told = version.provenance().publisher().told();
+        Map<String, String> claimed = version.provenance().publisher().claimedSources();
         boolean pinned = Files.exists(version.folder().resolve(StoreLayout.PINNED));
         for (ArrayEntry array : version.arrays()) {
             String name = version.dataset() + "/" + array.name();
-            if (isWanted.test(name)) {
+            if (filter.test(name)) {
                 rows.add(new ArrayRow(
                         ArrayRow.nameText(name),
                         ArrayRow.dtypeText(Dtype.parse(array.dtype())),
@@ -110,16 +110,16 @@ final class Listing {
                                 : version.folder().resolve(array.file()).toString(),
                         array.offset(),
                         array.crc32cHex(),
-                        sources.getOrDefault(array.name(), told.getOrDefault(array.name(), "")),
+                        sources.getOrDefault(array.name(), claimed.getOrDefault(array.name(), "")),
                         array.part()));
             }
         }
     }
 
-    private void addLoading(Predicate<String> isWanted, List<ArrayRow> rows) {
+    private void addLoading(Predicate<String> filter, List<ArrayRow> rows) {
         for (Ingest load : loads.running()) {
             for (SourceArray array : load.arrays()) {
-                if (isWanted.test(array.name().toString())) {
+                if (filter.test(array.name().toString())) {
                     rows.add(new ArrayRow(
                             ArrayRow.nameText(array.name().toString()),
                             ArrayRow.dtypeText(array.dtype()),
@@ -141,19 +141,19 @@ final class Listing {
         }
     }
 
-    /** Where a member builds is nobody else's business: whoever knows the place can write there. */
+    /** Returns the source, unless it is an upload of a member: another member that has its path could write there. */
     private String source(SourceArray array) {
         return array.file().startsWith(store.layout().incoming())
                 ? ""
                 : array.file().toString();
     }
 
-    /** One row for a dataset, as its arrays are not there; what was evicted is out of the usual listing. */
-    private void addRegistered(Predicate<String> isWanted, boolean includeEvicted, List<ArrayRow> rows) {
+    /** Adds one row for each registered dataset, because its arrays are not loaded. The usual listing omits evicted datasets. */
+    private void addRegistered(Predicate<String> filter, boolean includeEvicted, List<ArrayRow> rows) {
         for (Registration known : residency.registrations()) {
             String name = known.dataset();
             boolean isListed = includeEvicted || known.version() == 0;
-            if (isListed && isWanted.test(name) && loads.find(name).isEmpty()) {
+            if (isListed && filter.test(name) && loads.find(name).isEmpty()) {
                 rows.add(new ArrayRow(
                         name,
                         "",

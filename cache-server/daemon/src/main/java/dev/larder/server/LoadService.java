@@ -40,8 +40,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Starts whatever brings datasets into memory: loads, builds of clients, and recovery. After a store was taken over,
- * recovery compares checksums and loads again what was pinned and lost. Counts and reports how each ends. Thread-safe.
+ * Starts loads, builds of clients, and the recovery, and counts and reports their outcomes. The recovery of a store that was taken over
+ * compares checksums, and loads lost datasets again if they were pinned. Thread-safe.
  */
 final class LoadService {
     private static final Logger LOG = LoggerFactory.getLogger(LoadService.class);
@@ -55,7 +55,7 @@ final class LoadService {
     private final List<Recheck> rechecks;
     private volatile Consumer<Ingest> onStarted = ingest -> {};
 
-    /** From now on, clients wait for what an earlier boot of the machine left, until {@link #recover} has compared it. */
+    /** From now on, clients wait for versions of an earlier boot until {@link #recover} has compared their checksums. */
     LoadService(
             Loads loads,
             Residency residency,
@@ -69,10 +69,10 @@ final class LoadService {
         this.counters = counters;
         this.errors = errors;
         this.shutdown = shutdown;
-        this.rechecks = loads.recheck(residency.heldBack().all());
+        this.rechecks = loads.recheck(residency.unverified().all());
     }
 
-    /** Sets who is told of every load and build that starts; to be called before one can. */
+    /** Sets the listener for the start of every load and build. Called before the first one. */
     void onStarted(Consumer<Ingest> listener) {
         onStarted = listener;
     }
@@ -99,7 +99,7 @@ final class LoadService {
         }
     }
 
-    /** Starts a load; a request for what is being loaded just so joins that load. */
+    /** Starts a load, or joins a running load with the same request. */
     synchronized LoadJob startLoad(LoadRequest request, Peer peer) {
         request.sources().forEach(source -> Names.requireDataset(source.name()));
         Optional<LoadJob> joined = loads.join(request);
@@ -111,9 +111,9 @@ final class LoadService {
         return load;
     }
 
-    /** Starts a build by a client, unless the dataset is being loaded or built already. */
-    Optional<Upload> tryStartUpload(Request.Create request, Publisher publisher, BooleanSupplier isWanted) {
-        Optional<Upload> upload = loads.tryStartUpload(request, publisher, isWanted);
+    /** Starts a build by a client, unless the dataset is already being loaded or built. */
+    Optional<Upload> tryStartUpload(Request.Create request, Publisher publisher, BooleanSupplier hasClient) {
+        Optional<Upload> upload = loads.tryStartUpload(request, publisher, hasClient);
         upload.ifPresent(this::watch);
         return upload;
     }
@@ -142,7 +142,7 @@ final class LoadService {
         });
     }
 
-    /** Starts to load what is not resident where its source is known; returns the load that is under way, if any. */
+    /** Starts to load a dataset that is not resident if its source is known. Returns the running load, if any. */
     synchronized Optional<? extends Ingest> readThrough(String dataset, Peer peer) {
         Optional<Ingest> running = loads.find(dataset);
         Optional<Registration> known = running.isPresent() ? Optional.empty() : residency.registration(dataset);
@@ -150,10 +150,10 @@ final class LoadService {
     }
 
     /**
-     * Notes where datasets can be loaded from; the first request for one loads it. Looks at the paths, which may hang: registers nothing
-     * if the client has given up meanwhile.
+     * Records the sources of datasets; the first request for one loads it. Reads the paths, which may hang; registers nothing if the client
+     * has left meanwhile.
      */
-    Done register(LoadRequest request, BooleanSupplier isWanted) {
+    Done register(LoadRequest request, BooleanSupplier hasClient) {
         request.sources().forEach(source -> Names.requireDataset(source.name()));
         Map<String, List<String>> origins = new TreeMap<>();
         for (LoadRequest.Source source : request.sources()) {
@@ -176,7 +176,7 @@ final class LoadService {
                     request.options().inPlace());
             origins.computeIfAbsent(source.name(), name -> new ArrayList<>()).add(source.path());
         }
-        if (!isWanted.getAsBoolean()) {
+        if (!hasClient.getAsBoolean()) {
             throw Failure.of(ErrorCode.INTERRUPTED, "the client left before its dataset was registered")
                     .with("datasets", origins.keySet())
                     .exception();
@@ -193,17 +193,17 @@ final class LoadService {
     }
 
     /**
-     * Keeps the source of a dataset after a failed load, if the dataset is not resident: a reload, or the first open, tries again.
-     * The caller reports the failure.
+     * Records the source of a dataset after a failed load, if the dataset is not resident: a reload, or the first open, tries again. The
+     * caller reports the failure.
      *
-     * @return whether a reload can load it: an address with a secret is not kept
+     * @return whether a reload can load it: an address with a secret is not recorded
      */
     boolean postpone(LoadRequest request) {
         String dataset = request.sources().get(0).name();
         List<String> paths =
                 request.sources().stream().map(LoadRequest.Source::path).toList();
         boolean isResident = residency.find(dataset).isPresent()
-                || residency.heldBack().find(dataset).isPresent();
+                || residency.unverified().find(dataset).isPresent();
         boolean hasSecret = request.sources().stream()
                 .anyMatch(source -> !source.visiblePath().equals(source.path()));
         if (isResident || hasSecret) {
@@ -218,7 +218,7 @@ final class LoadService {
                     request.retention().pinned()));
             return true;
         } catch (LarderException e) {
-            errors.report("cannot note the source of a dataset: dataset=" + dataset, e);
+            errors.report("cannot record the source of a dataset: dataset=" + dataset, e);
             return false;
         }
     }
@@ -229,11 +229,11 @@ final class LoadService {
             throw Failure.of(ErrorCode.BAD_INPUT, "an address with a password or a signature cannot be registered")
                     .with("dataset", source.name())
                     .with("path", source.visiblePath())
-                    .remedy("nothing of that kind is kept: give credentials to the daemon, or load it");
+                    .remedy("secrets are not stored: give credentials to the daemon, or load it");
         }
     }
 
-    /** Starts to load a dataset again, from where and in the way it was loaded. */
+    /** Starts to load a dataset again, with its former sources and options. */
     LoadJob startReload(String dataset, Peer peer) {
         Optional<Registration> known = residency.registration(dataset);
         if (known.isPresent()) {
@@ -252,16 +252,16 @@ final class LoadService {
                 peer);
     }
 
-    /** Starts the recovery, which goes on in the background. */
+    /** Starts the recovery in the background. */
     void recover() {
         rechecks.forEach(this::follow);
         loads.start(rechecks);
         reloadPinned();
     }
 
-    /** Compares again what could not be compared before for a reason that may have passed. */
+    /** Compares checksums again after a failure that may have been temporary. */
     private Optional<Ingest> recheckAgain(String dataset) {
-        loads.recheck(residency.heldBack().find(dataset).stream().toList()).forEach(this::follow);
+        loads.recheck(residency.unverified().find(dataset).stream().toList()).forEach(this::follow);
         return loads.find(dataset);
     }
 
@@ -279,15 +279,15 @@ final class LoadService {
         for (Registration lost : residency.registrations()) {
             if (lost.pinned() && loads.find(lost.dataset()).isEmpty()) {
                 try {
-                    startLoad(lost.request(), Peer.thisProcess()).whenEnded((done, failure) -> noteReload(failure));
+                    startLoad(lost.request(), Peer.thisProcess()).whenEnded((done, failure) -> reportReload(failure));
                 } catch (LarderException e) {
-                    noteReload(e);
+                    reportReload(e);
                 }
             }
         }
     }
 
-    private void noteReload(@Nullable Throwable failure) {
+    private void reportReload(@Nullable Throwable failure) {
         if (failure != null && !shutdown.isStopping()) {
             errors.report("a pinned dataset was lost and cannot be loaded again", failure);
         }

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 
-/** Makes counters and files follow what is resident. Thread-safe. */
+/** Updates counters and files after changes to the resident versions. Thread-safe. */
 final class Maintenance {
     private static final long RETIRED_SWEEP_MS = 500;
 
@@ -48,7 +48,7 @@ final class Maintenance {
         this.isStopping = isStopping;
     }
 
-    /** Brings the counters up to date, and sees to it that retired versions go once their readers have. */
+    /** Updates the counters, and schedules the removal of retired versions. */
     void afterChange() {
         List<PublishedVersion> current = residency.current();
         counters.set(Counter.DATASETS, current.size());
@@ -62,7 +62,7 @@ final class Maintenance {
             try {
                 var unused = thread.schedule(this::sweep, RETIRED_SWEEP_MS, TimeUnit.MILLISECONDS);
             } catch (RejectedExecutionException stopped) {
-                return; // all of it is removed
+                return; // the whole store is removed
             }
         }
     }
@@ -81,7 +81,7 @@ final class Maintenance {
         }
     }
 
-    /** Notes that a version was given up. */
+    /** Reports that a version was given up. */
     void reportVanished(PublishedVersion version) {
         errors.report(
                 "files were removed under the daemon",
@@ -89,7 +89,7 @@ final class Maintenance {
                         .with("dataset", version.dataset())
                         .with("version", version.version())
                         .with("folder", version.folder())
-                        .remedy(remedyFor(version) + "; to find out what cleans up the store: larder doctor"));
+                        .remedy(remedyFor(version) + "; to find the cause: larder doctor"));
     }
 
     private static String remedyFor(PublishedVersion version) {
@@ -97,6 +97,6 @@ final class Maintenance {
             return "it is loaded again on request";
         }
         Path aside = Store.asideOf(version);
-        return Files.exists(aside) ? "compute it again, or look for its remains in " + aside : "compute it again";
+        return Files.exists(aside) ? "compute it again, or look for the rest of it in " + aside : "compute it again";
     }
 }

@@ -28,7 +28,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
 
-/** Looks at what a daemon has and does, and changes nothing. Thread-safe. */
+/** Reads the state of a daemon without changing it. Thread-safe. */
 public final class Overview {
     private static final long OWN_PID = ProcessHandle.current().pid();
 
@@ -54,17 +54,17 @@ public final class Overview {
     }
 
     /**
-     * A version of a dataset, or a dataset that is not there yet or any more.
+     * A version of a dataset, or a dataset that is not loaded.
      *
-     * @param version 0 where none was ever published
-     * @param digest empty where none was ever published
+     * @param version 0 if none was ever published
+     * @param digest empty if none was ever published
      * @param bytes the length of its data
-     * @param storedBytes what it occupies
-     * @param pids who leases it, as far as this pid namespace shows them
-     * @param isLeased whether anybody leases it
+     * @param storedBytes the space it occupies
+     * @param pids the processes that lease it, as far as this pid namespace shows them
+     * @param isLeased whether any process leases it
      * @param isSourced whether it can be loaded again
      * @param lastUse when it was last seen in use
-     * @param ttl it leaves when nobody has used it for so long; zero where time alone does not remove it
+     * @param ttl it is removed after this time without use; zero for no limit
      */
     public record DatasetRow(
             String name,
@@ -94,7 +94,7 @@ public final class Overview {
         return status(residency.leasedBytes(), residency.pinnedBytes(), clients.size());
     }
 
-    /** Returns totals as they were when these rows were made; looks at no file that was looked at for them. */
+    /** Returns totals for these rows, without reading their files again. */
     public DaemonStatus status(List<DatasetRow> rows) {
         return status(
                 storedBytes(rows, DatasetRow::isLeased),
@@ -102,8 +102,8 @@ public final class Overview {
                 rows.stream().flatMap(row -> row.pids().stream()).distinct().count());
     }
 
-    private static long storedBytes(List<DatasetRow> rows, Predicate<DatasetRow> isMeant) {
-        return rows.stream().filter(isMeant).mapToLong(DatasetRow::storedBytes).sum();
+    private static long storedBytes(List<DatasetRow> rows, Predicate<DatasetRow> filter) {
+        return rows.stream().filter(filter).mapToLong(DatasetRow::storedBytes).sum();
     }
 
     private DaemonStatus status(long leasedBytes, long pinnedBytes, long clients) {
@@ -125,7 +125,7 @@ public final class Overview {
                 statusPage);
     }
 
-    /** Says where the status page is served, which begins after all else. */
+    /** Sets the address of the status page, which starts after all else. */
     void statusPageIsAt(URI address) {
         statusPage = address.toString();
     }
@@ -134,34 +134,34 @@ public final class Overview {
         return versions.stream().mapToLong(value).sum();
     }
 
-    /** Returns when the daemon began. */
+    /** Returns when the daemon started. */
     public Instant started() {
         return started;
     }
 
-    /** Returns what rings and regions occupy. */
+    /** Returns the space of rings and regions, in bytes. */
     public long sharedBytes() {
         return store.sharedBytes();
     }
 
-    /** Returns what was counted so far. */
+    /** Returns the value of a counter. */
     public long count(Counter counter) {
         return counters.value(counter);
     }
 
-    /** Returns the rows of arrays whose full name is wanted, as {@link Listing#rows}. */
-    public List<ArrayRow> arrays(Predicate<String> isWanted, boolean includeRetired) {
-        return listing.rows(isWanted, includeRetired);
+    /** Returns the rows of arrays with a matching full name; see {@link Listing#rows}. */
+    public List<ArrayRow> arrays(Predicate<String> filter, boolean includeRetired) {
+        return listing.rows(filter, includeRetired);
     }
 
-    /** Returns the rows of a dataset or an array by its name, without versions that were replaced; none where it is unknown. */
+    /** Returns the rows of a dataset or an array by its name, without replaced versions; empty if it is unknown. */
     public List<ArrayRow> arrays(String name) {
         return Listing.withoutReloads(arrays(other -> other.equals(name) || other.startsWith(name + "/"), true).stream()
                 .filter(row -> row.state() != ArrayRow.State.RETIRED)
                 .toList());
     }
 
-    /** Returns every version that has files, and every other dataset that is known; sorted by name, retired versions last. */
+    /** Returns every version that has files, and every other known dataset, sorted by name, retired versions last. */
     public List<DatasetRow> datasets() {
         List<PublishedVersion> all = residency.all();
         Map<Path, List<Long>> holders = store.leases().holdersOf(all);
@@ -169,7 +169,7 @@ public final class Overview {
         for (PublishedVersion version : residency.current()) {
             rows.add(row(version, version.isInPlace() ? ArrayRow.State.MAPPED : ArrayRow.State.RESIDENT, holders));
         }
-        residency.heldBack().all().forEach(version -> rows.add(row(version, ArrayRow.State.LOADING, holders)));
+        residency.unverified().all().forEach(version -> rows.add(row(version, ArrayRow.State.LOADING, holders)));
         Set<String> known = new HashSet<>();
         rows.forEach(row -> known.add(row.name()));
         for (Ingest load : loads.running()) {
@@ -245,7 +245,7 @@ public final class Overview {
                 Duration.ofMillis(known.provenance().ttlMs()));
     }
 
-    /** Returns how far each load, build or verification is that ends with a version. */
+    /** Returns the progress of each running load, build or check that ends with a version. */
     public List<Progress> loads() {
         return loads.running().stream()
                 .map(Ingest::soFar)
@@ -253,7 +253,7 @@ public final class Overview {
                 .toList();
     }
 
-    /** Returns the errors that were met, one for each kind, the one seen last at the end. */
+    /** Returns the recorded errors, one for each kind, the most recent one last. */
     public List<ErrorRow> errors() {
         return errors.entries().stream()
                 .map(entry ->

@@ -25,9 +25,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves what lies on small pages to huge ones, in the background: what an earlier daemon left, what clients wrote, and what was loaded
- * when the kernel had no huge page to spare. Stands back while {@code mayMove} says no. Knows how much is on huge pages. Works on one
- * thread, which it is given.
+ * Moves data from small pages to huge ones, in the background: data of an earlier daemon, files that clients wrote, and loads made while
+ * the kernel had no free huge page. Pauses while {@code mayMove} returns false. Counts the bytes on huge pages. Runs on a thread that it is
+ * given.
  */
 final class PageCollapse {
     private static final int PAUSE_FACTOR = 3;
@@ -39,24 +39,24 @@ final class PageCollapse {
     private final Pace pace;
     private final ScheduledExecutorService thread;
     private final Consumer<Throwable> onFailure;
-    private final AtomicBoolean isComing = new AtomicBoolean();
+    private final AtomicBoolean isScheduled = new AtomicBoolean();
 
-    /** What is known of each version, by its folder, which no other version ever has. */
+    /** The state of each version, by its folder, which is never used by another version. */
     private final ConcurrentMap<Path, Moving> known = new ConcurrentHashMap<>();
 
-    // What follows belongs to the thread.
+    // The fields below belong to the thread.
 
     private Backoff retries;
     private long retryAtNs = System.nanoTime();
     private @Nullable ScheduledFuture<?> later;
 
     /**
-     * When it tries again.
+     * The times of further attempts.
      *
-     * @param moves whether it moves anything; else it only counts
-     * @param postponed after it had to stand back
-     * @param firstRetry after the kernel refused something, and twice as long each time from then on: memory is put in order slowly
-     * @param longestRetry the end of that
+     * @param moves whether it moves data; otherwise it only counts
+     * @param postponed the delay after it had to pause
+     * @param firstRetry the delay after the kernel refused a piece; doubled each time, because memory is defragmented slowly
+     * @param longestRetry the longest such delay
      */
     record Pace(boolean moves, Duration postponed, Duration firstRetry, Duration longestRetry) {
         static Pace usual(boolean moves) {
@@ -86,34 +86,34 @@ final class PageCollapse {
         this.retries = pace.retries();
     }
 
-    /** Returns how many bytes of all versions are on huge pages, as far as they have been looked at. */
+    /** Returns how many bytes of all versions are on huge pages, as far as they have been counted. */
     long hugeBytes() {
         return known.values().stream().mapToLong(moving -> moving.hugePieces).sum() * VersionPages.PIECE_BYTES;
     }
 
-    /** Returns for how many bytes the kernel refused huge pages when it was last asked. */
+    /** Returns how many bytes were refused huge pages at the last attempt. */
     long refusedBytes() {
         return known.values().stream().mapToLong(moving -> moving.refusedPieces).sum() * VersionPages.PIECE_BYTES;
     }
 
-    /** Looks for what is new as soon as the thread can. */
+    /** Looks for new versions as soon as the thread is free. */
     void soon() {
-        if (isComing.compareAndSet(false, true)) {
+        if (isScheduled.compareAndSet(false, true)) {
             try {
                 thread.execute(() -> {
-                    isComing.set(false);
-                    look();
+                    isScheduled.set(false);
+                    run();
                 });
             } catch (RejectedExecutionException stopped) {
-                return; // nobody reads what goes away
+                return; // the daemon is ending, so its pages do not matter
             }
         }
     }
 
-    private void look() {
+    private void run() {
         if (!isStopping.getAsBoolean()) {
             Guarded.run(this::addNew, onFailure);
-            moveWhatIsDue();
+            moveDue();
         }
     }
 
@@ -131,7 +131,7 @@ final class PageCollapse {
         }
     }
 
-    private void moveWhatIsDue() {
+    private void moveDue() {
         if (!pace.moves()) {
             return;
         }
@@ -146,34 +146,34 @@ final class PageCollapse {
             isLeft |= !moving.isWhole();
         }
         if (isPostponed) {
-            lookAgainIn(pace.postponed().toNanos());
+            runIn(pace.postponed().toNanos());
         } else if (isLeft) {
             if (isRetry) {
                 retryAtNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(retries.nextMillis());
             }
-            lookAgainIn(retryAtNs - System.nanoTime());
+            runIn(retryAtNs - System.nanoTime());
         }
     }
 
-    /** There is never more than one look that is to come later. */
-    private void lookAgainIn(long nanos) {
+    /** At most one later attempt is scheduled. */
+    private void runIn(long nanos) {
         if (later != null) {
             later.cancel(false);
         }
         try {
-            later = thread.schedule(this::look, nanos, TimeUnit.NANOSECONDS);
+            later = thread.schedule(this::run, nanos, TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException stopped) {
             return;
         }
     }
 
-    private boolean mayGoOn() {
+    private boolean mayContinue() {
         return !isStopping.getAsBoolean() && mayMove.getAsBoolean();
     }
 
-    /** One version on its way to huge pages. */
+    /** One version and its progress. */
     private final class Moving {
-        /** A pass ends after so many new refusals: the next one goes on behind them. */
+        /** A pass ends after this many new refusals; the next pass continues behind them. */
         private static final int MOST_REFUSALS = 16;
 
         private final VersionPages pages;
@@ -187,7 +187,7 @@ final class PageCollapse {
             this.pages = pages;
         }
 
-        /** Finds out how much is huge; where all is, nothing is left to ask for. */
+        /** Counts the huge pieces. If all are huge, nothing is left to move. */
         void count() {
             hugePieces = pages.hugePieces(() -> !isStopping.getAsBoolean());
             if (hugePieces == pages.pieces()) {
@@ -199,13 +199,13 @@ final class PageCollapse {
             return next == pages.pieces() && refused.isEmpty();
         }
 
-        /** Asks for what was refused before, then for what was not asked for yet; leaves {@code isTried} false where it has to stand back. */
+        /** Tries the refused pieces again, then the next ones. Leaves {@code isTried} false if it has to pause. */
         void move() {
             isTried = false;
             try {
-                isTried = askAgain() && askOn();
+                isTried = retryRefused() && tryNext();
             } catch (RuntimeException e) {
-                isTried = true; // until the next retry
+                isTried = true; // no further attempt before the next retry
                 throw e;
             } finally {
                 hugePieces = Math.max(hugePieces, next - refused.size());
@@ -213,9 +213,9 @@ final class PageCollapse {
             }
         }
 
-        private boolean askAgain() {
+        private boolean retryRefused() {
             for (Iterator<Long> again = refused.iterator(); again.hasNext(); ) {
-                if (!mayGoOn()) {
+                if (!mayContinue()) {
                     return false;
                 }
                 if (collapse(again.next())) {
@@ -225,7 +225,7 @@ final class PageCollapse {
             return true;
         }
 
-        /** Leaves most of a processor to others: it pauses for several times as long as it has worked. */
+        /** Moves a piece, then pauses for several times as long, so that other threads have most of the processor. */
         private boolean collapse(long piece) {
             long start = System.nanoTime();
             boolean isHuge = pages.collapse(piece);
@@ -233,11 +233,11 @@ final class PageCollapse {
             return isHuge;
         }
 
-        private boolean askOn() {
+        private boolean tryNext() {
             for (int before = refused.size();
                     next < pages.pieces() && refused.size() < before + MOST_REFUSALS;
                     next++) {
-                if (!mayGoOn()) {
+                if (!mayContinue()) {
                     return false;
                 }
                 if (!collapse(next)) {

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The sources that a connection has sent ahead of its load. Used by the control thread. */
+/** The sources that a connection has sent before its load. Used by the control thread. */
 final class PendingSources {
     private static final int BYTES_OF_OBJECTS = 120;
 
@@ -24,19 +24,19 @@ final class PendingSources {
         this.budget = budget;
     }
 
-    /** Returns those of a connection; their memory comes out of a budget. */
+    /** Returns those of a connection. Their memory is counted against a budget. */
     static PendingSources of(Reply.Session session, MessageBudget budget) {
-        if (session.kept() instanceof PendingSources pending) {
+        if (session.attachment() instanceof PendingSources pending) {
             return pending;
-        } else if (session.kept() != null) {
+        } else if (session.attachment() != null) {
             throw Failure.of(ErrorCode.REFUSED, "the connection has a build").remedy("load on a connection of its own");
         }
         PendingSources pending = new PendingSources(budget);
-        session.keep(pending, false, pending::release);
+        session.attach(pending, false, pending::release);
         return pending;
     }
 
-    /** Adds some, if there is memory for them; else nothing of the load that they are for can be loaded. */
+    /** Adds sources if there is memory for them. If there is none, the whole load is refused. */
     void add(List<Source> more) {
         long bytes = 0;
         for (Source source : more) {
@@ -66,12 +66,12 @@ final class PendingSources {
         sources.clear();
     }
 
-    /** Returns a load with the sources that were sent ahead of it. */
+    /** Returns a load with the sources that were sent before it. */
     static LoadRequest addTo(LoadRequest load, Reply.Session session) {
-        if (!(session.kept() instanceof PendingSources pending)) {
+        if (!(session.attachment() instanceof PendingSources pending)) {
             return load;
         }
-        session.forget();
+        session.detach();
         List<Source> all = new ArrayList<>(pending.sources);
         pending.release();
         pending.requireWhole();

@@ -26,7 +26,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The clients that wait for a dataset to become resident. Thread-safe; nobody polls. */
+/** The clients that wait for a dataset to become resident. Thread-safe; waiting costs no thread. */
 final class PendingWaits {
     private final Residency residency;
     private final Loads loads;
@@ -36,13 +36,13 @@ final class PendingWaits {
     private volatile boolean closed;
     private final Map<String, Set<Wait>> unknown = new HashMap<>();
 
-    /** A client and what it waits for: a dataset, or an array of it. */
+    /** A client and the dataset or array that it waits for. */
     private record Wait(String name, Reply reply) {
         String dataset() {
             return Names.datasetIn(name);
         }
 
-        /** Returns the array that is waited for; null where it is a whole dataset. */
+        /** Returns the array; null for a whole dataset. */
         @Nullable
         String array() {
             return Names.arrayIn(name);
@@ -68,12 +68,12 @@ final class PendingWaits {
     }
 
     /**
-     * Answers when {@code name}, a dataset or an array, is resident; at once where that is certain or hopeless. Looks at every file of
-     * what is resident, so this is not for the control thread then.
+     * Answers when {@code name}, a dataset or an array, is resident. Answers immediately if it is resident or no load can provide it.
+     * Checks every file of a resident dataset, so the control thread must not call this for one.
      */
     void await(String name, Duration timeout, boolean evenIfUnknown, Reply reply) {
         Wait wait = new Wait(name, reply);
-        maintenance.repairIfDamaged(wait.dataset()); // why else would a client ask for what it could open itself?
+        maintenance.repairIfDamaged(wait.dataset()); // a client sends this only if it could not open the dataset itself
         if (answerIfKnown(wait, () -> expireAfter(timeout, wait))) {
             return;
         }
@@ -84,7 +84,7 @@ final class PendingWaits {
         reply.problem(residency.noSuchDataset(wait.dataset()));
     }
 
-    /** Answers for what is resident, follows what is loading; false where it is neither. */
+    /** Answers for a resident dataset or follows a load. Returns false if there is neither. */
     private boolean answerIfKnown(Wait wait, Runnable beforeFollowing) {
         Optional<Ingest> load = loads.find(wait.dataset());
         Optional<PublishedVersion> resident = residency.find(wait.dataset());
@@ -92,17 +92,17 @@ final class PendingWaits {
             answer(resident.get(), wait);
             return true;
         }
-        Optional<? extends Ingest> coming =
+        Optional<? extends Ingest> starting =
                 load.isPresent() ? load : loadService.readThrough(wait.dataset(), wait.reply.peer());
-        coming.ifPresent(found -> {
+        starting.ifPresent(found -> {
             beforeFollowing.run();
             follow(found, wait);
         });
-        if (coming.isEmpty()) { // it may have been registered at the first look, and resident again at the second
+        if (starting.isEmpty()) { // it may have been registered at the first check, and resident again at the second
             resident = residency.find(wait.dataset()).filter(wait::isIn);
             resident.ifPresent(version -> answer(version, wait));
         }
-        return coming.isPresent() || resident.isPresent();
+        return starting.isPresent() || resident.isPresent();
     }
 
     private void awaitUnknown(Wait wait, Duration timeout) {
@@ -110,7 +110,7 @@ final class PendingWaits {
         Runnable noExpiry = expireAfter(timeout, wait);
         add(wait);
         wait.reply.onEnd(() -> forget(wait));
-        // A load may have begun, or even ended, between the first look and the entry in the list.
+        // A load may have begun, or even ended, between the first check and the entry in the list.
         boolean isKnown = loads.find(wait.dataset()).isPresent()
                 || residency.find(wait.dataset()).isPresent();
         if (isKnown && forget(wait)) {
@@ -119,7 +119,7 @@ final class PendingWaits {
         }
     }
 
-    /** What the load keeps of the client ends with the exchange, which may be long before the load does. */
+    /** The listeners are removed when the exchange ends, which may be long before the load ends. */
     private void follow(Ingest load, Wait wait) {
         wait.reply.onEnd(load.listen(wait.reply::progress));
         wait.reply.onEnd(load.whenEnded((done, failure) -> {
@@ -133,8 +133,8 @@ final class PendingWaits {
             } else if (resident.isPresent()) {
                 answer(resident.get(), wait);
             } else if (residency.registration(wait.dataset()).isPresent()) {
-                wait.reply.done(
-                        Done.NOTHING); // it was resident, and left for another: whoever still wants it asks again
+                wait.reply.done(Done.NOTHING); // it was resident, and was evicted for another load: a client that still
+                // needs it sends another request
             } else {
                 wait.reply.problem(Failure.of(ErrorCode.NOT_FOUND, "dataset was removed as soon as it was loaded")
                         .with("dataset", wait.dataset())
@@ -162,10 +162,10 @@ final class PendingWaits {
                         + " waits for another process to do so");
     }
 
-    /** What was found damaged may be loaded again, within the time that is left. */
+    /** A damaged version may be loaded again, within the remaining time. */
     private void answerAgain(Wait wait, Throwable damage) {
         try {
-            boolean isHeldBack = residency.heldBack().find(wait.dataset()).isPresent();
+            boolean isHeldBack = residency.unverified().find(wait.dataset()).isPresent();
             if (isHeldBack || !answerIfKnown(wait, () -> {})) {
                 wait.reply.problem(damage);
             }
@@ -189,7 +189,7 @@ final class PendingWaits {
         return true;
     }
 
-    /** Tells those who wait for what nobody was loading that somebody now is. Their clocks go on. */
+    /** Connects waiting clients to a load of their dataset that has just started. Their timeouts continue. */
     void started(Ingest load) {
         for (String dataset : load.datasets()) {
             Set<Wait> waits;
@@ -214,7 +214,7 @@ final class PendingWaits {
         return Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping").remedy(Remedy.START_DAEMON);
     }
 
-    /** Starts the clock, which stops with the exchange; returns what stops it before. */
+    /** Starts the timeout, which ends with the exchange. Returns an action that cancels it. */
     private Runnable expireAfter(Duration timeout, Wait wait) {
         ScheduledFuture<?> expiry = timer.schedule(
                 () -> wait.reply.problem(Failure.of(ErrorCode.DEADLINE, "dataset did not become resident in time")
@@ -231,7 +231,7 @@ final class PendingWaits {
     private void answer(PublishedVersion version, Wait wait) {
         String array = wait.array();
         if (array == null || version.has(array)) {
-            residency.noteAsked(version);
+            residency.protect(version);
             wait.reply.done(Done.of(version.arrays().size(), version.dataBytes(), ""));
         } else {
             wait.reply.problem(version.noSuchArray(array));

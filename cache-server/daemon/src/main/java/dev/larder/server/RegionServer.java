@@ -17,12 +17,12 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
- * Hands out regions that have no file, one client after the other; see {@link dev.larder.internal.layout.RegionDescriptor}. Only this user and
- * root can connect, and none of them can keep the next one waiting for longer than a second. Owns a thread and its socket.
+ * Passes the memory of regions without a file to clients, one client at a time; see {@link dev.larder.internal.layout.RegionDescriptor}.
+ * Only this user and root can connect. A client can delay the next one by at most a second. Owns a thread and its socket.
  */
 final class RegionServer implements AutoCloseable {
     private static final Duration LONGEST_CALL = Duration.ofSeconds(1);
-    private static final Duration LOOK = Duration.ofMillis(200);
+    private static final Duration POLL = Duration.ofMillis(200);
     private static final int ROOT = 0;
     private static final int NOT_LISTENING = -1;
 
@@ -35,7 +35,7 @@ final class RegionServer implements AutoCloseable {
     private final Thread thread = new Thread(this::serve, "larder-regions");
     private final CountDownLatch closed = new CountDownLatch(1);
 
-    /** Belongs to the thread once that has started. */
+    /** Belongs to the thread once it has started. */
     private int listener = NOT_LISTENING;
 
     RegionServer(Store store, Consumer<Throwable> onFailure) {
@@ -47,14 +47,14 @@ final class RegionServer implements AutoCloseable {
     }
 
     /**
-     * Starts to serve: clients can connect when this returns. A socket file of an earlier daemon is replaced: only the holder of the
-     * store's lock may call this.
+     * Starts to serve: clients can connect when this returns. Replaces the socket of an earlier daemon, so only the owner of the store's
+     * lock may call this.
      */
     void start() {
         try {
             listen();
         } catch (IOException | RuntimeException e) {
-            Guarded.tell(e, onFailure); // the thread tries again
+            Guarded.report(e, onFailure); // the thread tries again
         }
         thread.start();
     }
@@ -64,12 +64,12 @@ final class RegionServer implements AutoCloseable {
         listener = calls.listen(socket);
     }
 
-    /** Serves, and listens anew where somebody has removed the socket. */
+    /** Serves, and listens again if another program removed the socket. */
     private void serve() {
         while (isOpen()) {
             try {
                 if (listener == NOT_LISTENING) {
-                    if (!isInPlace.getAsBoolean()) { // what lies there now, if anything, is another daemon's
+                    if (!isInPlace.getAsBoolean()) { // the present contents, if any, belong to another daemon
                         pause();
                         continue;
                     }
@@ -87,15 +87,15 @@ final class RegionServer implements AutoCloseable {
                 fail(e);
             }
         }
-        if (listener != NOT_LISTENING) { // closed before it served anybody
+        if (listener != NOT_LISTENING) { // closed before it served a client
             posix.close(listener);
         }
     }
 
     private void fail(Throwable failure) {
         if (isOpen()) {
-            Guarded.tell(failure, onFailure);
-            pause(); // it may well fail again at once
+            Guarded.report(failure, onFailure);
+            pause(); // it may fail again immediately
         }
     }
 
@@ -103,7 +103,7 @@ final class RegionServer implements AutoCloseable {
         return closed.getCount() > 0;
     }
 
-    /** Waits a while, or until this is closed; nobody interrupts this thread. */
+    /** Waits a while, or until this is closed. No thread interrupts this one. */
     private void pause() {
         try {
             var unused = closed.await(LONGEST_CALL.toMillis(), TimeUnit.MILLISECONDS);
@@ -113,33 +113,33 @@ final class RegionServer implements AutoCloseable {
     }
 
     private void serveNext() {
-        int connection = calls.accept(listener, LOOK);
+        int connection = calls.accept(listener, POLL);
         if (connection < 0) {
             return;
         }
         try {
             calls.limitWaits(connection, LONGEST_CALL);
             PeerCredentials peer = posix.peer(connection);
-            InterProcess.Received asked =
+            InterProcess.Received request =
                     peer.uid() == ROOT || peer.uid() == posix.userId() ? calls.receive(connection) : null;
-            if (asked == null) {
+            if (request == null) {
                 return;
             }
-            if (asked.descriptor() >= 0) {
-                posix.close(asked.descriptor());
+            if (request.descriptor() >= 0) {
+                posix.close(request.descriptor());
             }
-            long id = asked.number();
+            long id = request.number();
             if (!regions.handOver(id, memory -> calls.send(connection, id, new int[] {memory}))) {
                 calls.send(connection, 0, null);
             }
         } catch (LarderException clientLeft) {
-            return; // it asks again where it still wants it
+            return; // it connects again if it still needs the region
         } finally {
             posix.close(connection);
         }
     }
 
-    /** Ends within a second and a half, and removes the socket; before the store's lock is given up. Idempotent. */
+    /** Ends within a second and a half, and removes the socket; called while the store's lock is still held. Idempotent. */
     @Override
     public void close() {
         closed.countDown();
@@ -151,7 +151,7 @@ final class RegionServer implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (IOException e) {
-            Guarded.tell(e, onFailure);
+            Guarded.report(e, onFailure);
         }
     }
 }

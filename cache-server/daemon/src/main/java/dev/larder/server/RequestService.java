@@ -39,10 +39,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Gives the requests of clients their meaning. What takes time runs on worker threads, never on the control thread.
+ * Handles the requests of clients. Slow work runs on worker threads, never on the control thread.
  *
- * <p>A table says which method answers which type of request. Java 17 has no switch over a sealed type: instead, every start
- * of a daemon compares the table with the types that {@link Request} permits.
+ * <p>A table names the method for each type of request. Java 17 has no switch over a sealed type, so each start of a daemon compares the
+ * table with the types that {@link Request} permits.
  */
 final class RequestService implements RequestHandler {
     private final Store store;
@@ -57,7 +57,7 @@ final class RequestService implements RequestHandler {
     private final Shutdown shutdown;
     private final Verifications verifications;
 
-    /** A sixteenth of the heap for all that wait for their load. */
+    /** A sixteenth of the heap for all sources that wait for their load. */
     private final MessageBudget pendingSources =
             new MessageBudget(Runtime.getRuntime().maxMemory() / 16);
 
@@ -90,16 +90,16 @@ final class RequestService implements RequestHandler {
         on(Request.Reload.class, this::reload);
         on(Request.Create.class, (request, reply) -> create(request, reply, builds));
         on(Request.Sources.class, this::addSources);
-        on(Request.Files.class, this::makeFiles);
-        on(Request.Room.class, this::makeRoom);
-        on(Request.Part.class, RequestService::noteParts);
+        on(Request.Files.class, this::createFiles);
+        on(Request.Room.class, this::reserveRoom);
+        on(Request.Part.class, RequestService::addParts);
         on(Request.Publish.class, this::publish);
         on(Request.Wait.class, this::await);
         on(Request.ListArrays.class, this::list);
         on(Request.Info.class, this::info);
         on(Request.Evict.class, this::evict);
         on(Request.Pin.class, this::pin);
-        on(Request.NoteWhole.class, this::noteWhole);
+        on(Request.NoteWhole.class, this::recordWhole);
         on(Request.Errors.class, this::errors);
         on(Request.Verify.class, this::verify);
         on(Request.Status.class, this::status);
@@ -168,7 +168,7 @@ final class RequestService implements RequestHandler {
         follow(loadService.startReload(request.name(), reply.peer()), reply);
     }
 
-    /** Tells a client of a load how far it is and how it ends. */
+    /** Reports the progress and the end of a load to a client. */
     private static void follow(LoadJob load, Reply reply) {
         reply.onDisconnect(load::leave);
         answerAtEnd(load, reply);
@@ -186,45 +186,45 @@ final class RequestService implements RequestHandler {
     }
 
     private void create(Request.Create request, Reply reply, BuildQueue builds) {
-        Object kept = reply.session().kept();
-        if (kept != null && !(kept instanceof Upload upload && upload.hasEnded())) {
+        Object attachment = reply.session().attachment();
+        if (attachment != null && !(attachment instanceof Upload upload && upload.hasEnded())) {
             throw Failure.of(ErrorCode.REFUSED, "the connection has a build already, or sources of a load")
                     .remedy("create each dataset on a connection of its own");
         }
         run(threads.room(), reply, "Create", () -> builds.await(request, reply));
     }
 
-    private void makeFiles(Request.Files request, Reply reply) {
+    private void createFiles(Request.Files request, Reply reply) {
         Upload upload = requireUpload(reply);
         run(threads.room(), reply, "Files", () -> {
-            upload.makeFiles(request.files());
+            upload.createFiles(request.files());
             reply.done(Done.NOTHING);
         });
     }
 
-    private void makeRoom(Request.Room request, Reply reply) {
+    private void reserveRoom(Request.Room request, Reply reply) {
         Upload upload = requireUpload(reply);
         run(threads.room(), reply, "Room", () -> {
-            upload.makeRoom(request.bytes());
+            upload.reserve(request.bytes());
             reply.done(Done.NOTHING);
         });
     }
 
-    private static void noteParts(Request.Part request, Reply reply) {
-        requireUpload(reply).noteParts(request.parts());
+    private static void addParts(Request.Part request, Reply reply) {
+        requireUpload(reply).addParts(request.parts());
         reply.done(Done.NOTHING);
     }
 
     private void publish(Request.Publish request, Reply reply) {
         Upload upload = requireUpload(reply);
-        reply.onEnd(upload.whenEnded((done, failure) -> reply.session().forget()));
+        reply.onEnd(upload.whenEnded((done, failure) -> reply.session().detach()));
         answerAtEnd(upload, reply);
         run(threads.publishing(), reply, "Publish", upload::publish);
     }
 
     /** Returns the build of the connection; fails with the reason if it has ended. */
     private static Upload requireUpload(Reply reply) {
-        if (reply.session().kept() instanceof Upload upload) {
+        if (reply.session().attachment() instanceof Upload upload) {
             upload.requireOpen();
             return upload;
         }
@@ -235,7 +235,7 @@ final class RequestService implements RequestHandler {
     private void await(Request.Wait request, Reply reply) {
         Runnable waiting = () -> waits.await(request.name(), request.timeout(), request.evenIfUnknown(), reply);
         if (residency.find(Names.datasetIn(request.name())).isPresent()) {
-            run(threads.answers(), reply, "Wait", waiting); // its files are looked at
+            run(threads.answers(), reply, "Wait", waiting); // it checks files
         } else {
             waiting.run();
         }
@@ -272,8 +272,7 @@ final class RequestService implements RequestHandler {
     private static Done evicted(PublishedVersion version) {
         String warning = version.isSourced()
                 ? ""
-                : "note: " + version.dataset()
-                        + " was computed and has no source: only building it again brings it back";
+                : "note: " + version.dataset() + " was computed and has no source: to have it again, build it again";
         return Done.of(version.arrays().size(), version.storedBytes(), warning);
     }
 
@@ -287,14 +286,14 @@ final class RequestService implements RequestHandler {
         });
     }
 
-    private void noteWhole(Request.NoteWhole request, Reply reply) {
+    private void recordWhole(Request.NoteWhole request, Reply reply) {
         run(threads.answers(), reply, "NoteWhole", () -> {
-            residency.noteWhole(request.name(), request.digest(), request.of());
+            residency.recordWhole(request.name(), request.digest(), request.of());
             reply.done(Done.NOTHING);
         });
     }
 
-    /** Refuses the name of an array, as versions come and leave whole. */
+    /** Refuses the name of an array: only whole datasets are changed. */
     private static void requireDataset(String name, String what, String command) {
         if (name.indexOf('/') >= 0) {
             throw Failure.of(ErrorCode.USAGE, "only a whole dataset can be " + what)
@@ -318,7 +317,7 @@ final class RequestService implements RequestHandler {
                 .with("pid", late.peer().pid())
                 .with("seconds", late.time().toSeconds())
                 .with("thread", late.thread().getName())
-                .remedy("see its stack trace for what it waits for")
+                .remedy("its stack trace shows where it waits")
                 .getMessage();
         String stack = Stream.of(late.thread().getStackTrace())
                 .map(frame -> "\tat " + frame)
@@ -358,7 +357,7 @@ final class RequestService implements RequestHandler {
             if (!store.regions().remove(request.name(), request.id()) && request.id() == 0) {
                 throw Failure.of(ErrorCode.NOT_FOUND, "no such region")
                         .with("name", request.name())
-                        .remedy("larder regions lists what there is");
+                        .remedy("larder regions lists all");
             }
             reply.done(Done.NOTHING);
         });
@@ -368,7 +367,7 @@ final class RequestService implements RequestHandler {
         run(threads.room(), reply, "CreateRegion", () -> makeRegion(request, reply));
     }
 
-    /** Answers once the region is there, without keeping a thread while another client has it made. */
+    /** Answers once the region exists, without occupying a thread while another client's request creates it. */
     private void makeRegion(RegionRequest.Create request, Reply reply) {
         Names.requireDataset(request.name());
         long storedBytes = RegionFiles.storedBytes(request.bytes());
@@ -396,12 +395,12 @@ final class RequestService implements RequestHandler {
         return new Done(cleanUp.files(), cleanUp.bytes(), cleanUp.heldUntilExitBytes(), holders, "");
     }
 
-    /** Has a request answered when it is its user's turn, unless the client leaves before. */
+    /** Answers a request when it is its user's turn, unless the client leaves before. */
     private void run(FairQueue queue, Reply reply, String what, Runnable request) {
         reply.onDisconnect(queue.submit(reply.peer(), what, () -> answer(reply, request))::withdraw);
     }
 
-    /** Has rows listed; they take memory until they are sent, and their turn lasts as long. */
+    /** Sends rows. They take memory until they are sent, so their turn lasts as long. */
     private void runUntilSent(Reply reply, String what, Runnable request) {
         reply.onDisconnect(threads.listings().submitHolding(reply.peer(), what, endTurn -> {
             answer(reply, request);

@@ -12,9 +12,9 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
-/** Ends a daemon once, at the first request; every caller waits for the result. Thread-safe. */
+/** Ends a daemon once, at the first request. Every caller waits for the result. Thread-safe. */
 final class Shutdown {
-    private static final String REMAINS = "larder serve takes over what is left of the store, larder gc removes it";
+    private static final String REMAINS = "larder serve takes over the rest of the store, larder gc removes it";
     private static final long TIMEOUT_SECONDS = 60;
 
     private final Path store;
@@ -36,31 +36,31 @@ final class Shutdown {
     }
 
     /**
-     * Sets what there is to end; to be called before anybody can ask for it.
+     * Sets the work. Called before the daemon accepts requests.
      *
-     * @param afterwards ends what clients are told the result by; may run more than once
+     * @param afterwards ends the control server after clients have received the result; may run more than once
      */
     void prepare(Work work, Runnable afterwards) {
         this.work = work;
         this.afterwards = afterwards;
     }
 
-    /** Tells whether the daemon ends, or has ended. */
+    /** Returns whether the daemon is ending or has ended. */
     boolean isStopping() {
         return begun.get();
     }
 
-    /** Tells whether the daemon has ended. */
+    /** Returns whether the daemon has ended. */
     boolean isOver() {
         return ended.isDone();
     }
 
-    /** Returns what completes with the result. */
+    /** Returns the future that completes with the result. */
     CompletableFuture<CleanUp> result() {
         return ended;
     }
 
-    /** Ends the daemon, and tells {@code report} the result while clients can still be answered. */
+    /** Ends the daemon, and passes the result to {@code report} while clients can still be answered. */
     CleanUp stop(boolean keep, Consumer<CleanUp> report) {
         if (begun.compareAndSet(false, true)) {
             try {
@@ -74,7 +74,7 @@ final class Shutdown {
         return await(TIMEOUT_SECONDS);
     }
 
-    /** Waits until somebody has ended the daemon, and returns the result. */
+    /** Waits until the daemon has ended, and returns the result. */
     CleanUp await(long timeoutSeconds) {
         try {
             CleanUp cleanUp = ended.get(timeoutSeconds, TimeUnit.SECONDS);

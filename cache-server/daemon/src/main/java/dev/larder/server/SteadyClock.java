@@ -4,8 +4,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Tells the time in milliseconds since the epoch, as the machine's clock had it when this was made, and counts on from there by
- * itself: a clock that is set later neither ends a dataset's time to live nor makes it longer. Thread-safe.
+ * A clock in milliseconds since the epoch that reads the machine's clock once and then counts by itself: changing the machine's clock
+ * neither shortens nor extends a dataset's time to live. Thread-safe.
  */
 final class SteadyClock implements LongSupplier {
     private final long startEpochMs;

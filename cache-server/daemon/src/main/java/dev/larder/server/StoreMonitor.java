@@ -16,22 +16,22 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Looks after a store as long as its daemon lives: what is leased, what nobody has used for as long as it was to live, and what
- * somebody has removed, which is made anew. Works on one thread, which it is given.
+ * Checks the store while its daemon lives: records leases, evicts versions at the end of their time to live, and restores files that
+ * another program has removed. Runs on a thread that it is given.
  */
 final class StoreMonitor {
-    private static final Duration LOOK = Duration.ofSeconds(1);
+    private static final Duration PERIOD = Duration.ofSeconds(1);
 
-    /** The longest pause while the store cannot be restored, as each try is reported. */
+    /** The longest pause while the store cannot be restored; each attempt is reported. */
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(10);
 
-    /** How many samples of leases there are to each look for every file. */
+    /** Every so many samples of leases, every file is checked. */
     private static final int SAMPLES_PER_CHECK = 10;
 
     /** Sampling takes at most one part in this many of a processor's time. */
     private static final int PAUSE_FACTOR = 100;
 
-    private static final long FAILED_SAMPLE_PAUSE_NS = PAUSE_FACTOR * LOOK.toNanos();
+    private static final long FAILED_SAMPLE_PAUSE_NS = PAUSE_FACTOR * PERIOD.toNanos();
 
     private final Store store;
     private final Residency residency;
@@ -41,14 +41,14 @@ final class StoreMonitor {
     private final ErrorLog errors;
     private final Shutdown shutdown;
     private final ScheduledExecutorService thread;
-    private Backoff pauses = new Backoff(LOOK, LONGEST_PAUSE);
+    private Backoff pauses = new Backoff(PERIOD, LONGEST_PAUSE);
     private long samples;
     private long nextSampleNs = System.nanoTime();
 
     /**
-     * Creates one that {@link #start} sets to work.
+     * Creates a monitor that {@link #start} starts.
      *
-     * @param restoreFiles makes anew those of the daemon's own files that somebody has removed
+     * @param restoreFiles restores the daemon's own files that another program has removed
      */
     StoreMonitor(
             Store store,
@@ -69,22 +69,22 @@ final class StoreMonitor {
         this.thread = thread;
     }
 
-    /** Looks from now on. */
+    /** Starts the checks. */
     void start() {
-        schedule(LOOK.toMillis());
+        schedule(PERIOD.toMillis());
     }
 
     private void schedule(long delayMs) {
         if (!shutdown.isStopping()) {
             try {
-                var unused = thread.schedule(this::look, delayMs, TimeUnit.MILLISECONDS);
+                var unused = thread.schedule(this::check, delayMs, TimeUnit.MILLISECONDS);
             } catch (RejectedExecutionException stopped) {
                 return;
             }
         }
     }
 
-    private void look() {
+    private void check() {
         if (shutdown.isStopping()) {
             return;
         }
@@ -95,14 +95,14 @@ final class StoreMonitor {
                 sample();
             }
         } catch (RuntimeException | Error e) {
-            Guarded.tell(e, this::reportLook);
+            Guarded.report(e, this::reportFailure);
         } finally {
-            pauses = isWhole ? new Backoff(LOOK, LONGEST_PAUSE) : pauses;
+            pauses = isWhole ? new Backoff(PERIOD, LONGEST_PAUSE) : pauses;
             schedule(pauses.nextMillis());
         }
     }
 
-    /** Takes long with many files, and so must not keep the store from being restored: that look is cheap and comes each time. */
+    /** Samples leases and files. With many files this takes long, so it is rarer than the cheap check that restores the store. */
     private void sample() {
         long start = System.nanoTime();
         nextSampleNs = start + FAILED_SAMPLE_PAUSE_NS; // if it fails
@@ -114,15 +114,15 @@ final class StoreMonitor {
         nextSampleNs = end + (end - start) * PAUSE_FACTOR;
     }
 
-    private void reportLook(Throwable failure) {
-        if (!shutdown.isStopping()) { // else files go while one looks
+    private void reportFailure(Throwable failure) {
+        if (!shutdown.isStopping()) { // otherwise files disappear during the check
             errors.report("cannot determine what is in use", failure);
         }
     }
 
     /**
-     * Makes anew what somebody has removed from under the daemon; where another daemon has taken the place, this one ends. False where
-     * it cannot, for now.
+     * Restores files that another program has removed. If another daemon has taken the store, ends this one. Returns false if the store
+     * cannot be restored now.
      */
     private boolean restoreStore() {
         StoreLayout layout = store.layout();
@@ -158,6 +158,6 @@ final class StoreMonitor {
     private static LarderException removed(Path path) {
         return Failure.of(ErrorCode.UNEXPECTED, "files of the store were removed by another process")
                 .with("path", path)
-                .remedy("it was recreated; to find out what cleans it up: larder doctor");
+                .remedy("it was recreated; to find the cause: larder doctor");
     }
 }

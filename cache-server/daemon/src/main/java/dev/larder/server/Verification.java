@@ -24,14 +24,14 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.zip.CRC32C;
 
-/** Computes the checksums of published arrays again and compares them with those of their load. */
+/** Computes the checksums of published arrays again and compares them with those of their load. One use, one thread. */
 final class Verification {
     private static final int MOST_NAMED = 10;
 
     private final Store store;
     private final List<List<Target>> targets;
     private final Consumer<Progress> listener;
-    private final BooleanSupplier isWanted;
+    private final BooleanSupplier hasClient;
     private final long arraysTotal;
     private final long bytesTotal;
     private final List<String> damaged = new ArrayList<>();
@@ -46,13 +46,19 @@ final class Verification {
         }
     }
 
-    /** Prepares to verify the arrays of these versions; of them only the array or column {@code array} unless that is empty. */
+    /**
+     * Prepares to verify the arrays of these versions.
+     *
+     * @param array only this array or column; empty for all
+     * @param listener receives the progress
+     * @param hasClient returns false to stop early
+     */
     Verification(
             Store store,
             List<PublishedVersion> versions,
             String array,
             Consumer<Progress> listener,
-            BooleanSupplier isWanted) {
+            BooleanSupplier hasClient) {
         this.store = store;
         this.targets = versions.stream()
                 .map(version -> version.arrays().stream()
@@ -63,7 +69,7 @@ final class Verification {
                         .toList())
                 .toList();
         this.listener = listener;
-        this.isWanted = isWanted;
+        this.hasClient = hasClient;
         this.arraysTotal = targets.stream().mapToLong(List::size).sum();
         this.bytesTotal = targets.stream()
                 .flatMap(List::stream)
@@ -71,10 +77,10 @@ final class Verification {
                 .sum();
     }
 
-    /** Reads everything; fails with the arrays whose bytes are not what was loaded. What is evicted meanwhile is passed over. */
+    /** Reads everything. Fails with the names of damaged arrays. Skips versions that are evicted meanwhile. */
     Done run() {
         for (List<Target> ofVersion : targets) {
-            if (!ofVersion.isEmpty() && isWanted.getAsBoolean()) {
+            if (!ofVersion.isEmpty() && hasClient.getAsBoolean()) {
                 store.leases().runLeased(ofVersion.get(0).version.folder(), () -> verifyAll(ofVersion));
             }
         }
@@ -90,7 +96,7 @@ final class Verification {
 
     private void verifyAll(List<Target> ofVersion) {
         for (Target target : ofVersion) {
-            if (isWanted.getAsBoolean()) {
+            if (hasClient.getAsBoolean()) {
                 verify(target);
                 verified++;
             }
@@ -103,7 +109,7 @@ final class Verification {
             return;
         }
         int found = checksum(target);
-        if (found != target.array.crc32c() && isWanted.getAsBoolean()) {
+        if (found != target.array.crc32c() && hasClient.getAsBoolean()) {
             damaged.add(target + " crc32c=" + String.format("%08x", found) + " expected=" + target.array.crc32cHex());
         }
     }
@@ -138,7 +144,7 @@ final class Verification {
             DataChecksum.update(crc, file, target.array.offset(), target.array.byteSize(), bytes -> {
                 bytesDone += bytes;
                 report(target);
-                return isWanted.getAsBoolean();
+                return hasClient.getAsBoolean();
             });
         } catch (IOException e) {
             throw Failure.of(ErrorCode.CHECKSUM, "cannot read array")

@@ -25,12 +25,12 @@ final class Verifications {
         this.residency = residency;
     }
 
-    /** Returns whether a request reads files outside the store, where a file system may hang. */
+    /** Returns whether a request reads files outside the store, whose file system may hang. */
     boolean looksAtSources(Request.Verify request) {
         return request.againstSources() || versions(request.name()).stream().anyMatch(PublishedVersion::isInPlace);
     }
 
-    /** Reads everything that is to be verified, which takes long; ends early if the client leaves. */
+    /** Verifies the requested data, which takes long. Ends early if the client leaves. */
     Done run(Request.Verify request, Reply reply) {
         String name = request.name();
         List<PublishedVersion> versions = versions(name);

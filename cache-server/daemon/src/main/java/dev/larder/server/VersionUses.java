@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** Looks at how every version that has files is used. The daemon's own reading is no client's. */
+/** Reads the use of every version that has files. The daemon's own leases are not counted as clients. */
 record VersionUses(Store store, Residency residency) implements Supplier<List<VersionUse>> {
     private static final long OWN_PID = ProcessHandle.current().pid();
 

@@ -5,28 +5,28 @@ import dev.larder.internal.protocol.Response;
 import dev.larder.server.control.Peer;
 import dev.larder.server.control.Reply;
 
-/** Passes everything on to a client, and tells once how its exchange ended. */
+/** Passes everything on to a client, and reports once how its exchange ended. */
 final class WatchedReply implements Reply {
     private final Reply reply;
-    private final Ending ending;
+    private final EndListener listener;
     private boolean hasEnded;
 
-    /** Who wants to know. Exactly one of these is called, once. */
-    interface Ending {
-        /** It has the answer that it asked for. */
+    /** A listener for the end. Exactly one of its methods is called, once. */
+    interface EndListener {
+        /** The client got its answer. */
         void answered(Response response);
 
-        /** It was told of a failure. */
+        /** The client got a failure. */
         void failed(Throwable failure);
 
-        /** It did not wait for the end. */
+        /** The client left before the end. */
         void left();
     }
 
-    WatchedReply(Reply reply, Ending ending) {
+    WatchedReply(Reply reply, EndListener listener) {
         this.reply = reply;
-        this.ending = ending;
-        reply.onDisconnect(() -> endOnce(ending::left));
+        this.listener = listener;
+        reply.onDisconnect(() -> endOnce(listener::left));
     }
 
     private synchronized void endOnce(Runnable end) {
@@ -36,9 +36,9 @@ final class WatchedReply implements Reply {
         }
     }
 
-    /** The exchange ends with a failure that somebody else tells the client. */
+    /** Ends the exchange with a failure that another class sends to the client. */
     void abandon(Throwable failure) {
-        endOnce(() -> ending.failed(failure));
+        endOnce(() -> listener.failed(failure));
     }
 
     @Override
@@ -48,7 +48,7 @@ final class WatchedReply implements Reply {
 
     @Override
     public void answer(Response response) {
-        endOnce(() -> ending.answered(response));
+        endOnce(() -> listener.answered(response));
         reply.answer(response);
     }
 

@@ -160,7 +160,7 @@ class ComputedRowsTest {
 
         assertThatThrownBy(() -> row(rows, failing, 5))
                 .isInstanceOf(LarderException.class)
-                .hasMessageContaining("a function of rows failed: rows=made row=5 error=")
+                .hasMessageContaining("the function of computed rows failed: rows=made row=5 error=")
                 .hasCauseInstanceOf(UnsupportedOperationException.class);
 
         assertThat(rows.published()).isZero();
@@ -179,7 +179,9 @@ class ComputedRowsTest {
         ComputedRows.Reader byIndex = rows.reader((row, result) -> result.putInt(4, 9));
 
         assertRefused(
-                () -> row(rows, half, 5), ErrorCode.UNEXPECTED, "unwritten: rows=made row=5 written=4 bytes=1200");
+                () -> row(rows, half, 5),
+                ErrorCode.UNEXPECTED,
+                "wrote only part of a row: rows=made row=5 written=4 bytes=1200");
         assertRefused(() -> row(rows, shortened, 5), ErrorCode.UNEXPECTED, "written=8 bytes=1200");
         assertThat(rows.published()).isZero();
         assertThat(row(rows, byIndex, 5)).startsWith(0, 9, 0);
@@ -219,7 +221,7 @@ class ComputedRowsTest {
         Dataset dataset = open();
         RowsSpec nameless = RowsSpec.of("made", "numbers");
 
-        assertRefused(() -> dataset.rows(nameless), ErrorCode.USAGE, "nothing says which code computes these rows");
+        assertRefused(() -> dataset.rows(nameless), ErrorCode.USAGE, "computed rows have no version of their code");
         assertRefused(() -> dataset.rows(nameless.version("a\nb")), ErrorCode.USAGE, "control character");
         assertRefused(
                 () -> dataset.rows(nameless.version("1").row("|u1", 1L << 40)), ErrorCode.BAD_INPUT, "row is too long");
@@ -296,7 +298,7 @@ class ComputedRowsTest {
         assertRefused(file, RowsDescriptor.ROWS_OFFSET, 1L << 60);
         exchange(file, RowsDescriptor.ROWS_OFFSET, 0); // then rows of any length fit
         assertRefused(file, RowsDescriptor.ROW_BYTES_OFFSET, (1L << 32) + ROW_BYTES);
-        assertRefused(() -> open().rows(RowsProgram.spec()), ErrorCode.BAD_INPUT, "its rows are of another key");
+        assertRefused(() -> open().rows(RowsProgram.spec()), ErrorCode.BAD_INPUT, "its rows have another key");
     }
 
     private void assertRefused(Path file, int place, long value) {

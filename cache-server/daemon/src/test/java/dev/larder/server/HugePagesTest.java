@@ -272,7 +272,7 @@ class HugePagesTest {
     }
 
     private static void requireHugePages() {
-        assumeThat(HugePages.areGiven())
+        assumeThat(HugePages.areAvailable())
                 .as("the kernel gives no huge pages on request")
                 .isTrue();
     }

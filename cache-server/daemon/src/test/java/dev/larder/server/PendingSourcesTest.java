@@ -22,19 +22,19 @@ class PendingSourcesTest {
         private Runnable onClose = () -> {};
 
         @Override
-        public void keep(Object newValue, boolean mayBeIdle, Runnable action) {
+        public void attach(Object newValue, boolean mayBeIdle, Runnable action) {
             assertThat(mayBeIdle).isFalse();
             value = newValue;
             onClose = action;
         }
 
         @Override
-        public void forget() {
+        public void detach() {
             value = null;
         }
 
         @Override
-        public @Nullable Object kept() {
+        public @Nullable Object attachment() {
             return value;
         }
     }

@@ -169,7 +169,7 @@ class ReaderLoadTest {
             assertThat(dataset.array("b").getInt(1, 2)).isEqualTo(6);
             assertThat(dataset.array("c_of_d").getLong(3)).isEqualTo((long) 'd');
             StringsColumn seen = dataset.strings("s");
-            assertThat(seen.get(0)).isEqualTo("LARDER_READER,LC_ALL,PATH" + timeZone() + " []");
+            assertThat(seen.get(0)).isEqualTo("LARDER_FAMILY,LC_ALL,PATH" + timeZone() + " []");
         }
         assertThat(told).anySatisfy(progress -> {
             assertThat(progress.phase()).isEqualTo(Progress.Phase.LOADING);
@@ -261,9 +261,9 @@ class ReaderLoadTest {
         "throw, UNEXPECTED, a bug",
         "refuse, BAD_INPUT, x.hostile offset=12 column=a reason=its sum is wrong; write it again",
         "claim-progress, UNEXPECTED, more progress than there can be",
-        "lie-dtype, UNEXPECTED, a reader offers what cannot be",
-        "lie-shape, UNEXPECTED, a reader offers what cannot be",
-        "lie-size, UNEXPECTED, a reader offers what cannot be",
+        "lie-dtype, UNEXPECTED, a reader offered an impossible array",
+        "lie-shape, UNEXPECTED, a reader offered an impossible array",
+        "lie-size, UNEXPECTED, a reader offered an impossible array",
         "lie-part, UNEXPECTED, no such part of a column",
         "lie-file, UNEXPECTED, no such file",
         "lie-place, BAD_INPUT, would not lie within the file",
@@ -271,7 +271,7 @@ class ReaderLoadTest {
         "lie-name, BAD_INPUT, its array cannot be called",
         "offer-twice, UNEXPECTED, it is offered twice",
         "want-terabytes, NO_SPACE, needed=",
-        "write-half, UNEXPECTED, the reader has not written what it offered: array=a",
+        "write-half, UNEXPECTED, the reader wrote another number of bytes than it offered: array=a",
         "write-past, UNEXPECTED, outside of the array",
         "lengthen, UNEXPECTED, a reader changed the length",
         "truncate, UNEXPECTED, a reader",

@@ -189,7 +189,7 @@ class RemoteLoadTest {
 
     @Test
     void whatIsFetchedIsWrittenToHugePages() throws IOException {
-        assumeThat(HugePages.areGiven()).isTrue();
+        assumeThat(HugePages.areAvailable()).isTrue();
         served.startWithoutCollapse();
         putFolder();
         web.pauseMs = 300; // long enough for the pages to be ahead
@@ -349,7 +349,7 @@ class RemoteLoadTest {
         web.put("/index/", "a/small.npy\na%2Fsmall.npy\n");
         web.put("/index/a/small.npy", bytes(sources.resolve("small.npy")));
 
-        assertThatThrownBy(() -> load(web.address("/index/"))).hasMessageContaining("its place lists it twice");
+        assertThatThrownBy(() -> load(web.address("/index/"))).hasMessageContaining("the server listed it twice");
         assertNothingIsLeft();
     }
 
@@ -386,15 +386,15 @@ class RemoteLoadTest {
         List<CompletableFuture<Void>> tries = List.of(
                 CompletableFuture.runAsync(
                         () -> assertThatThrownBy(() -> served.control().reload("d", progress -> {}))
-                                .hasMessageMatching("(?s).*its place does not answer \\(.*\\), tried [2-9] times.*")),
+                                .hasMessageMatching("(?s).*the server does not respond \\(.*\\), tried [2-9] times.*")),
                 CompletableFuture.runAsync(
                         () -> assertThatThrownBy(() -> served.control().verifyAgainstSources("d", progress -> {}))
                                 .hasMessageContaining("the loaded arrays are intact")
-                                .hasMessageContaining("its place does not answer")),
+                                .hasMessageContaining("the server does not respond")),
                 CompletableFuture.runAsync(() -> {
                     try (Larder larder = Larder.connect(served.root())) {
                         assertThatThrownBy(() -> larder.dataset("r"))
-                                .hasMessageContaining("its place does not answer")
+                                .hasMessageContaining("the server does not respond")
                                 .hasMessageContaining(web.address("/d/below/small.npy"));
                     }
                 }));

@@ -164,7 +164,7 @@ class ResidencyTest {
             assertThatThrownBy(() -> load("large", 5))
                     .hasMessageContaining("not enough space: needed=" + 5 * MIB + " free=" + 2 * MIB + " evictable="
                             + 2 * MIB + " leased=" + 2 * MIB + " pinned=" + 2 * MIB + " unsourced=" + 2 * MIB)
-                    .hasMessageEndingWith("or load it with --in-place, which maps the file where it lies");
+                    .hasMessageEndingWith("or load it with --in-place, which maps the file without a copy");
             assertThat(states())
                     .containsExactly(
                             "computed/data resident",

@@ -7,11 +7,12 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dev.larder.client.BuildOptions;
 import dev.larder.client.Dataset;
 import dev.larder.client.DatasetBuilder;
+import dev.larder.client.IntegerIndexWriter;
 import dev.larder.client.Larder;
 import dev.larder.client.OwnedArrayView;
-import dev.larder.column.RaggedBuilder;
-import dev.larder.column.StringsBuilder;
-import dev.larder.column.TextIndexBuilder;
+import dev.larder.client.RaggedWriter;
+import dev.larder.client.StringsWriter;
+import dev.larder.client.TextIndexWriter;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.StoreLayout;
@@ -132,17 +133,14 @@ class UploadTest {
     }
 
     @Test
-    void columnsAreBuiltAndRead() throws IOException {
-        try (DatasetBuilder builder = larder.build("made");
-                StringsBuilder paths = new StringsBuilder();
-                TextIndexBuilder scenes = new TextIndexBuilder();
-                RaggedBuilder features = new RaggedBuilder(FLOAT, 1)) {
+    void columnsAreBuiltAndRead() {
+        try (DatasetBuilder builder = larder.build("made")) {
+            StringsWriter paths = builder.strings("path");
+            TextIndexWriter scenes = builder.textIndex("scene");
+            RaggedWriter features = builder.ragged("obj_feat", FLOAT, 1);
             paths.add("größe/数.jpg");
             scenes.add("scene0685_01", 0);
             features.add(ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putFloat(4, 2.5f), 2);
-            builder.add("path", paths);
-            builder.add("scene", scenes);
-            builder.add("obj_feat", features);
             builder.publish();
         }
 
@@ -151,6 +149,21 @@ class UploadTest {
             assertThat(made.strings("path").get(row)).isEqualTo("größe/数.jpg");
             assertThat(made.ragged("obj_feat").shape(row)).containsExactly(2);
             assertThat(made.ragged("obj_feat").row(row).getFloat(4)).isEqualTo(2.5f);
+        }
+    }
+
+    @Test
+    void aKeyThatWasAddedTwiceRefusesTheWholeBuild() {
+        try (DatasetBuilder builder = larder.build("made")) {
+            builder.strings("path").add("a.jpg");
+            IntegerIndexWriter keys = builder.integerIndex("scene");
+            keys.add(7, 0);
+            keys.add(7, 1);
+
+            assertThat(code(builder::publish)).isEqualTo(ErrorCode.BAD_INPUT);
+            assertThat(code(() -> served.control().info("made"))).isEqualTo(ErrorCode.NOT_FOUND);
+            assertThatThrownBy(() -> keys.add(8, 2)).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() -> builder.strings("more")).isInstanceOf(IllegalStateException.class);
         }
     }
 

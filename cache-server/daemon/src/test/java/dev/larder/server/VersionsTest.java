@@ -68,7 +68,7 @@ class VersionsTest {
             assertThatThrownBy(() -> larder.datasetWithDigest("d", "00000000"))
                     .hasMessageContaining("no such version: dataset=d digest=00000000");
             assertThatThrownBy(() -> larder.datasetWithDigest("d", "../../etc"))
-                    .hasMessageContaining("not the beginning of a digest");
+                    .hasMessageContaining("not a digest or its beginning");
         }
     }
 

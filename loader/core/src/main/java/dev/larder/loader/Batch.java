@@ -11,28 +11,26 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Some samples of an epoch: for each array of the loader, their rows one after the other, in memory of the host or of devices.
+ * Samples of an epoch: for each array of the loader, their rows one after the other, in host memory or on devices.
  *
- * <p>The bytes lie in a slot of the loader, which is filled again when the batch is closed. A batch is open until it is closed,
- * the loop over its epoch moves on, the epoch ends or the loader is closed, whichever comes first; {@link #keep} exempts it
- * from the loop and the end of the epoch. An open batch may be read and closed by any thread.
+ * <p>The bytes are in a slot of the loader, which is refilled after the batch is closed. A batch is open until it is closed, the loop
+ * over its epoch moves on, the epoch ends or the loader is closed, whichever comes first; {@link #keep} exempts it from the loop and
+ * the end of the epoch. Any thread may read and close an open batch.
  *
- * <p><b>On a device</b> a batch is handed out before it is complete. Work on the loader's own {@link BatchPart#queue} comes after it
- * by itself; other queues wait for {@link #ready}, the host calls {@link #await}. In the same way its memory is used again after
- * everything that was given to the loader's queue by the time the batch is closed, unless {@link #release} says for what else to
- * wait. On the host a batch is complete, so there is nothing to wait for; {@link #release} waits for its fence, then
- * closes.
+ * <p><b>On a device</b>, the loop gets a batch before it is complete. Work on the loader's own {@link BatchPart#queue} runs after the
+ * batch is complete; other queues wait for {@link #ready}, the host calls {@link #await}. The memory is reused after all work that is in
+ * the loader's queue when the batch is closed; {@link #release} waits for other work. On the host, a batch is complete immediately;
+ * {@link #release} waits for its fence, then closes.
  *
- * <p>Every method of a batch that is not open throws {@link IllegalStateException}, but for {@link #isOpen} and {@link #close}. That
- * holds for ever where the batch was kept. Other batch objects are used again: it holds for at least 256 batches more, so let go of
- * them when the loop moves on.
+ * <p>Every method of a closed batch throws {@link IllegalStateException}, except {@link #isOpen} and {@link #close}. For a kept batch,
+ * that is always so. Other batch objects are reused after at least 256 more batches, so do not hold them after the loop moves on.
  */
 public final class Batch implements AutoCloseable {
     private final Delivery delivery;
     private final StateContext states;
     private final List<BatchPart> parts;
 
-    /** Shows a delivery, now and whenever it is open again. */
+    /** Creates the batch object of a delivery, which is reused with it. */
     Batch(Delivery delivery, StateContext states, List<OutputArray> outputs, int parts) {
         this.delivery = delivery;
         this.states = states;
@@ -41,7 +39,7 @@ public final class Batch implements AutoCloseable {
         this.parts = List.of(made);
     }
 
-    /** Returns the epoch that the batch belongs to. */
+    /** Returns the epoch of the batch. */
     public long epoch() {
         return delivery.slot().epoch;
     }
@@ -52,57 +50,56 @@ public final class Batch implements AutoCloseable {
     }
 
     /**
-     * Returns how many samples it has, on all devices together: the loader's batch size, or fewer in the last batch of an epoch and
-     * where samples were skipped, down to none.
+     * Returns the number of samples, on all devices together: the loader's batch size, or less in the last batch of an epoch and if
+     * samples were skipped, down to 0.
      */
     public int size() {
         return delivery.slot().size;
     }
 
     /**
-     * Returns how many of the samples count, from the first one on: the others only fill up the last turn of all ranks and are
-     * samples from the start of the epoch once more. Evaluation leaves these out.
+     * Returns the number of valid samples, which come first. The others pad the last turn of all ranks with samples from the start of
+     * the epoch; evaluation ignores them.
      */
     public int validSize() {
         return delivery.slot().valid;
     }
 
     /**
-     * Returns how far training has come when it has consumed this batch, and all ranks theirs of the same number:
-     * {@link Loader#resume} goes on from there. Where batches come in any order, it is how far this rank has come with all batches
-     * that were handed out by then: see {@link LoaderState#merged}. Fails for an epoch {@link Loader#beside} another one.
+     * Returns the state of training after all ranks have consumed their batch of this number; {@link Loader#resume} continues there. If
+     * batches come in any order, it is the state of this rank after all batches that it has received so far: see {@link
+     * LoaderState#merged}. Fails for an epoch of {@link Loader#beside}.
      */
     public LoaderState stateAfter() {
         return states.after(delivery.slot());
     }
 
-    /** Returns which row of the arrays a sample is. */
+    /** Returns the row of a sample in the arrays. */
     public long row(int sample) {
         BatchSlot slot = delivery.slot();
         return slot.rows[Objects.checkIndex(sample, slot.size)];
     }
 
-    /** Returns which rows of the arrays the samples are, as a new array. */
+    /** Returns the rows of the samples in the arrays, as a new array. */
     public long[] rows() {
         BatchSlot slot = delivery.slot();
         return Arrays.copyOf(slot.rows, slot.size);
     }
 
     /**
-     * Returns the parts on the loader's devices, in their order: each has the samples that follow those of the one before. A batch on
-     * the host is one part.
+     * Returns the parts on the loader's devices, in order; consecutive parts have consecutive samples. A batch on the host has one part.
      */
     public List<BatchPart> parts() {
         delivery.slot();
         return parts;
     }
 
-    /** Returns the arrays in the order in which the loader names them. With several devices, each of the {@link #parts} has its own. */
+    /** Returns the arrays in the order of the loader. With several devices, each of the {@link #parts} has its own arrays. */
     public List<BatchArray> arrays() {
         return only().arrays();
     }
 
-    /** Returns one array of the batch by its place in {@link #arrays}. */
+    /** Returns one array of the batch by its index in {@link #arrays}. */
     public BatchArray array(int place) {
         return only().arrays().get(place);
     }
@@ -112,7 +109,7 @@ public final class Batch implements AutoCloseable {
         return only().array(name);
     }
 
-    /** Returns the fence that is passed when the batch is complete. It stays the batch's. */
+    /** Returns the fence that is signalled when the batch is complete. The batch owns it. */
     public Fence ready() {
         return only().ready();
     }
@@ -141,8 +138,8 @@ public final class Batch implements AutoCloseable {
     }
 
     /**
-     * Keeps the batch open when the loop moves on, until it is closed. Every kept batch holds one of the loader's slots: there must be
-     * more slots ({@link LoaderBuilder#prefetch}, or {@link LoaderBuilder#deviceSlots}) than batches are kept at a time.
+     * Keeps the batch open until it is closed, even if the loop moves on. Every kept batch holds a slot of the loader, which needs more
+     * slots ({@link LoaderBuilder#prefetch}, or {@link LoaderBuilder#deviceSlots}) than kept batches.
      */
     public Batch keep() {
         delivery.keep();
@@ -150,24 +147,23 @@ public final class Batch implements AutoCloseable {
     }
 
     /**
-     * Keeps the batch open as {@link #keep} does, for native code that uses its memory and cannot be told that the loader is closed. On
-     * a device, {@link Loader#close} then waits for the batch, at most 5 s; a batch that is still open leaves the loader's memory
-     * allocated, and the close fails with {@code DEADLINE}. On the host such memory lasts for as long as somebody holds its buffer.
+     * Keeps the batch open as {@link #keep} does, for native code that uses its memory and does not notice the close of the loader. On a
+     * device, {@link Loader#close} waits for the batch, at most 5 s; if it is still open, the loader's memory stays allocated, and the
+     * close fails with {@code DEADLINE}. On the host, the memory lives as long as its buffer is reachable.
      */
     public Batch lend() {
         delivery.lend();
         return this;
     }
 
-    /** Tells whether the batch can be used. */
+    /** Returns whether the batch can be used. */
     public boolean isOpen() {
         return delivery.isOpen();
     }
 
     /**
-     * Closes the batch; its memory is used again when the fences are passed, one for each part in their order, and not before: on the
-     * host, the call waits for its one fence. They belong to the loader from now on, which closes them, also where the batch was
-     * closed meanwhile.
+     * Closes the batch. Its memory is reused only after the fences are signalled, one for each part in order; on the host, the call waits
+     * for its one fence. The loader owns the fences from now on, even if the batch was closed already.
      */
     public void release(Fence... lastUse) {
         if (!delivery.isOpen()) {
@@ -183,7 +179,7 @@ public final class Batch implements AutoCloseable {
         delivery.close(lastUse.clone());
     }
 
-    /** Closes the batch; its memory is used again, on a device when the loader's queue has got this far. Idempotent. */
+    /** Closes the batch, so that its memory is reused; on a device, after the work in the loader's queue. Idempotent. */
     @Override
     public void close() {
         delivery.close(null);

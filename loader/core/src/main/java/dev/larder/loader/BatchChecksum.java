@@ -4,15 +4,15 @@ import java.util.List;
 import java.util.zip.CRC32C;
 
 /**
- * Computes a checksum over batches, to prove that two runs saw the same ones: a CRC32C over the bytes of each batch, array by array.
+ * A checksum over batches, to prove that two runs had the same ones: a CRC32C over the bytes of each batch, array by array.
  *
- * <p>Loaders over the same data with the same seed, batch size and epochs have the same sum on any machine, whatever their
- * threads and depth.
+ * <p>Loaders over the same data with the same seed, batch size and epochs have the same checksum on any machine, with any number of
+ * threads and slots.
  */
 public final class BatchChecksum {
     private final CRC32C crc = new CRC32C();
 
-    /** Adds the next batch: from a device it is read back, and makes the same sum as on the host. */
+    /** Adds the next batch. A batch on a device is read back, and has the same checksum as on the host. */
     public void update(Batch batch) {
         List<BatchPart> parts = batch.parts();
         for (int i = 0; i < parts.get(0).arrays().size(); i++) {
@@ -22,7 +22,7 @@ public final class BatchChecksum {
         }
     }
 
-    /** Returns the sum of what was added so far. */
+    /** Returns the checksum of all batches so far. */
     public long value() {
         return crc.getValue();
     }

@@ -11,7 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
-/** The samples of a {@link Batch} on one device, or all of them in memory of the host. Open for as long as the batch. */
+/** The samples of a {@link Batch} on one device, or all samples in host memory. Open as long as the batch. */
 public final class BatchPart {
     private final Delivery delivery;
     private final int number;
@@ -29,35 +29,35 @@ public final class BatchPart {
         return delivery.slot().part(number);
     }
 
-    /** Describes the device; nothing where the batch is in memory of the host. */
+    /** Returns the device; empty for a batch on the host. */
     public Optional<DeviceInfo> device() {
         return Optional.ofNullable(part().device()).map(DeviceBackend::info);
     }
 
     /**
-     * Returns the queue whose work comes after the batch by itself, and which the loader waits for when the batch is closed; nothing
-     * where the batch is in memory of the host.
+     * Returns the loader's queue: its work runs after the batch is complete, and the loader waits for it when the batch is closed. Empty
+     * for a batch on the host.
      */
     public Optional<DeviceQueue> queue() {
         return Optional.ofNullable(part().device()).map(DeviceBackend::consumer);
     }
 
-    /** Returns which sample of the batch is the first one here. */
+    /** Returns the number of the first sample of this part. */
     public int firstSample() {
         return part().firstSample();
     }
 
-    /** Returns how many samples are here: none where the batch has fewer than there are devices. */
+    /** Returns the number of samples of this part: 0 if the batch has fewer samples than devices. */
     public int size() {
         return part().size();
     }
 
-    /** Returns the fence that is passed when the samples are complete. It stays the batch's. */
+    /** Returns the fence that is signalled when the samples are complete. The batch owns it. */
     public Fence ready() {
         return part().ready();
     }
 
-    /** Returns the arrays in the order in which the loader names them. */
+    /** Returns the arrays in the order of the loader. */
     public List<BatchArray> arrays() {
         delivery.slot();
         return arrays;

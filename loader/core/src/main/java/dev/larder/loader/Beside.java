@@ -9,7 +9,7 @@ import dev.larder.loader.sample.Shard;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** What makes the batches of an epoch beside the one that runs: opened when there is a first. Thread-safe; knows nothing of the loader. */
+/** The pipeline for an epoch next to the running one, opened at its first use. Thread-safe; holds no reference to the loader. */
 final class Beside {
     private final Supplier<Pipeline> opener;
     private final int batchSize;
@@ -25,7 +25,7 @@ final class Beside {
         this.shard = shard;
     }
 
-    /** Plans epochs that visit every sample once. */
+    /** Returns a planner for epochs that visit every sample once. */
     EpochPlanner planner(Sampler sampler) {
         LastBatch kept = last == LastBatch.PAD ? LastBatch.PAD : LastBatch.SHORT;
         return new EpochPlanner.OfSamples(sampler, new SamplePlan.Batching(batchSize, kept, false, shard.exact()));

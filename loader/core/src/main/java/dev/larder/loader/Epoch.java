@@ -9,14 +9,14 @@ import java.util.NoSuchElementException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The batches of one epoch, in the order of the sampler whatever the number of threads; filled ahead, and uploaded where they go to
- * a device, from the moment the epoch begins.
+ * The batches of one epoch, in the order of the sampler with any number of threads. From its start, batches are filled ahead, and
+ * uploaded if the loader has a device.
  *
- * <p>For one consuming thread. To leave the loop early is fine: the epoch ends when it is closed, when the next one begins or
- * when the loader is closed. From then on its loop throws {@link IllegalStateException} rather than seeming complete.
+ * <p>For one consuming thread. The loop may end early: the epoch ends when it is closed, when the next one begins or when the loader is
+ * closed. From then on its loop throws {@link IllegalStateException}, so that it does not look complete.
  */
 public final class Epoch implements Iterable<Batch>, AutoCloseable {
-    private final Loader loader; // keeps the loader reachable while this is in use
+    private final Loader loader; // keeps the loader reachable while this is used
     private final Pipeline pipeline;
     private final Plan plan;
     private final StateContext states;
@@ -36,20 +36,20 @@ public final class Epoch implements Iterable<Batch>, AutoCloseable {
         return plan.epoch();
     }
 
-    /** Returns how many batches the epoch has for this rank, or what is left of it. */
+    /** Returns the number of batches of this epoch, or of the rest of a resumed one, for this rank. */
     public long batches() {
         return plan.batches();
     }
 
-    /** Returns how many samples its batches have together. */
+    /** Returns the number of samples in its batches. */
     public long samples() {
         return plan.samples();
     }
 
     /**
-     * Returns the one iterator of this epoch. Its {@code next} closes the batch before, unless that is kept, and waits for the
-     * next one: at most for the loader's timeout, then it fails with {@code DEADLINE} and says what it waited for. What keeps a
-     * batch from being filled is thrown in the batch's place; a device that failed fails everything after it.
+     * Returns the only iterator of this epoch. Its {@code next} closes the last batch, unless it is kept, and waits for the next one, at
+     * most for the loader's timeout; then it fails with {@code DEADLINE} and the reason. A failure to fill a batch is thrown in its place;
+     * after a failure of a device, all later batches fail.
      */
     @Override
     public Iterator<Batch> iterator() {
@@ -61,7 +61,7 @@ public final class Epoch implements Iterable<Batch>, AutoCloseable {
         return new Batches();
     }
 
-    /** Ends the epoch, and closes its batches but for those kept. Idempotent. */
+    /** Ends the epoch, and closes its batches except kept ones. Idempotent. */
     @Override
     public void close() {
         pipeline.end(plan);

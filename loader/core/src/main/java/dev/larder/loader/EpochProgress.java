@@ -6,7 +6,7 @@ import java.io.PrintStream;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
-/** Shows how far an epoch has come. For the consuming thread. */
+/** Shows the progress of an epoch. For the consuming thread. */
 final class EpochProgress {
     private static final long REDRAW_NS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final long LINE_NS = TimeUnit.SECONDS.toNanos(10);
@@ -26,7 +26,7 @@ final class EpochProgress {
         this.redraws = Posix.system().isTerminal(STANDARD_ERROR);
     }
 
-    /** Takes note of a batch that was delivered. */
+    /** Counts a batch that was delivered. */
     void delivered(long batches, int size) {
         samples += size;
         long now = System.nanoTime();

@@ -14,20 +14,20 @@ import dev.larder.npy.Dtype;
 import java.time.Duration;
 
 /**
- * Describes one part of every sample, and how batches hold it. Immutable: every method returns another field.
+ * One part of every sample, and its form in batches. Immutable: every method returns another field.
  *
  * <pre>{@code
- * Field.rows("images")                                       // rows of an array, as they are
+ * Field.rows("images")                                       // rows of an array, unchanged
  * Field.rows("scene_feat").lookup("scene_id", "scene")      // the row of the sample's scene, found by its key
  * Field.window("tokens", 1024).stride(512)                   // 1,024 neighbouring rows, from every 512th row on
- * Field.padded("obj_feat").toMultipleOf(8)                   // ragged rows, equally long; obj_feat.mask says what is padding
- * Field.packed("tokens")                                     // ragged rows back to back; tokens.offsets says where each begins
- * Field.rows("images").transform(Transforms.toFloat())       // changed on their way into the batch
+ * Field.padded("obj_feat").toMultipleOf(8)                   // ragged rows, padded to one length; obj_feat.mask marks padding
+ * Field.packed("tokens")                                     // ragged rows back to back, with their starts in tokens.offsets
+ * Field.rows("images").transform(Transforms.toFloat())       // transformed on the way into the batch
  * Field.rows("masks").transform(crop).together("crop")       // the same random crop as all fields of this group
  * Field.rows("images").transform(decode).computed("decoded", "1")    // computed once, for all processes and later runs
  * Field.texts("caption")                                     // UTF-8 back to back; batch.text("caption", i)
  * Field.texts("caption").padded()                            // … or padded to the longest, with caption.mask
- * Field.files("doc").map(dtype, shape, (bytes, row) -> …)    // your own code from the bytes of a row to a row
+ * Field.files("doc").map(dtype, shape, (bytes, row) -> …)    // your own code turns the bytes of a row into a row
  * Field.images("image").transform(Transforms.randomResizedCrop(224, 224).randomFlip(0.5f).toFloat())
  * }</pre>
  */
@@ -42,17 +42,16 @@ public final class Field {
         return new Field(FieldSpec.of(column, form));
     }
 
-    /** Takes the rows of an array; batches have them one after the other, {@code [batch, …]}. */
+    /** Reads the rows of an array, {@code [batch, …]}. */
     public static Field rows(String array) {
         return of(array, Form.ROWS);
     }
 
     /**
-     * Takes windows of so many neighbouring rows of an array of any number of dimensions: tokens, a time series, sound. Batches
-     * have them one after the other, {@code [batch, length, …]}. The windows are the loader's samples: window {@code i} begins at row
-     * {@code i * stride} ({@link #stride}, by default {@code length}), or anywhere ({@link #random}). All fields of windows begin at the same
-     * places, so that they go together: their arrays have equally many rows, and {@link #offset} shifts one against the others. A window
-     * whose fields would reach beyond the last row is left out. With {@link #at}, an array of the dataset says where each begins.
+     * Reads windows of {@code length} consecutive rows of an array: tokens, a time series, sound; {@code [batch, length, …]}. The windows
+     * are the samples: window {@code i} begins at row {@code i * stride} ({@link #stride}, by default {@code length}), or anywhere ({@link
+     * #random}). All fields of windows begin at the same rows, so their arrays must have the same number of rows; {@link #offset} shifts
+     * a field. A window that reaches beyond the last row is omitted. With {@link #at}, an array of the dataset has the starts.
      */
     public static Field window(String array, long length) {
         if (length < 1) {
@@ -62,50 +61,48 @@ public final class Field {
     }
 
     /**
-     * Takes the rows of a ragged column and pads them at the end of their first dimension, to the longest of the batch:
-     * {@code [batch, longest, …]}. {@code NAME.mask}, of {@code |b1}, is true where there is no padding.
+     * Reads the rows of a ragged column, padded at the end of their first dimension to the longest of the batch: {@code [batch, longest,
+     * …]}. {@code NAME.mask}, of {@code |b1}, is true where there is no padding.
      */
     public static Field padded(String column) {
         return of(column, Form.PADDED);
     }
 
     /**
-     * Takes the rows of a ragged column back to back, {@code [sum of lengths, …]}. {@code NAME.offsets}, of {@code <i8} and one
-     * longer than the batch, says where each begins along the first dimension, and where the last one ends.
+     * Reads the rows of a ragged column back to back, {@code [sum of lengths, …]}. {@code NAME.offsets}, of {@code <i8}, has the start of
+     * each row along the first dimension, and the end of the last one.
      */
     public static Field packed(String column) {
         return of(column, Form.PACKED);
     }
 
-    /** Takes texts: their UTF-8 back to back, and {@code NAME.offsets} in bytes; see {@link Batch#text}. */
+    /** Reads texts: their UTF-8 back to back, and {@code NAME.offsets} in bytes; see {@link Batch#text}. */
     public static Field texts(String column) {
         return of(column, Form.TEXTS);
     }
 
-    /** Takes the raw bytes of a column of files back to back, and {@code NAME.offsets} in bytes. */
+    /** Reads the raw bytes of a column of files back to back, and {@code NAME.offsets} in bytes. */
     public static Field files(String column) {
         return of(column, Form.FILES);
     }
 
     /**
-     * Takes encoded images of a column of files: JPEG, PNG and what else the JDK's ImageIO reads. {@link #transform}
-     * says what becomes of them; {@link Transform#decode(dev.larder.loader.transform.Colours)} as RGB is its first step
-     * where it does not begin with that. EXIF rotation is ignored. An image that cannot be
-     * decoded fails its batch, or is left out: {@link FailurePolicy}.
+     * Reads encoded images of a column of files: JPEG, PNG and the other formats of the JDK's ImageIO. Declare steps with {@link
+     * #transform}; the first is {@link Transform#decode(dev.larder.loader.transform.Colours)} as RGB unless another one is declared. EXIF
+     * rotation is ignored. An image that cannot be decoded fails its batch, or is skipped: {@link FailurePolicy}.
      */
     public static Field images(String column) {
         return files(column).transform(Transforms.decode(Colours.RGB));
     }
 
-    /** Names the field in batches; without it, it has the name of its array or column. */
+    /** Names the field in batches; by default, it has the name of its array or column. */
     public Field as(String newName) {
         return new Field(spec.withName(newName));
     }
 
     /**
-     * Pads rows of different lengths to the longest of the batch, as {@link #padded(String)} does: texts and files byte
-     * by byte, or what {@link #mapRagged} makes. Of a field whose rows are of one length it is refused when the loader is
-     * built.
+     * Pads rows of different lengths to the longest of the batch, as {@link #padded(String)} does: bytes of texts and files, or results of
+     * {@link #mapRagged}. If the rows have one length, building the loader fails.
      */
     public Field padded() {
         if (spec.form() == Form.PACKED) {
@@ -114,7 +111,7 @@ public final class Field {
         return new Field(spec.withPadded());
     }
 
-    /** Reads the field from one of several datasets side by side ({@link Sources#zip}), by its name; needed where several have it. */
+    /** Reads the field from one of several zipped datasets ({@link Sources#zip}), by its name; needed if several have it. */
     public Field from(String dataset) {
         return new Field(spec.withDataset(dataset));
     }
@@ -140,7 +137,7 @@ public final class Field {
         return new Field(spec.withPadding(new Padding(padding.left(), padding.multiple(), newFillValue)));
     }
 
-    /** Lets a window begin so many rows after the one before. */
+    /** Sets the rows between the starts of consecutive windows. */
     public Field stride(long rows) {
         Window window = requireWindow("stride");
         if (rows < 1) {
@@ -151,8 +148,8 @@ public final class Field {
     }
 
     /**
-     * Takes windows from anywhere: as many as there would be otherwise, each place as likely as any other, drawn by (seed, epoch,
-     * place in the epoch) with the loader's seed. All fields of windows are drawn together.
+     * Reads windows from random rows: the same number of windows, with uniform starts from (seed, epoch, position in the epoch) and the
+     * loader's seed. All fields of windows have the same starts.
      */
     public Field random() {
         Window window = requireWindow("random");
@@ -160,7 +157,7 @@ public final class Field {
                 spec.withWindow(new Window(window.length(), window.stride(), window.offset(), true, window.borders())));
     }
 
-    /** Takes each window from so many rows after its place on: targets that are one token ahead of the inputs have an offset of 1. */
+    /** Shifts each window by this number of rows: targets that are one token ahead of the inputs have an offset of 1. */
     public Field offset(long rows) {
         Window window = requireWindow("offset");
         if (rows < 0) {
@@ -171,9 +168,9 @@ public final class Field {
     }
 
     /**
-     * Takes windows that lie within one document each: {@code offsets} is an array of whole numbers that says at which row each document
-     * begins, and where the last one ends; that of a ragged column is {@code COLUMN/offsets}. What a document has no room for at its end,
-     * and documents that are too short, are left out. Takes 16 bytes of heap a document, and the same again for random windows.
+     * Reads only windows within one document: {@code offsets} is an array of integers with the first row of each document, and the end of
+     * the last one; that of a ragged column is {@code COLUMN/offsets}. Rows at the end of a document that do not fill a window, and short
+     * documents, are omitted. Takes 16 bytes of heap for each document, twice as much for random windows.
      */
     public Field within(String offsets) {
         Window window = requireWindow("within");
@@ -182,36 +179,34 @@ public final class Field {
     }
 
     /**
-     * Takes at most so many items of a row of a ragged column, from its start; bytes of a text, which may part a
-     * character, or of a file.
+     * Reads at most {@code items} items of each ragged row, from its start: bytes of a file, or of a text, which may cut a character.
      */
     public Field truncate(long items) {
         if (spec.form() == Form.ROWS) {
             throw new IllegalStateException("only ragged rows can be cut: field=" + name());
         }
         if (items < 1) {
-            throw new IllegalArgumentException("at least one item must be left: items=" + items);
+            throw new IllegalArgumentException("at least one item must remain: items=" + items);
         }
         return new Field(spec.withTruncateAt(items));
     }
 
-    /** Takes, for each sample, the row that an array of whole numbers says; that array has a number for each sample. */
+    /** Reads, for each sample, the row with the number in an array of integers, which has one for each sample. */
     public Field at(String rows) {
         return new Field(spec.withLookup(rows, null));
     }
 
     /**
-     * Takes, for each sample, the row that an index has for its key. {@code keys} is a column of texts or an array of whole
-     * numbers, with a key for each sample; one that the index does not have fails the batch with {@code NOT_FOUND}.
+     * Reads, for each sample, the row that an index has for its key. {@code keys} is a column of texts or an array of integers, with a key
+     * for each sample; a key that the index does not have fails the batch with {@code NOT_FOUND}.
      */
     public Field lookup(String keys, String index) {
         return new Field(spec.withLookup(keys, index));
     }
 
     /**
-     * Transforms rows on their way into the batch: adds these steps to those that were declared before. For ragged rows, steps must change
-     * elements one by one, all in the same way, until one makes rows of one shape of them: {@link #map}. Texts and
-     * files need such a step first.
+     * Transforms rows on the way into the batch; appends the steps to earlier ones. Steps of ragged rows must change each element in the
+     * same way, until {@link #map} makes rows of one shape. Texts and files need such a step first.
      */
     public Field transform(Transform newTransform) {
         Transform all =
@@ -224,12 +219,12 @@ public final class Field {
                 && (all.steps().get(0) instanceof Step.MapRow || all.steps().get(0) instanceof Step.Decode);
         if (bytes && !mapped) {
             throw new IllegalStateException("texts and files cannot be transformed: field=" + name()
-                    + "; map(dtype, shape, function) or decode(colours) first makes rows of one shape of them");
+                    + "; first turn them into rows of one shape with map(dtype, shape, function) or decode(colours)");
         }
         return new Field(spec.withTransform(all));
     }
 
-    /** Tells whether nothing but decoding was declared. */
+    /** Returns whether decoding is the only declared step. */
     private static boolean isImages(FieldSpec spec) {
         return spec.transform() != null && spec.transform().steps().size() == 1 && beginsWithDecode(spec.transform());
     }
@@ -239,58 +234,56 @@ public final class Field {
     }
 
     /**
-     * Makes rows of this type and shape of the bytes of rows, whatever their length, by the user's code: see {@link
-     * RowFunction}. Runs in the loader's threads; steps declared after it change what comes out. Batches have {@code
-     * [batch, shape…]}.
+     * Computes rows of this dtype and shape from the bytes of rows of any length with your code: see {@link RowFunction}. It runs on the
+     * loader's threads; later steps change its results. Batches have {@code [batch, shape…]}.
      */
     public Field map(Dtype dtype, long[] shape, RowFunction function) {
         return transform(Transforms.mapRow(dtype, shape, function));
     }
 
-    /** Does the same as {@link #map(Dtype, long[], RowFunction)} with a function that draws random numbers. */
+    /** Does the same as {@link #map(Dtype, long[], RowFunction)} with a function that uses random numbers. */
     public Field map(Dtype dtype, long[] shape, RowFunction.Random function) {
         return transform(Transforms.mapRow(dtype, shape, function));
     }
 
     /**
-     * Makes rows of the bytes of rows whose first dimension the user's code says, at most that of {@code most}. Batches
-     * have them packed, with {@code NAME.offsets}, or, of padded fields, as long as the longest, with {@code
-     * NAME.mask}. Slots have room for the most.
+     * Computes rows from the bytes of rows. Your code chooses their first dimension, at most that of {@code most}. Batches have them
+     * packed, with {@code NAME.offsets}, or, for padded fields, padded to the longest, with {@code NAME.mask}. Slots have room for rows of
+     * the shape {@code most}.
      */
     public Field mapRagged(Dtype dtype, long[] most, RaggedFunction function) {
         return transform(Transforms.mapRagged(dtype, most, function));
     }
 
-    /** Does the same as {@link #mapRagged(Dtype, long[], RaggedFunction)} with a function that draws random numbers. */
+    /** Does the same as {@link #mapRagged(Dtype, long[], RaggedFunction)} with a function that uses random numbers. */
     public Field mapRagged(Dtype dtype, long[] most, RaggedFunction.Random function) {
         return transform(Transforms.mapRagged(dtype, most, function));
     }
 
     /**
-     * Keeps the rows as they are before the first random step in the store, under this name: whoever comes first computes a row, and
-     * all others read it, in whatever process, now and in later runs; see {@link dev.larder.client.ComputedRows}. Batches are the same
-     * bytes with it and without. It needs room for all rows, on which the daemon decides when the loader is built, and a daemon only
-     * then. Rows of another version of the dataset, of other steps, or of another image decoder, are others, kept beside these. Texts,
-     * files, images and ragged rows need a step first that makes rows of one shape of them, such as {@code decode} with {@code resize},
-     * and it may not be random. Not with {@code map} before the first random step: see {@link #computed(String, String)}.
+     * Stores the rows before the first random step in the store under this name. The first process that needs a row computes it; all
+     * processes and later runs read it: see {@link dev.larder.client.ComputedRows}. Batches have the same bytes with and without it. It
+     * needs a daemon, and memory for all rows, when the loader is built. Rows of another version of the dataset, of other steps, or of
+     * another image decoder are stored separately. Texts, files, images and ragged rows first need a step that turns them into rows of
+     * one shape, such as {@code decode} with {@code resize}, and is not random. Not with {@code map} before the first random step: see
+     * {@link #computed(String, String)}.
      */
     public Field computed(String newName) {
         return computed(newName, "");
     }
 
     /**
-     * Keeps rows as {@link #computed(String)} does, where functions given to {@code map} are among the steps before the first random one.
-     * Nothing can be seen of what such code does, so {@code version} says it: give another one when the code computes other rows. These
-     * functions may not draw random numbers.
+     * Stores rows as {@link #computed(String)} does, if functions of {@code map} are among the steps before the first random one. Larder
+     * cannot compare such code, so change {@code version} when the code computes other rows. These functions must not use random numbers.
      */
     public Field computed(String newName, String version) {
         return computed(new FieldSpec.Kept(newName, version, null));
     }
 
     /**
-     * Keeps rows as {@link #computed(String, String)} does, and says how long to wait for a row that another process computes, before it
-     * is computed for this one alone; without it 10 s, or a third of the loader's timeout where that is shorter. Give more where a row
-     * takes longer, and the loader a longer timeout then. {@code version} may be empty where no user code is among the steps.
+     * Stores rows as {@link #computed(String, String)} does. {@code patience} is the wait for a row that another process computes, before
+     * this process computes its own; by default 10 s, or a third of the loader's timeout if that is shorter. If a row takes longer, raise
+     * it and the loader's timeout. {@code version} may be empty if no user code is among the steps.
      */
     public Field computed(String newName, String version, Duration patience) {
         if (patience.isNegative()) {
@@ -301,18 +294,18 @@ public final class Field {
 
     private Field computed(FieldSpec.Kept kept) {
         if (spec.window() != null || (spec.form() != Form.ROWS && !spec.makesRows())) {
-            throw new IllegalStateException("only rows of one length can be kept: field=" + name()
+            throw new IllegalStateException("only rows of one length can be stored: field=" + name()
                     + "; declare map(dtype, shape, function) or decode(…) before computed(…)");
         }
         return new Field(spec.withKept(kept));
     }
 
     /**
-     * Has the random steps of this field's transform draw the same numbers as those of all fields with this group's name: the crop
-     * of an image and that of its mask. By default each field draws for itself, by its name in batches, so that two views of one
-     * array differ. The n-th random crop or flip of each field draws alike, whatever other steps stand between them. All fields of a
-     * group must have the same random crops and flips in the same order, else {@code build()} throws IllegalArgumentException. The
-     * n-th function given to {@code map} draws alike, too, but fields may have different ones.
+     * Lets the random steps of this field use the same numbers as those of all fields in this group: the crop of an image and that of its
+     * mask. By default, the numbers depend on the name of the field in batches, so that two views of one array differ. The n-th random
+     * crop or flip of each field is the same, independent of other steps. All fields of a group must have the same random crops and flips
+     * in the same order, else {@code build()} throws IllegalArgumentException. The n-th functions of {@code map} get the same numbers,
+     * too, but may differ.
      */
     public Field together(String newGroup) {
         if (newGroup.isEmpty()) {
@@ -336,12 +329,12 @@ public final class Field {
         return spec.padding();
     }
 
-    /** Returns how batches call it. */
+    /** Returns its name in batches. */
     String name() {
         return spec.name();
     }
 
-    /** Returns what its reader has to know. */
+    /** Returns the specification for its reader. */
     FieldSpec spec() {
         return spec;
     }

@@ -43,14 +43,14 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>With {@link LoaderBuilder#device} batches are brought to a device, ahead of the consumer as well; they are the same bytes there.
+ * <p>With {@link LoaderBuilder#device}, batches are uploaded to a device ahead of the consumer, with the same bytes.
  *
- * <p>Batches depend on the dataset, the sampler, the batch size and the epoch alone: threads, prefetching, the device and chance do
- * not change a byte ({@link BatchChecksum} proves it). One epoch runs at a time, and another one {@link #beside} it. A loader is closed
- * before its dataset.
+ * <p>Batches depend only on the dataset, the sampler, the batch size and the epoch: threads, prefetching, the device and chance do not
+ * change a byte ({@link BatchChecksum} proves it). One epoch runs at a time, and another one {@link #beside} it. Close a loader before
+ * its dataset.
  */
 public final class Loader implements AutoCloseable {
-    /** Where epochs in a row end, of one that nothing follows. */
+    /** The end of a range of epochs, for an epoch that no other follows. */
     private static final long ALONE = -1;
 
     private final Pipeline pipeline;
@@ -73,7 +73,7 @@ public final class Loader implements AutoCloseable {
         this.pipeline = pipeline;
         this.planner = planner;
         this.beside = beside;
-        NextPlan next = new NextPlan(planner); // the leak guard may not refer to this
+        NextPlan next = new NextPlan(planner); // the leak guard must not refer to this
         this.nextPlan = next;
         this.states = states;
         this.outputs = pipeline.outputs();
@@ -86,60 +86,60 @@ public final class Loader implements AutoCloseable {
         });
     }
 
-    /** Begins to describe a loader over a dataset, which must stay open for as long as the loader. */
+    /** Returns a builder for a loader over a dataset, which must stay open as long as the loader. */
     public static LoaderBuilder over(Dataset dataset) {
         return new LoaderBuilder(SourceData.of(dataset), null);
     }
 
-    /** Begins to describe a loader over several datasets, which must stay open for as long as the loader: see {@link Sources}. */
+    /** Returns a builder for a loader over several datasets, which must stay open as long as the loader: see {@link Sources}. */
     public static LoaderBuilder over(Source source) {
         return new LoaderBuilder(source.data(), source.mixture());
     }
 
-    /** Returns how many samples the dataset has: rows of its arrays. */
+    /** Returns the number of samples: the rows of the arrays. */
     public long rows() {
         return source().rows();
     }
 
-    /** Returns the devices that batches are brought to; none where they stay in memory of the host. */
+    /** Returns the devices of batches; none if they are in host memory. */
     public List<DeviceInfo> devices() {
         return pipeline.devices();
     }
 
-    /** Returns how rows get there: {@code STREAM} or {@code RESIDENT}; nothing where they stay in memory of the host. */
+    /** Returns how rows reach the device: {@code STREAM} or {@code RESIDENT}; empty if batches are in host memory. */
     public Optional<DeviceMode> mode() {
         return pipeline.mode();
     }
 
-    /** Returns how many bytes of all devices together the loader holds, resident arrays included; slots of ragged rows may grow. */
+    /** Returns the bytes that the loader holds on all devices, including resident arrays; slots of ragged rows may grow. */
     public long deviceBytes() {
         return pipeline.deviceBytes();
     }
 
-    /** Returns how many bytes of the host its slots have; those of ragged rows may grow. */
+    /** Returns the bytes of its slots on the host; slots of ragged rows may grow. */
     public long hostBytes() {
         return pipeline.host().hostBytes();
     }
 
-    /** Returns how many batches can be filled ahead or open at a time; with a device, on their way to it or there. */
+    /** Returns the number of slots, for batches that are filled or uploaded ahead, or open. */
     public int slots() {
         return pipeline.slots();
     }
 
-    /** Returns how many bytes were uploaded for batches so far. */
+    /** Returns the bytes that were uploaded for batches so far. */
     public long uploadedBytes() {
         return pipeline.uploadedBytes();
     }
 
     /**
-     * Begins an epoch: threads start to fill batches at once. The epoch before ends first, and its batches are closed, but for
-     * those kept. Epochs may be visited in any order, and again.
+     * Begins an epoch: threads start to fill batches immediately. The last epoch ends first, and its batches are closed, except kept ones.
+     * Epochs may be visited in any order, and repeatedly.
      *
-     * <p>The sampler lays down the whole order before the first batch is gathered; the order of the epoch before is given up by
-     * then. While an epoch runs, another thread lays down the order of the one after it, {@code number + 1}, which so
-     * begins at once; any other epoch gives it up. Then there are two orders. It is left to the beginning of the epoch, as is the first,
-     * where laying it down takes more than a quarter of the heap that is free, and with samplers of your own, which are called in
-     * the caller's thread only. {@link Sampler#permuted} lays down none: take it where rows are very many.
+     * <p>The sampler computes the whole order before the first batch is gathered; the order of the last epoch is dropped before. While an
+     * epoch runs, another thread computes the order of the next one, {@code number + 1}, so that it begins without a wait; then there are
+     * two orders. If another epoch begins, that order is dropped. An order that needs more than a quarter of the free heap, or that comes
+     * from your own sampler, is computed at the start of its epoch, on the caller's thread. {@link Sampler#permuted} needs no memory for
+     * an order: use it for very many rows.
      */
     public Epoch epoch(long number) {
         if (number < 0) {
@@ -153,7 +153,7 @@ public final class Loader implements AutoCloseable {
             warnedOfNone = true;
             Logs.of(Loader.class)
                     .warn(
-                            "an epoch has no batches: loader={} epoch={} rows={}; choose a smaller batch(…), or leave dropLast out",
+                            "an epoch has no batches: loader={} epoch={} rows={}; choose a smaller batch(…), or remove dropLast",
                             this,
                             epoch.number(),
                             rows());
@@ -162,13 +162,13 @@ public final class Loader implements AutoCloseable {
     }
 
     /**
-     * Returns the epochs from one to before another. While the last batches of an epoch are in the consumer's hands, the first of the
-     * next one are filled and uploaded already: none waits at the border. Each epoch begins when the loop asks for it, and ends the one
-     * before, as with {@link #epoch}.
+     * Returns the epochs from {@code from} to before {@code to}. While the consumer has the last batches of an epoch, the first ones of the
+     * next are filled and uploaded, so there is no wait between epochs. Each epoch begins when the loop reaches it, and ends the last one,
+     * as with {@link #epoch}.
      *
-     * <p>For that the order of the next epoch has to be there before this one ends: it is laid down as {@link #epoch} says, or at the
-     * beginning of this one where that takes no time, and with samplers of your own. Where the heap has no room for two
-     * orders, the next epoch is filled from its beginning on.
+     * <p>This needs the order of the next epoch before the end of this one: it is computed as {@link #epoch} describes, or at the start of
+     * this one if that takes no time, or if the sampler is your own. If the heap has no room for two orders, the next epoch is filled only
+     * from its start on.
      */
     public Iterable<Epoch> epochs(long from, long to) {
         if (from < 0 || to < from) {
@@ -194,7 +194,7 @@ public final class Loader implements AutoCloseable {
         };
     }
 
-    /** Goes on with an epoch whose first batches are being filled; nothing if they are not. */
+    /** Continues with an epoch if its first batches are being filled; else returns null. */
     private @Nullable Epoch advance(long number, long end) {
         source().data().requireSourcesUnchanged();
         Plan plan = nextPlan.take(number);
@@ -209,13 +209,13 @@ public final class Loader implements AutoCloseable {
     }
 
     /**
-     * Begins an epoch beside the one that runs, which goes on where it is: to evaluate in the midst of training. It visits what the sampler
-     * chooses, such as {@code Sampler.sequential().over(validation)}, as its epoch 0 and every sample once: with several ranks as
-     * {@link Shard#exact}, and with {@link LastBatch#PAD} all batches are full. Its batches have the loader's fields, transforms
-     * included, random ones too: where these are not wanted, evaluate with a loader of its own. They have no state.
+     * Begins an epoch next to the running one, which continues: for evaluation during training. It visits the rows of the sampler, such as
+     * {@code Sampler.sequential().over(validation)}, as epoch 0, every sample once: with several ranks as {@link Shard#exact}, and with
+     * {@link LastBatch#PAD} all batches are full. Its batches have the loader's fields with all transforms, also random ones: to avoid
+     * these, use another loader. Its batches have no state.
      *
-     * <p>From the first such epoch on the loader has as many slots and threads again; on a device, rows are streamed for it. Another
-     * one ends the one before.
+     * <p>The first such epoch doubles the slots and threads of the loader; on a device, its rows are streamed. The next such epoch ends the
+     * last one.
      */
     public Epoch beside(Sampler sampler) {
         source().data().requireSourcesUnchanged();
@@ -227,10 +227,9 @@ public final class Loader implements AutoCloseable {
     }
 
     /**
-     * Goes on where an earlier run stopped: with the samples of the epoch that had not been consumed. The ranks together see what
-     * they would have seen, in the same order, if the batch size of all ranks together is the same or divides it. Nothing is
-     * read again: it takes as long as to begin an epoch. Fails with {@code BAD_INPUT} for a state of other data, or of another
-     * sampler or seed.
+     * Continues an epoch of an earlier run with the samples that were not consumed. All ranks together get the same samples in the same
+     * order as without the stop, if their batch size together is the same or divides it. Takes as long as the start of an epoch, without
+     * reading consumed samples. Fails with {@code BAD_INPUT} for a state of other data, or of another sampler or seed.
      */
     public Epoch resume(LoaderState state) {
         states.requireFits(state);
@@ -248,7 +247,7 @@ public final class Loader implements AutoCloseable {
         return planner.rest(rows(), state.epoch(), rest, state.consumed(), state.length());
     }
 
-    /** Returns the batch that stands for a delivery, whatever that is filled with. */
+    /** Returns the batch object of a delivery. */
     Batch show(Delivery delivery, StateContext context) {
         if (delivery.batch == null) {
             delivery.batch = new Batch(delivery, context, outputs, parts);
@@ -280,20 +279,20 @@ public final class Loader implements AutoCloseable {
         }
     }
 
-    /** Lays down the order of the next epoch; where its batches are wanted as well, they are filled as soon as this one leaves slots. */
+    /** Starts the computation of the next order. If {@code end} allows a next epoch, its batches are filled when slots become free. */
     private Epoch begun(Plan plan, long end) {
         if (end == ALONE) {
             nextPlan.begin(rows(), plan);
         } else if (plan.epoch() + 1 < end) {
-            Pipeline follower = pipeline; // what lays down the order may not refer to this
+            Pipeline follower = pipeline; // the thread that computes the order must not refer to this
             nextPlan.begin(rows(), plan, next -> follower.follow(plan, next));
         }
         return new Epoch(this, pipeline, states, plan, progress);
     }
 
     /**
-     * Returns what was done and where the time went, since the loader was built. From any thread, at any time. With a device it is what
-     * the host did, whose consumer is the thread that uploads.
+     * Returns the work and the times since the loader was built. Callable from any thread. With a device, it covers the host, where the
+     * consumer is the thread that uploads.
      */
     public LoaderStats stats() {
         Ring.Counts counts = pipeline.host().counts();
@@ -319,13 +318,12 @@ public final class Loader implements AutoCloseable {
     }
 
     /**
-     * Closes every batch and waits for the threads to end, which they do after the rows in hand. Samplers, transforms and other
-     * code of yours are not called again, even if the call in hand ignores its interrupt. A thread that
-     * is held up in a sampler or transform for longer than 0.4 s, or works for longer than 2 s, fails the call with
-     * {@code DEADLINE}; it ends by itself later. With a device it first waits for the device's work and for the consumer's on
-     * its queue, for at most 5 s, then gives everything back; what a device may still use after that is left as it is, and the
-     * call fails with {@code DEADLINE}. Idempotent, from any thread, a shutdown hook included: a consumer that waits for a batch
-     * gets an {@link IllegalStateException}. The order of the next epoch is given up, after 0.4 s at most.
+     * Closes every batch and waits for the threads, which end after their current rows. Your samplers, transforms and functions are not
+     * called again, even if the current call ignores its interrupt. If a thread is blocked in a sampler or transform for more than 0.4 s,
+     * or works for more than 2 s, the call fails with {@code DEADLINE}; the thread ends later. With a device, the call first waits for the
+     * work of the device and of the consumer on its queue, at most 5 s, then frees all memory; if the device may still use memory, the
+     * memory stays allocated, and the call fails with {@code DEADLINE}. Cancels the computation of the next order, in at most 0.4 s. A
+     * consumer that waits for a batch gets an {@link IllegalStateException}. Idempotent; callable from any thread and from shutdown hooks.
      */
     @Override
     public void close() {

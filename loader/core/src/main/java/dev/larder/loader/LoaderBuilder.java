@@ -76,22 +76,21 @@ public final class LoaderBuilder {
         this.mixture = mixture;
     }
 
-    // ---- what a sample is
+    // ---- the content of a sample
 
-    /** Names arrays whose rows make up a sample; without any field, all of the dataset. They must have equally many rows. */
+    /** Adds arrays; a sample is a row of each. By default, all arrays of the dataset. They must have the same number of rows. */
     public LoaderBuilder arrays(String... names) {
         return fields(Stream.of(names).map(Field::rows).toArray(Field[]::new));
     }
 
-    /** Adds parts of a sample: rows that are looked up, ragged rows, texts. */
+    /** Adds fields to a sample: rows that are looked up, ragged rows, texts. */
     public LoaderBuilder fields(Field... more) {
         fields.addAll(List.of(more));
         return this;
     }
 
     /**
-     * Transforms one of the arrays and fields that were named, by its name in batches, on the way into the batch: adds
-     * these steps to those that were declared for it before.
+     * Transforms an array or field, by its name in batches, on the way into the batch; appends the steps to earlier ones for it.
      */
     public LoaderBuilder transform(String name, Transform transform) {
         if (fields.isEmpty()) {
@@ -107,17 +106,17 @@ public final class LoaderBuilder {
     }
 
     /**
-     * Changes batches as a whole when all fields have filled them, in the loader's threads: mixes samples, masks tokens. The function changes
-     * arrays where they are, and fills those that {@link #output} declares. What it draws depends on the loader's seed, the epoch
-     * and the place of the batch's first sample in it. On a device, fields are gathered and transformed on the host then, and
-     * uploaded when the function is done. A function that fails, fails the batch; it is not called for one without samples.
+     * Changes whole batches after all fields are filled, on the loader's threads: mixes samples, masks tokens. The function changes arrays
+     * in place, and fills those that {@link #output} declares. Its random numbers depend on the loader's seed, the epoch and the position
+     * of the batch's first sample. With a device, fields are gathered and transformed on the host, and uploaded after the function. If the
+     * function fails, the batch fails; it is not called for a batch without samples.
      */
     public LoaderBuilder collate(BatchFunction function) {
         collate = Objects.requireNonNull(function);
         return this;
     }
 
-    /** Declares one more array of each batch, {@code [batch, rowShape…]}, which the function given to {@link #collate} fills; zeros at first. */
+    /** Adds an array to each batch, {@code [batch, rowShape…]}, which the function of {@link #collate} fills; zeros at first. */
     public LoaderBuilder output(String name, Dtype dtype, long... rowShape) {
         for (long size : rowShape) {
             if (size < 0) {
@@ -129,37 +128,37 @@ public final class LoaderBuilder {
         return this;
     }
 
-    // ---- which samples, in which order
+    // ---- samples and their order
 
-    /** Visits the rows as they lie: the default. */
+    /** Visits the rows in the order of the arrays: the default. */
     public LoaderBuilder sequential() {
         return sampler(Sampler.sequential());
     }
 
     /**
-     * Visits every row once, in PyTorch's random order for {@code seed + epoch}: see {@link Sampler#random}. Random transforms
-     * draw from this seed too, unless {@link #seed} sets another. For very many rows, {@link Sampler#permuted} needs no memory.
+     * Visits every row once, in PyTorch's random order for {@code seed + epoch}: see {@link Sampler#random}. Random transforms use the
+     * same seed, unless {@link #seed} sets another. For very many rows, {@link Sampler#permuted} needs no memory.
      */
     public LoaderBuilder shuffle(long newSeed) {
         samplerSeed = newSeed;
         return sampler(Sampler.random(newSeed));
     }
 
-    /** Visits the rows that a sampler chooses. */
+    /** Visits the rows of a sampler. */
     public LoaderBuilder sampler(Sampler newSampler) {
         sampler = newSampler;
         return this;
     }
 
-    /** Visits the rows that a sampler chooses, in the batches that it makes of them; instead of {@link #batch}. */
+    /** Visits the batches of a sampler; instead of {@link #batch}. */
     public LoaderBuilder batches(BatchSampler newSampler) {
         batchSampler = newSampler;
         return this;
     }
 
     /**
-     * Sets what random transforms draw from: (seed, epoch, place in the epoch, step, field). Two fields draw apart unless they are
-     * declared to draw together ({@link Field#together}). Two loaders with one seed and one name for a field draw alike.
+     * Sets the seed of random transforms: their numbers depend on (seed, epoch, position in the epoch, step, field). Fields have
+     * independent numbers unless {@link Field#together} joins them. Loaders with equal seeds and equal names of fields have equal numbers.
      */
     public LoaderBuilder seed(long newSeed) {
         seed = newSeed;
@@ -167,8 +166,8 @@ public final class LoaderBuilder {
     }
 
     /**
-     * Visits the part of one rank, as PyTorch's {@code DistributedSampler} deals it out: see {@link Shard#of}. Where the nodes of a run have
-     * a shard of the dataset each, name the rank among all nodes all the same; it then visits its part of the rows that its node has.
+     * Visits the part of one rank, as PyTorch's {@code DistributedSampler} does: see {@link Shard#of}. If each node of a run has a shard of
+     * the dataset, still give the rank among all nodes; it visits its part of the rows of its node.
      */
     public LoaderBuilder shard(int rank, int world) {
         return shard(Shard.of(rank, world));
@@ -180,16 +179,15 @@ public final class LoaderBuilder {
         return this;
     }
 
-    /** Sets how many samples a batch of one rank has. */
+    /** Sets the number of samples in a batch of one rank. */
     public LoaderBuilder batch(int size) {
         batchSize = require(size, 1, Integer.MAX_VALUE, "batch size");
         return this;
     }
 
     /**
-     * Leaves out the last batch of an epoch where it would be shorter than the others. A resumed epoch has all that was left of the
-     * one that was stopped, so its last batch may be shorter all the same, with another batch size or number of ranks: {@link
-     * #lastBatch} says what becomes of that, too.
+     * Omits the last batch of an epoch if it is smaller than the others. A resumed epoch has all remaining samples of the stopped one, so
+     * with another batch size or number of ranks, its last batch may still be smaller; {@link #lastBatch} covers that, too.
      */
     public LoaderBuilder dropLast(boolean drop) {
         dropLast = drop;
@@ -197,53 +195,52 @@ public final class LoaderBuilder {
     }
 
     /**
-     * Sets what becomes of the last batch of an epoch, whole or resumed, instead of {@link #dropLast}. With {@link LastBatch#DROP}
-     * and {@link LastBatch#PAD} all batches have the same shape. {@code DROP} leaves out what a resumed epoch has no full batch for.
-     * {@code PAD} loses nothing: samples from the start of the epoch's order fill the last batch up, {@link Batch#validSize} says
-     * how many are not such; so with {@link Shard#exact}, or {@link #batches}, no rank has an empty batch either.
+     * Sets the action for the last batch of an epoch, whole or resumed, instead of {@link #dropLast}. With {@link LastBatch#DROP} and
+     * {@link LastBatch#PAD} all batches have the same shape. {@code DROP} omits samples that do not fill a batch, also of a resumed epoch.
+     * {@code PAD} omits none: samples from the start of the epoch fill the last batch, and {@link Batch#validSize} does not count them.
+     * With it, {@link Shard#exact} and {@link #batches} give no rank an empty batch.
      */
     public LoaderBuilder lastBatch(LastBatch last) {
         lastBatch = last;
         return this;
     }
 
-    /** Sets what becomes of samples that cannot be read or transformed; without it, they fail the epoch. */
+    /** Sets the action for samples that cannot be read or transformed; by default, they fail the epoch. */
     public LoaderBuilder onFailure(FailurePolicy policy) {
         onFailure = policy;
         return this;
     }
 
     /**
-     * Resumes states of another decoder of images, too: of another version of its library, or of another library.
-     * Without this they are refused, as batches could differ in the last bit of a pixel.
+     * Allows to resume states of another image decoder, such as another version of its library. By default, they are refused, because
+     * batches could differ in the last bit of a pixel.
      */
     public LoaderBuilder anyDecoder() {
         anyDecoder = true;
         return this;
     }
 
-    // ---- with what means
+    // ---- resources
 
     /**
-     * Sets how many threads gather ahead of the consumer; by default one less than there are processors, but 1 to 8. With none,
-     * batches are gathered when they are asked for, by the consumer. The batches are the same whatever the number.
+     * Sets the number of threads that gather ahead of the consumer; by default, one less than processors, but 1 to 8. With 0, the
+     * consumer gathers each batch itself. The number does not change the batches.
      */
     public LoaderBuilder threads(int count) {
         threads = require(count, 0, MAX_THREADS, "threads");
         return this;
     }
 
-    /** Sets how many batches are filled ahead or open, 4 by default. Each has a slot, which takes a full batch's bytes. */
+    /** Sets the number of slots, for batches that are filled ahead or open; 4 by default. A slot takes the bytes of a full batch. */
     public LoaderBuilder prefetch(int batches) {
         prefetch = require(batches, 1, 1 << 16, "prefetch");
         return this;
     }
 
     /**
-     * Delivers batches as they are ready, where some take much longer than others, instead of in their order. What each of them
-     * holds stays the same, and {@link Batch#number} says which one it is. {@link Batch#stateAfter} lists what was consumed; with several
-     * ranks it is that of one rank, and {@link LoaderState#merged} makes that of all. To gain by it, give the loader more {@link #threads}
-     * and {@link #prefetch} than slow batches stand in its way at a time.
+     * Delivers batches when they are ready instead of in order, for batches with very different times. Their content is the same, and
+     * {@link Batch#number} identifies them. {@link Batch#stateAfter} lists the consumed batches, of one rank if there are several; {@link
+     * LoaderState#merged} combines them. It helps only with more {@link #threads} and {@link #prefetch} than slow batches at a time.
      */
     public LoaderBuilder inAnyOrder() {
         inOrder = false;
@@ -251,10 +248,10 @@ public final class LoaderBuilder {
     }
 
     /**
-     * Gathers batches straight into the slots of {@link dev.larder.loader.fanout.BatchPublisher#slots}, so that publishing them copies
-     * nothing; {@link #prefetch} does not count then, and the loader's epochs are only for publishing. Slots are of one size, for batches in their order: batches of ragged rows, of
-     * {@link #batches} and {@link #inAnyOrder} are gathered into memory of the loader, and copied when they are published. Not with
-     * {@link #device}.
+     * Gathers batches directly into the slots of {@link dev.larder.loader.fanout.BatchPublisher#slots}, so that publishing copies nothing.
+     * Then {@link #prefetch} has no effect, and the epochs are only for publishing. The slots have one size and are used in order: batches
+     * of ragged rows, of {@link #batches} and {@link #inAnyOrder} are gathered into memory of the loader, and copied when they are
+     * published. Not with {@link #device}.
      */
     public LoaderBuilder into(HostSlots shared) {
         slots = shared;
@@ -262,22 +259,22 @@ public final class LoaderBuilder {
     }
 
     /**
-     * Locks the pages of the slots with the CUDA driver, so that a trainer's own upload of a batch to a GPU runs at the speed of
-     * the link. Asks for {@code libcuda} and a device: without them, {@link #build} fails with {@code NOT_FOUND} and the remedy.
-     * Unlocked when the loader is closed; buffers of its batches that somebody holds can still be read then, but copy slowly.
-     * With {@link #device} it counts only where batches stay on the host: the device has locked memory of its own.
+     * Locks the pages of the slots with the CUDA driver, so that a trainer's own upload of a batch to a GPU runs at the speed of the
+     * link. Requires {@code libcuda} and a device, else {@link #build} fails with {@code NOT_FOUND} and the remedy. The pages are unlocked
+     * when the loader is closed; buffers of its batches then remain readable, but copy slowly. With {@link #device} it matters only if
+     * batches stay on the host, because a device has its own locked memory.
      */
     public LoaderBuilder pinMemory() {
         return slotMemory(PageLocking::open);
     }
 
-    /** Sets what opens the allocator of the slots' memory when the loader is built. */
+    /** Sets the factory of the allocator for slots, which is called when the loader is built. */
     LoaderBuilder slotMemory(Supplier<HostAllocator> opener) {
         allocator = opener;
         return this;
     }
 
-    /** Sets how long the consumer waits for one batch; 30 s by default. */
+    /** Sets the time limit of the consumer for one batch; 30 s by default. */
     public LoaderBuilder timeout(Duration perBatch) {
         if (perBatch.isNegative() || perBatch.isZero()) {
             throw new IllegalArgumentException("timeout must be positive: timeout=" + perBatch);
@@ -287,20 +284,20 @@ public final class LoaderBuilder {
     }
 
     /**
-     * Shows how far each epoch has come, mostly on {@code System.err}: one line that is drawn again and again where standard error
-     * is a terminal, else a line every ten seconds and one at the end.
+     * Shows the progress of each epoch, usually on {@code System.err}: one changing line if standard error is a terminal, else a line every
+     * ten seconds and one at the end.
      */
     public LoaderBuilder progress(PrintStream target) {
         progress = target;
         return this;
     }
 
-    // ---- where batches go
+    // ---- devices
 
     /**
-     * Brings batches to a device, ahead of the consumer; they are the same bytes there. With several devices, each gets its part of
-     * every batch. Without this, and where the device stands for the host ({@link Device#host}) or falls back to it, batches stay in
-     * memory of the host. This changes the builder for good: what it builds later has the device, too.
+     * Uploads batches to a device ahead of the consumer, with the same bytes. With several devices, each gets a part of every batch. By
+     * default, and if the device is the host ({@link Device#host}) or falls back to it, batches are in host memory. Later loaders of this
+     * builder have the device, too.
      */
     public LoaderBuilder device(Device... names) {
         if (names.length == 0) {
@@ -310,14 +307,14 @@ public final class LoaderBuilder {
         return this;
     }
 
-    /** Sets how rows get to the device; {@link DeviceMode#AUTO} by default. Only with {@link #device}. */
+    /** Sets how rows reach the device; {@link DeviceMode#AUTO} by default. Only with {@link #device}. */
     public LoaderBuilder deviceMode(DeviceMode mode) {
         deviceMode = Objects.requireNonNull(mode);
         return this;
     }
 
     /**
-     * Sets how many bytes of a device {@link DeviceMode#AUTO} may fill with whole arrays; half of its memory by default. Only with
+     * Sets the most bytes of a device that {@link DeviceMode#AUTO} fills with whole arrays; half of its memory by default. Only with
      * {@link #device}.
      */
     public LoaderBuilder deviceBudgetBytes(long bytes) {
@@ -329,8 +326,8 @@ public final class LoaderBuilder {
     }
 
     /**
-     * Sets how many batches can be on their way to a device or there, those that are open included; 4 by default. Where batches stay
-     * on the host after all, it counts as {@link #prefetch} if it is more. Only with {@link #device}.
+     * Sets the number of slots on a device, for batches that are uploaded ahead or open; 4 by default. If batches stay on the host, it
+     * counts as {@link #prefetch} if it is larger. Only with {@link #device}.
      */
     public LoaderBuilder deviceSlots(int count) {
         deviceSlots = require(count, 1, 1 << 10, "device slots");
@@ -345,17 +342,17 @@ public final class LoaderBuilder {
     }
 
     /**
-     * Checks that the fields fit together, opens the devices, takes memory and starts the threads. With too little memory of a device
-     * there are fewer slots. If there is not even one, arrays are streamed instead of resident, unless {@code RESIDENT} was asked for
-     * and the device may not fall back to the host; then batches stay on the host, if they may; else it fails with {@code NO_SPACE}
-     * and numbers.
+     * Checks that the fields fit together, opens the devices, allocates memory and starts the threads. If a device has too little memory,
+     * there are fewer slots. If there is no memory for one, arrays are streamed instead of resident, unless {@code RESIDENT} is set and
+     * the device may not fall back to the host; then batches stay on the host if the device may fall back; else it fails with {@code
+     * NO_SPACE} and numbers.
      */
     public Loader build() {
         requireOneWayToMakeBatches();
         requireDeviceIfItCounts();
         if (slots != null && !devices.isEmpty()) {
             throw new IllegalStateException(
-                    "batches on a device are not gathered into shared slots: leave device(…) or into(…) out");
+                    "batches on a device are not gathered into shared slots: remove device(…) or into(…)");
         }
         Shard own = data.here(shard);
         EpochPlanner planner = planner(sampler, own);
@@ -381,7 +378,7 @@ public final class LoaderBuilder {
         return new Loader(pipeline, ordered, beside, states, progress);
     }
 
-    /** Returns the sampler that lays down orders of all datasets together. */
+    /** Returns the sampler over all datasets together. */
     private Sampler visited(Pipeline pipeline, long mixingSeed, long[] sizes) {
         try {
             return mixture == null ? sampler : mixture.sampler(sampler, mixingSeed, sizes);
@@ -402,7 +399,7 @@ public final class LoaderBuilder {
                 sideBySide ? Stream.of(names).map(name -> name + "=" + consumed).collect(Collectors.joining(" ")) : "";
     }
 
-    /** Copies what {@link #open} needs: the builder may be changed and used again. */
+    /** Copies the settings for {@link #open}, because the caller may change and reuse the builder. */
     private LoaderBuilder copyOfMeans() {
         LoaderBuilder copy = new LoaderBuilder(data, mixture);
         copy.prefetch = prefetch;
@@ -457,7 +454,7 @@ public final class LoaderBuilder {
         if (devices.isEmpty() && (deviceMode != null || deviceBudgetBytes != null || deviceSlots != null)) {
             throw new IllegalStateException(
                     "deviceMode(…), deviceBudgetBytes(…) and deviceSlots(…) are for batches on a device: name it with device(…), or"
-                            + " leave them out");
+                            + " remove them");
         }
     }
 
@@ -471,19 +468,19 @@ public final class LoaderBuilder {
         }
         if (collate == null && !outputs.isEmpty()) {
             throw new IllegalStateException(
-                    "nothing fills what output(…) declares: call collate(…), too: outputs=" + outputs);
+                    "nothing fills the arrays of output(…): call collate(…), too: outputs=" + outputs);
         }
         if (dropLast && lastBatch != null) {
             throw new IllegalStateException(
-                    "dropLast(…) and lastBatch(…) both say what becomes of the last batch: leave one out");
+                    "dropLast(…) and lastBatch(…) both set the action for the last batch: remove one");
         }
         if (batchSampler != null && (batchSize != 0 || last() == LastBatch.DROP)) {
             throw new IllegalStateException(
-                    "the sampler given to batches(…) makes the batches: leave batch(…) and dropLast(…) out");
+                    "the sampler of batches(…) makes the batches: remove batch(…) and dropLast(…)");
         }
         if (last() == LastBatch.DROP && shard.tail() == Shard.Tail.EXACT) {
-            throw Failure.of(ErrorCode.USAGE, "exact shards visit every sample, dropLast leaves some out")
-                    .remedy("leave one of them out");
+            throw Failure.of(ErrorCode.USAGE, "exact shards visit every sample, dropLast omits some")
+                    .remedy("remove one of them");
         }
     }
 }

@@ -16,24 +16,24 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records how far training has come: everything that {@link Loader#resume} needs to go on exactly there, with any number of
- * threads and ranks, and any batch size that divides the one of all ranks together.
+ * The state of training from which {@link Loader#resume} continues exactly, with any number of threads and ranks, and any batch size that
+ * divides the one of all ranks together.
  *
- * <p>As text one line of JSON, such as {@code {"format":1,"dataset":"mnist","digest":"…","sampler":"random(seed=42)","seed":42,
- * "epoch":3,"consumed":38400,"length":60000}}. Where batches come in any order ({@link LoaderBuilder#inAnyOrder}), a number does not
- * say which samples are left: such a state has {@code "format":2} and {@code "progress"}, which says that as well.
+ * <p>As text, it is one line of JSON, such as {@code {"format":1,"dataset":"mnist","digest":"…","sampler":"random(seed=42)","seed":42,
+ * "epoch":3,"consumed":38400,"length":60000}}. If batches come in any order ({@link LoaderBuilder#inAnyOrder}), a number is
+ * not enough: such a state has {@code "format":2} and {@code "progress"}, which lists the remaining samples.
  *
  * @param dataset the dataset's name, for people
  * @param digest the identity of its contents
- * @param sampler what the sampler says of itself
- * @param seed what random transforms draw from
+ * @param sampler the description of the sampler
+ * @param seed the seed of random transforms
  * @param epoch the epoch
- * @param consumed how many samples of the epoch all ranks together have consumed
- * @param length how many samples all ranks together visit in the epoch
- * @param decoder what decodes JPEG images, and a fingerprint of how; empty where no field has images
- * @param progress which samples are left, where {@code consumed} alone does not say it; else empty. Of one rank of several whose batches
- *     come in any order, what that rank has taken: see {@link #merged}
- * @param places where each of several datasets is, for people, such as {@code web=1200 books=600}; empty where they are visited in one order
+ * @param consumed the number of samples of the epoch that all ranks together have consumed
+ * @param length the number of samples that all ranks together visit in the epoch
+ * @param decoder the JPEG decoder, with a fingerprint of its results; empty if no field has images
+ * @param progress the remaining samples, if {@code consumed} is not enough; else empty. For one of several ranks with batches in any
+ *     order, the batches that it has taken: see {@link #merged}
+ * @param places the visited rows of each of several datasets, for people, such as {@code web=1200 books=600}; empty if they have one order
  */
 public record LoaderState(
         String dataset,
@@ -47,12 +47,12 @@ public record LoaderState(
         String progress,
         String places) {
     private static final long FORMAT = 1;
-    private static final long FORMAT_WITH_PROGRESS = 2; // whoever does not know it would visit other samples
+    private static final long FORMAT_WITH_PROGRESS = 2; // other releases would visit other samples
     private static final int MAX_TEXT = 1 << 20;
     private static final Pattern PAIR = Pattern.compile(
             "\\G\\s*([{,])\\s*\"(\\w+)\"\\s*:\\s*(?:\"((?:[^\"\\\\]|\\\\[\"\\\\])*+)\"|(-?\\d{1,19}))\\s*");
 
-    /** Checks that no more was consumed than there is. */
+    /** Checks that {@code consumed} is at most {@code length}. */
     public LoaderState {
         if (epoch < 0 || consumed < 0 || length < 0 || consumed > length) {
             throw new IllegalArgumentException(
@@ -60,17 +60,17 @@ public record LoaderState(
         }
     }
 
-    /** Makes a state of an epoch whose first samples are consumed. */
+    /** Creates the state of an epoch with its first samples consumed. */
     public LoaderState(
             String dataset, String digest, String sampler, long seed, long epoch, long consumed, long length) {
         this(dataset, digest, sampler, seed, epoch, consumed, length, "", "", "");
     }
 
     /**
-     * Makes one state of those that all ranks have, which were saved at any moment each: for loaders that deliver batches in any
-     * order. Ranks that deliver them in order have equal states, any of which will do; so it is returned. Over shards, those of the ranks of
-     * each node are merged apart where batches come in any order: what is left there are rows of that node. Fails with {@link
-     * IllegalArgumentException} where states are missing or do not belong together.
+     * Merges the states of all ranks, each saved at any time, for loaders that deliver batches in any order. Ranks that deliver them in
+     * order have equal states, one of which is returned. If each node has a shard and batches come in any order, merge the states of each
+     * node separately, because they list rows of that node. Fails with {@link IllegalArgumentException} if states are missing or do not
+     * belong together.
      */
     public static LoaderState merged(List<LoaderState> ofAllRanks) {
         if (ofAllRanks.isEmpty()) {
@@ -128,7 +128,7 @@ public record LoaderState(
         if (digests.size() > 1 && wholes.size() == 1) {
             throw new IllegalArgumentException(
                     "states are of ranks on several nodes, each of which has a shard: digests=" + digests
-                            + "; merge those of each node apart, and resume each on its node");
+                            + "; merge those of each node separately, and resume each on its node");
         }
     }
 
@@ -141,7 +141,7 @@ public record LoaderState(
                 && decoder.equals(other.decoder);
     }
 
-    /** Returns what the progress says; nothing where there is none. */
+    /** Returns the parsed progress, or null if there is none. */
     @Nullable
     Progress parsedProgress() {
         try {
@@ -151,7 +151,7 @@ public record LoaderState(
         }
     }
 
-    /** Returns whether nothing of the epoch is left; of one rank of several whose batches come in any order, only {@link #merged} knows. */
+    /** Returns whether the epoch has no remaining samples. For one of several ranks with batches in any order, use {@link #merged} first. */
     public boolean isEpochDone() {
         return consumed == length;
     }
@@ -171,7 +171,7 @@ public record LoaderState(
         return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
     }
 
-    /** Reads what {@link #toJson} wrote; fails with {@link ErrorCode#BAD_INPUT} on anything else. */
+    /** Parses a text of {@link #toJson}; fails with {@link ErrorCode#BAD_INPUT} on any other. */
     public static LoaderState parse(String json) {
         Map<String, String> values = pairs(json);
         long format = number(values, "format", json);
@@ -197,7 +197,7 @@ public record LoaderState(
         }
     }
 
-    /** Takes a flat JSON object of texts and whole numbers apart. */
+    /** Parses a flat JSON object of texts and integers. */
     private static Map<String, String> pairs(String json) {
         if (json.length() > MAX_TEXT) {
             throw malformed(json, "it has " + json.length() + " characters");

@@ -3,19 +3,19 @@ package dev.larder.loader;
 import java.time.Duration;
 
 /**
- * The work of a loader since it was built, and where the time went. Times of several gather threads add up.
+ * The work of a loader since it was built, and the times of its parts, summed over all gather threads.
  *
  * @param batches batches that were delivered
- * @param samples samples in them
- * @param bytes bytes in them
- * @param skippedSamples samples that were left out, see {@link FailurePolicy}
- * @param elapsed from the begin of the first epoch to the last batch that was delivered
- * @param openingDataset how long it took to open the dataset, waiting for the cache to load it included
- * @param planning looking up which rows make up a batch
+ * @param samples samples in these batches
+ * @param bytes bytes of these batches
+ * @param skippedSamples samples that were skipped, see {@link FailurePolicy}
+ * @param elapsed from the start of the first epoch to the delivery of the last batch
+ * @param openingDataset opening the dataset, including the wait for its load
+ * @param planning looking up the rows of batches
  * @param gathering copying rows
  * @param transforming reading and transforming the rows of fields that are transformed
- * @param waitingForBatch the consumer waited for a batch: the loader is what limits
- * @param waitingForConsumer gather threads waited for the consumer to close a batch: the consumer is what limits
+ * @param waitingForBatch the consumer waited for a batch: the loader is the bottleneck
+ * @param waitingForConsumer gather threads waited for the consumer to close a batch: the consumer is the bottleneck
  */
 public record LoaderStats(
         long batches,
@@ -29,12 +29,12 @@ public record LoaderStats(
         Duration transforming,
         Duration waitingForBatch,
         Duration waitingForConsumer) {
-    /** Returns how many batches were delivered in a second. */
+    /** Returns the batches per second. */
     public double batchesPerSecond() {
         return perSecond(batches);
     }
 
-    /** Returns how many bytes were delivered in a second. */
+    /** Returns the bytes per second. */
     public double bytesPerSecond() {
         return perSecond(bytes);
     }

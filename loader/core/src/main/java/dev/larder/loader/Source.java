@@ -4,7 +4,7 @@ import dev.larder.loader.internal.field.SourceData;
 import dev.larder.loader.sample.Mixture;
 import org.jspecify.annotations.Nullable;
 
-/** Several datasets as one, for {@link Loader#over(Source)}: made by {@link Sources}. Immutable; owns none of them. */
+/** Several datasets as one, for {@link Loader#over(Source)}: created by {@link Sources}. Immutable; owns no dataset. */
 public final class Source {
     private final SourceData data;
     private final @Nullable Mixture mixture;
@@ -18,7 +18,7 @@ public final class Source {
         return data;
     }
 
-    /** Returns how the datasets are mixed; nothing where their rows are visited in one order. */
+    /** Returns the mixture, or null if all rows have one order. */
     @Nullable
     Mixture mixture() {
         return mixture;

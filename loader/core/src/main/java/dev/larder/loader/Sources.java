@@ -7,7 +7,7 @@ import dev.larder.loader.sample.Mixture;
 import java.util.List;
 
 /**
- * Makes one source of several datasets.
+ * Combines several datasets.
  *
  * <pre>{@code
  * Loader.over(Sources.concat(day1, day2)).shuffle(42)                       // one after the other, shuffled as one
@@ -22,34 +22,33 @@ public final class Sources {
     private Sources() {}
 
     /**
-     * Puts the rows of datasets one after the other: row 0 of the second has the number that comes after the last of the first. All have what the
-     * fields name, with the same dtypes and row shapes. Looked up rows are those of the sample's own dataset; windows do not cross from
-     * one to the next.
+     * Concatenates datasets: row 0 of the second follows the last row of the first. All must have the arrays of the fields, with the same
+     * dtypes and row shapes. Lookups stay within the dataset of the sample; windows do not cross from one dataset to the next.
      */
     public static Source concat(Dataset... datasets) {
         return new Source(new SourceData(List.of(datasets), Joins.CONCAT, null), null);
     }
 
     /**
-     * Puts the rows of datasets side by side: sample {@code i} has row {@code i} of each, so all have equally many. A field is read from the
-     * dataset that has it; where several do, {@link Field#from} says which. That the rows belong together is up to you; {@link
-     * #zip(String, Dataset...)} checks it.
+     * Zips datasets: sample {@code i} has row {@code i} of each, so all must have the same number of rows. A field is read from the dataset
+     * that has it; if several do, {@link Field#from} chooses. This method does not check that rows match; {@link #zip(String, Dataset...)}
+     * does.
      */
     public static Source zip(Dataset... datasets) {
         return new Source(new SourceData(List.of(datasets), Joins.ZIP, null), null);
     }
 
     /**
-     * Does so, and checks when a loader is built that all datasets have the same keys in the same order: an array, or a column of texts, that each
-     * of them has under this name. Reads both as a whole.
+     * Zips datasets, and checks, when a loader is built, that all have the same keys in the same order: an array or a column of texts with
+     * this name in each. Reads all keys.
      */
     public static Source zip(String key, Dataset... datasets) {
         return new Source(new SourceData(List.of(datasets), Joins.ZIP, key), null);
     }
 
     /**
-     * Mixes datasets: at each position of the epoch stands a row of one of them, in proportion to their weights, and each is visited in the
-     * order that the loader's sampler lays down for it alone. {@link Batch#row} counts rows as {@link #concat} does. See {@link Mixture}.
+     * Mixes datasets: each position of the epoch has a row of one of them, in proportion to their weights. The loader's sampler orders the
+     * rows of each dataset separately. {@link Batch#row} counts rows as {@link #concat} does. See {@link Mixture}.
      */
     public static Source mix(Mixture mixture, Dataset... datasets) {
         mixture.requireSources(datasets.length);

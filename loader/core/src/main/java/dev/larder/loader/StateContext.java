@@ -11,9 +11,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the states of one loader belong to: makes and checks them.
+ * The context of the states of one loader. Creates and checks states.
  *
- * @param isResumable whether there are any: an epoch beside the one that runs has none
+ * @param isResumable whether the loader has states: an epoch next to the running one has none
  */
 record StateContext(
         SourceData data,
@@ -27,14 +27,14 @@ record StateContext(
     private static final String SHARD_INDEX = SourceData.HERE + "\\d+";
     private static final String SHARD = "/\\d+(" + SHARD_INDEX + ")?";
 
-    /** Says where in each dataset an epoch is. */
+    /** Describes the progress of an epoch in each dataset. */
     @FunctionalInterface
     interface Places {
-        /** Says it in a few words; nothing where they are visited in one order. */
+        /** Returns a short text; empty if all rows have one order. */
         String at(long epoch, long consumed);
     }
 
-    /** Makes the state after a batch. */
+    /** Returns the state after a batch. */
     LoaderState after(BatchSlot batch) {
         if (!isResumable) {
             throw new IllegalStateException("an epoch beside another one has no state: begin it again");
@@ -55,12 +55,12 @@ record StateContext(
                 progress.isEmpty() ? places.at(batch.epoch, consumed) : "");
     }
 
-    /** Returns that of epochs beside others. */
+    /** Returns the context of epochs next to the running one. */
     StateContext beside() {
         return new StateContext(data, places, sampler, seed, inOrder, decoder, anyDecoder, false);
     }
 
-    /** Reads what is left of the epoch of a state; nothing where its number of samples says it all. */
+    /** Returns the rest of the epoch of a state, or null if its number of samples is enough. */
     @Nullable
     Rest rest(LoaderState state) {
         Progress progress = state.parsedProgress();
@@ -83,14 +83,14 @@ record StateContext(
             throw mismatch("state is that of another node, whose ranks took batches of its rows in any order")
                     .with("stateDigest", state.digest())
                     .with("digest", data.digestHere())
-                    .remedy("resume on each node what LoaderState.merged made of the states of the ranks there");
+                    .remedy("resume on each node the result of LoaderState.merged for the states of its ranks");
         }
         if (isOfOtherShards(saved, data.digest())) {
-            throw mismatch("state was saved on another number of nodes, each of which had a shard")
+            throw mismatch("state was saved on another number of nodes, each with a shard")
                     .with("stateDigest", state.digest())
                     .with("digest", data.digest())
                     .remedy(
-                            "start as many nodes as then; of data that are whole on each node, --data NAME=URI, any number can resume");
+                            "start the same number of nodes; with whole data on each node, --data NAME=URI, any number can resume");
         }
         if (!saved.equals(data.digest())) {
             throw mismatch("state was saved over other data")
@@ -111,7 +111,7 @@ record StateContext(
             throw mismatch("state was saved with another decoder of images")
                     .with("stateDecoder", state.decoder())
                     .with("decoder", decoder)
-                    .remedy("install that one or choose it: decode(colours, maxPixels, decoder); or call"
+                    .remedy("install that decoder or choose it: decode(colours, maxPixels, decoder); or call"
                             + " anyDecoder(), and batches may differ in the last bit of a pixel");
         }
     }

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
-import dev.larder.column.RaggedBuilder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.column.RaggedBuilder;
 import dev.larder.loader.sample.BatchSampler;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.npy.Dtype;

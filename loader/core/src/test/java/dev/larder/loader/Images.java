@@ -2,7 +2,7 @@ package dev.larder.loader;
 
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
-import dev.larder.column.BytesBuilder;
+import dev.larder.internal.column.BytesBuilder;
 import dev.larder.testing.FixtureArray;
 import dev.larder.testing.StoreFixture;
 import java.io.IOException;

@@ -172,7 +172,7 @@ class ResumeTest {
             LoaderState state = loader.epoch(0).iterator().next().stateAfter();
             LoaderState within = new LoaderState("shelf", state.digest(), state.sampler(), state.seed(), 0, 7, 97);
 
-            assertThatThrownBy(() -> loader.resume(within)).hasMessageContaining("no batch begins at this place");
+            assertThatThrownBy(() -> loader.resume(within)).hasMessageContaining("no batch begins at this position");
         }
     }
 

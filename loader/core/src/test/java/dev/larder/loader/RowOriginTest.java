@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
-import dev.larder.column.BytesBuilder;
-import dev.larder.column.StringsBuilder;
+import dev.larder.internal.column.BytesBuilder;
+import dev.larder.internal.column.StringsBuilder;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.loader.transform.RowFunction;
 import dev.larder.npy.Dtype;

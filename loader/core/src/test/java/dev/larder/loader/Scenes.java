@@ -2,10 +2,10 @@ package dev.larder.loader;
 
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
-import dev.larder.column.ColumnArray;
-import dev.larder.column.RaggedBuilder;
-import dev.larder.column.StringsBuilder;
-import dev.larder.column.TextIndexBuilder;
+import dev.larder.internal.column.ColumnArray;
+import dev.larder.internal.column.RaggedBuilder;
+import dev.larder.internal.column.StringsBuilder;
+import dev.larder.internal.column.TextIndexBuilder;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.FixtureArray;
 import dev.larder.testing.StoreFixture;

@@ -153,7 +153,7 @@ class ShardStatesTest {
             assertThatThrownBy(() -> other.resume(merged))
                     .isInstanceOf(LarderException.class)
                     .hasMessageContaining("state is that of another node")
-                    .hasMessageContaining("resume on each node what LoaderState.merged made")
+                    .hasMessageContaining("resume on each node the result of LoaderState.merged")
                     .satisfies(e -> assertThat(((LarderException) e).code()).isEqualTo(ErrorCode.BAD_INPUT));
         }
     }

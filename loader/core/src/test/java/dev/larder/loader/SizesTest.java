@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
-import dev.larder.column.BytesBuilder;
+import dev.larder.internal.column.BytesBuilder;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.device.fake.FakeDevice;
 import dev.larder.loader.fanout.BatchPublisher;

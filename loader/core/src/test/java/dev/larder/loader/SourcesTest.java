@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
-import dev.larder.column.ColumnArray;
-import dev.larder.column.RaggedBuilder;
-import dev.larder.column.StringsBuilder;
+import dev.larder.internal.column.ColumnArray;
+import dev.larder.internal.column.RaggedBuilder;
+import dev.larder.internal.column.StringsBuilder;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.device.fake.FakeDevice;
 import dev.larder.loader.sample.BatchSampler;

@@ -1,10 +1,10 @@
 package dev.larder.command.doctor;
 
-/** Looks at one subject. */
+/** Checks one aspect of the machine. */
 interface Check {
-    /** Returns the name of the subject, as findings carry it. */
+    /** Returns the name of the check, which is part of its finding. */
     String name();
 
-    /** Looks, and changes nothing. */
+    /** Checks; changes nothing. */
     Finding look(Machine machine);
 }

@@ -3,7 +3,7 @@ package dev.larder.command.doctor;
 import dev.larder.command.doctor.Probes.DaemonAnswer;
 import dev.larder.internal.protocol.ReleaseVersion;
 
-/** Whether a daemon serves the store, of this release. */
+/** Checks that a daemon of this release serves the store. */
 final class DaemonCheck implements Check {
     @Override
     public String name() {
@@ -18,13 +18,13 @@ final class DaemonCheck implements Check {
             case SILENT ->
                 Finding.problem(
                         name(),
-                        "it holds the lock but does not answer: reason=" + answer.version(),
+                        "it holds the lock but does not respond: reason=" + answer.version(),
                         answer.remedy()
                                 + "; if that does not help, kill -9 its process and run larder serve, which takes its data over");
             case HANGING ->
                 Finding.problem(
                         name(),
-                        "it takes connections but does not answer requests: " + answer.version(),
+                        "it accepts connections but does not respond to requests: " + answer.version(),
                         "if a stack trace waits for a file system, repair that; else larder stop --keep, or kill -9 its process, and"
                                 + " run larder serve, which takes its data over");
             case RUNNING ->

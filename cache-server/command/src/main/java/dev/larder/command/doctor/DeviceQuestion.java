@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
- * Lists devices in a process of its own, as drivers crash and hang.
+ * Lists devices in a separate process, because drivers crash and hang.
  *
  * @param command the words of {@code larder devices --json}
  * @param patience how long the process may take
@@ -27,10 +27,10 @@ public record DeviceQuestion(List<String> command, Duration patience) {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int LAST_OWN_CODE = 128;
 
-    /** The main class, by its name: no room imports the commands that use it. */
+    /** The main class, as a string: this package must not import the commands that use it. */
     private static final String MAIN_CLASS = "dev.larder.command.LarderCommand";
 
-    /** Asks with the Java and the class path of this process. */
+    /** Returns a question that uses the JDK and the class path of this process. */
     public static DeviceQuestion ofThisCommand() {
         return new DeviceQuestion(
                 List.of(
@@ -55,7 +55,7 @@ public record DeviceQuestion(List<String> command, Duration patience) {
         return ask(DeviceQuestion::describe);
     }
 
-    /** Asks, and has each device described in these words. */
+    /** Starts the process and waits for its end; {@code words} describes each device. */
     public DeviceAnswer ask(Function<JsonObject, String> words) {
         try {
             Path folder = Files.createTempDirectory("larder-devices");
@@ -83,7 +83,7 @@ public record DeviceQuestion(List<String> command, Duration patience) {
             Thread.currentThread().interrupt();
             return DeviceAnswer.without(Ending.SILENT, "interrupted");
         } finally {
-            process.destroyForcibly(); // not waited for: one that hangs in the kernel stays
+            process.destroyForcibly(); // without a wait: a process that hangs in the kernel does not end
         }
         int code = process.exitValue();
         if (code != 0) {

@@ -4,7 +4,7 @@ import dev.larder.error.LarderException;
 import java.util.List;
 import java.util.Set;
 
-/** All checks, one after the other. */
+/** Runs all checks, one after the other. */
 public final class Examination {
     private static final List<Check> CHECKS = List.of(
             new MountCheck(),
@@ -25,17 +25,17 @@ public final class Examination {
             new TemporaryFolderCheck(),
             new OpenClCheck());
 
-    /** What asks the daemon, or starts a program. */
+    /** Checks that call the daemon, or start a program. */
     private static final Set<Class<?>> COSTLY = Set.of(DaemonCheck.class, OpenClCheck.class);
 
     private Examination() {}
 
-    /** Returns one finding for each check. A check that fails is a finding, and keeps no other from being made. */
+    /** Returns one finding for each check. A failed check is a finding, and does not stop the others. */
     public static List<Finding> of(Machine machine) {
         return CHECKS.stream().map(check -> look(check, machine)).toList();
     }
 
-    /** Returns the findings of those checks that only read a few files, for the daemon itself to make now and then. */
+    /** Returns the findings of the checks that only read a few files. The daemon repeats them from time to time. */
     public static List<Finding> ofCheap(Machine machine) {
         return CHECKS.stream()
                 .filter(check -> !COSTLY.contains(check.getClass()))

@@ -5,20 +5,20 @@ import dev.larder.error.LarderException;
 import java.util.Locale;
 
 /**
- * What one check found.
+ * The result of one check.
  *
  * @param check its name
- * @param severity how much it matters
- * @param found what there is
- * @param remedy the command or change that helps; empty where nothing needs help
+ * @param severity its importance
+ * @param found the state of the machine
+ * @param remedy the command or change that helps; empty if nothing is wrong
  */
 public record Finding(String check, Severity severity, String found, String remedy) {
-    /** Returns how much it matters as one word in lower case. */
+    /** Returns the severity as one word in lower case. */
     public String severityWord() {
         return severity.name().toLowerCase(Locale.ROOT);
     }
 
-    /** Returns what a program is told. */
+    /** Returns the fields of the JSON object. */
     public JsonFields fields() {
         return new JsonFields()
                 .with("check", check)
@@ -27,7 +27,7 @@ public record Finding(String check, Severity severity, String found, String reme
                 .with("remedy", remedy);
     }
 
-    /** Returns the message of a failure without its remedy, which a finding has apart. */
+    /** Returns the message of a failure without its remedy, which is a field of its own in a finding. */
     static String facts(LarderException failure) {
         return String.valueOf(
                 new LarderException(failure.rawCode(), failure.summary(), failure.values(), "", null).getMessage());

@@ -4,7 +4,7 @@ import dev.larder.command.output.Units;
 import dev.larder.server.store.space.Mount;
 import java.util.Optional;
 
-/** Whether arrays get huge pages. */
+/** Checks that arrays get huge pages. */
 final class HugePagesCheck implements Check {
     private static final String OVERRIDE = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
 
@@ -31,8 +31,8 @@ final class HugePagesCheck implements Check {
             return Finding.info(
                     name(),
                     found + ", but the kernel had none for " + Units.size(refused)
-                            + " of the store: memory is short or in pieces",
-                    "free memory, raise the cgroup's limit, or: echo 1 > /proc/sys/vm/compact_memory (as root); the daemon asks again");
+                            + " of the store: memory is short or fragmented",
+                    "free memory, raise the cgroup's limit, or: echo 1 > /proc/sys/vm/compact_memory (as root); the daemon tries again");
         }
         return switch (word) {
             case "never" ->
@@ -47,7 +47,7 @@ final class HugePagesCheck implements Check {
             case "always" ->
                 Finding.warning(
                         name(),
-                        found + ": each file takes 2 MiB or more, a small one too; larder packs arrays below 8 MiB",
+                        found + ": each file takes 2 MiB or more, even a small one; larder packs arrays below 8 MiB",
                         advise);
             default -> Finding.ok(name(), found);
         };

@@ -3,7 +3,7 @@ package dev.larder.command.doctor;
 import dev.larder.internal.posix.FileSystemSpace;
 import java.nio.file.Path;
 
-/** How many files the store's file system can still have: every array that is not packed is one. */
+/** Checks how many files the store's file system can still hold: each array that is not packed is a file. */
 final class InodesCheck implements Check {
     private static final long FEW = 10_000;
 
@@ -27,7 +27,7 @@ final class InodesCheck implements Check {
                 machine.mount(place).map(mount -> mount.point().toString()).orElse("/dev/shm");
         String remedy = "mount -o remount,nr_inodes=1m " + point + " (as root)";
         return space.freeFiles() == 0
-                ? Finding.problem(name(), found + ": no file can be made", remedy)
+                ? Finding.problem(name(), found + ": no file can be created", remedy)
                 : Finding.warning(name(), found + ": a folder of many files may not fit", remedy);
     }
 }

@@ -1,6 +1,6 @@
 package dev.larder.command.doctor;
 
-/** Whether this JDK can run the daemon, and what else the JVM was told. */
+/** Checks that this JDK can run the daemon. */
 final class JavaCheck implements Check {
     private static final int OLDEST = 17;
     private static final int NEWEST_TRIED = 25;

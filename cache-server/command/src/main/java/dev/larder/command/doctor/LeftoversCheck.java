@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Whether dead daemons left stores. */
+/** Checks for stores of dead daemons. */
 final class LeftoversCheck implements Check {
     @Override
     public String name() {
@@ -27,7 +27,7 @@ final class LeftoversCheck implements Check {
                 name(), "stores of dead daemons: bytes=" + bytes + " stores=" + stores, command(machine, dead));
     }
 
-    /** Names the daemon that takes computed data over first: nothing else brings that data back. */
+    /** Names the daemon that takes over computed data first: that data has no source to load it from again. */
     private static String command(Machine machine, List<StoreReport> dead) {
         Stream<String> takeOvers = dead.stream()
                 .filter(report -> report.state() == State.COMPUTED)
@@ -41,7 +41,7 @@ final class LeftoversCheck implements Check {
                 .collect(Collectors.joining("; "));
     }
 
-    /** Names the store of this machine's user, as gc would not look at a store of another name. */
+    /** Names the store if it is the one of this check: gc finds only stores with default names. */
     private static String removal(Machine machine, List<StoreReport> dead) {
         boolean isNamed = dead.stream()
                 .anyMatch(report -> report.store().equals(machine.store().toAbsolutePath()));

@@ -18,7 +18,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Asks the machine that this runs on. */
+/** Probes the machine of this process. */
 public final class LiveProbes implements Probes {
     private static final Duration PATIENCE = Duration.ofSeconds(3);
 
@@ -40,14 +40,14 @@ public final class LiveProbes implements Probes {
 
     @Override
     public boolean givesHugePages() {
-        return HugePages.areGiven();
+        return HugePages.areAvailable();
     }
 
     @Override
     public long refusedHugeBytes(Path store) {
         try {
             return client(store).status().hugeRefusedBytes();
-        } catch (LarderException noDaemon) { // another check tells about it
+        } catch (LarderException noDaemon) { // another check reports it
             return 0;
         }
     }
@@ -98,7 +98,7 @@ public final class LiveProbes implements Probes {
         return ControlClient.at(store).patientFor(PATIENCE).answeredWithin(PATIENCE);
     }
 
-    /** Requests something that a worker has to answer: the control thread alone answers a greeting. */
+    /** Returns whether a worker responds: the control thread responds to a greeting without one. */
     private static boolean isAnswering(Path store) {
         try {
             client(store).status();

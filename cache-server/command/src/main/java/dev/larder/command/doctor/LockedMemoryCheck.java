@@ -2,7 +2,7 @@ package dev.larder.command.doctor;
 
 import java.util.Optional;
 
-/** How much memory a process may lock: staging buffers of devices want it. */
+/** Checks how much memory a process may lock: staging buffers of devices need it. */
 final class LockedMemoryCheck implements Check {
     private static final long STAGING_BYTES = 64L << 20;
 
@@ -20,7 +20,7 @@ final class LockedMemoryCheck implements Check {
         return limits.get().softNumber() < STAGING_BYTES
                 ? Finding.info(
                         name(),
-                        limits.get() + ": staging buffers for devices cannot be locked; all works without",
+                        limits.get() + ": staging buffers for devices cannot be locked; everything works without",
                         "ulimit -l unlimited (as root; or LimitMEMLOCK=infinity in the unit)")
                 : Finding.ok(name(), limits.get().toString());
     }

@@ -19,15 +19,15 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that checks see of a machine.
+ * The machine as checks see it. Tests make one up.
  *
  * @param root where its files begin: {@code /}, or a folder with made-up ones
- * @param store the store that is meant
- * @param user who asks
+ * @param store the store to check
+ * @param user the name of the user
  * @param uid that user's number
- * @param properties the properties of the JVM; null for one that is not set
- * @param probes what is learned other than by reading files
- * @param sizes writes bytes for people
+ * @param properties returns a property of the JVM, or null if it is not set
+ * @param probes all checks that do not only read files
+ * @param sizes formats bytes for people
  */
 public record Machine(
         Path root,
@@ -40,7 +40,7 @@ public record Machine(
     private static final int LONGEST_TEXT = 1 << 20;
     private static final long UNKNOWN_USER = 65_534;
 
-    /** Returns the machine that this runs on. */
+    /** Returns the machine of this process. */
     public static Machine here(Path store) {
         return new Machine(
                 Path.of("/"),
@@ -52,7 +52,7 @@ public record Machine(
                 Units::size);
     }
 
-    /** Asks the JDK, as the native library may be what is amiss. */
+    /** Uses the JDK, because the native library itself may be broken. */
     private static long userId() {
         try {
             return (Integer) Files.getAttribute(Path.of("/proc/self"), "unix:uid");
@@ -61,7 +61,7 @@ public record Machine(
         }
     }
 
-    /** Returns the place of a file of this machine. */
+    /** Returns the path of a file of this machine. */
     Path at(String path) {
         return root.resolve(path.substring(1));
     }
@@ -70,14 +70,14 @@ public record Machine(
         return Files.exists(at(path));
     }
 
-    /** Tells whether there is a folder at an absolute path. */
+    /** Returns whether an absolute path is a folder. */
     boolean isFolder(String path) {
         return path.startsWith("/") && Files.isDirectory(at(path));
     }
 
     /**
-     * Returns the text of a file without blanks around it; empty where it cannot be read. Numbers of the kernel come in one
-     * read or not at all: {@code Files.readString} would take the first digit for all.
+     * Returns the text of a file without blanks around it, or empty if it cannot be read. Reads in one call: files of the kernel
+     * return a number to one read only, and {@code Files.readString} begins with one byte.
      */
     Optional<String> text(String path) {
         try (InputStream in = Files.newInputStream(at(path))) {
@@ -99,7 +99,7 @@ public record Machine(
         }
     }
 
-    /** Returns the names in a folder that end so, sorted; none where there is no such folder. */
+    /** Returns the names in a folder with this suffix, sorted; none if there is no such folder. */
     List<String> names(String folder, String end) {
         List<String> names = new ArrayList<>();
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(at(folder), "*" + end)) {
@@ -110,12 +110,12 @@ public record Machine(
         return names.stream().sorted().toList();
     }
 
-    /** Returns the mount that a path lies on. */
+    /** Returns the mount that contains a path. */
     Optional<Mount> mount(Path path) {
         return Mount.find(path, lines("/proc/self/mounts").stream());
     }
 
-    /** Returns where the store lies, or will lie: the nearest folder above it that exists. */
+    /** Returns the nearest existing folder at or above the store. */
     Path storePlace() {
         return Stream.iterate(store, path -> path != null, Path::getParent)
                 .filter(Files::isDirectory)

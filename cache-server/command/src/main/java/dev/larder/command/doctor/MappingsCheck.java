@@ -2,7 +2,7 @@ package dev.larder.command.doctor;
 
 import java.util.OptionalLong;
 
-/** How many mappings a process may have: a reader has one for each file, libraries many more. */
+/** Checks how many mappings a process may have: a reader has one for each file, libraries have many more. */
 final class MappingsCheck implements Check {
     private static final String FILE = "/proc/sys/vm/max_map_count";
     private static final long USUAL = 65_530;

@@ -5,7 +5,7 @@ import dev.larder.internal.posix.MemoryGroup.Limit;
 import java.util.Comparator;
 import java.util.Optional;
 
-/** The limit of memory that the daemon's control group has: what lies in a tmpfs counts. */
+/** Checks the memory limit of the daemon's control group, which includes files in a tmpfs. */
 final class MemoryLimitCheck implements Check {
     @Override
     public String name() {
@@ -17,7 +17,7 @@ final class MemoryLimitCheck implements Check {
         Optional<Limit> limit = tightest(machine);
         String charged =
                 "pages are charged to the control group of the process that touches them first: the daemon's for"
-                        + " what it loads, not the readers'";
+                        + " its loads, not the readers'";
         if (limit.isEmpty()) {
             return Finding.ok(name(), "none; " + charged);
         }
@@ -25,7 +25,7 @@ final class MemoryLimitCheck implements Check {
                 + limit.get().file() + "; " + charged;
         long mountBytes = machine.probes().space(machine.storePlace()).totalBytes();
         return limit.get().bytes() < mountBytes
-                ? Finding.warning(name(), found + ". It ends before the mount is full", remedy(limit.get()))
+                ? Finding.warning(name(), found + ". It is reached before the mount is full", remedy(limit.get()))
                 : Finding.ok(name(), found);
     }
 
@@ -49,6 +49,6 @@ final class MemoryLimitCheck implements Check {
                 .flatMap(group -> group.andAbove().stream())
                 .flatMap(group -> group.limits().stream())
                 .min(Comparator.comparingLong(Limit::bytes)
-                        .thenComparing(limit -> limit.file().endsWith("memory.stat"))); // else the file to change
+                        .thenComparing(limit -> limit.file().endsWith("memory.stat"))); // prefer the file that can be written
     }
 }

@@ -1,6 +1,6 @@
 package dev.larder.command.doctor;
 
-/** Over how many memory nodes arrays are spread. */
+/** Reports the number of memory nodes that arrays are spread over. */
 final class MemoryNodesCheck implements Check {
     private static final String NODES = "/sys/devices/system/node/has_memory";
 
@@ -17,6 +17,6 @@ final class MemoryNodesCheck implements Check {
                 : Finding.info(
                         name(),
                         "nodes=" + nodes + ": a load spreads pages over all of them, so part of every read is remote",
-                        "numactl --cpunodebind=0 --membind=0 larder serve, where all readers run on one node");
+                        "numactl --cpunodebind=0 --membind=0 larder serve, if all readers run on one node");
     }
 }

@@ -5,7 +5,7 @@ import dev.larder.server.store.space.Mount;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** Where the store lies, and how much room there is. */
+/** Checks the mount of the store and its free space. */
 final class MountCheck implements Check {
     private static final long CONTAINER_DEFAULT_BYTES = 64L << 20;
     private static final int SCARCE_PERCENT = 5;

@@ -7,11 +7,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Whether other jobs see the file system that the store lies on. Slurm's {@code job_container/tmpfs}, systemd's
- * {@code PrivateTmp} and the like give each job a {@code /dev/shm} of its own.
+ * Checks that other jobs see the file system of the store. Slurm's {@code job_container/tmpfs}, systemd's {@code PrivateTmp} and
+ * similar features give each job its own {@code /dev/shm}.
  *
- * <p>What is known is whether the first process of this pid namespace has that file system among its mounts; in a container that
- * process is the container's own, so nothing is said of the host.
+ * <p>Compares with the mounts of the first process of this pid namespace. In a container, that process belongs to the container, so
+ * the check covers the container and not the host.
  */
 final class MountNamespaceCheck implements Check {
     private static final Pattern LINE = Pattern.compile("\\d+ \\d+ (?<device>\\d+:\\d+) \\S+ (?<point>\\S+) .*");
@@ -50,6 +50,6 @@ final class MountNamespaceCheck implements Check {
                 .toList();
     }
 
-    /** A file system, by the kernel's number for it, and where it is mounted. */
+    /** A file system, by the kernel's device number, and its mount point. */
     private record Mounted(String device, Path point) {}
 }

@@ -4,7 +4,7 @@ import dev.larder.command.doctor.Probes.DeviceAnswer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Whether there are OpenCL devices: what drivers registered, and what they answer to a process that may die of it. */
+/** Checks the registered OpenCL drivers and lists their devices, in a separate process because drivers crash. */
 final class OpenClCheck implements Check {
     private static final String LIBRARY = "libOpenCL.so.1";
     private static final String NVIDIA = "libnvidia-opencl.so.1";
@@ -58,19 +58,19 @@ final class OpenClCheck implements Check {
     }
 
     private Finding devices(DeviceAnswer answer, String found) {
-        String which = CHOSEN_DRIVER + "=LIBRARY larder devices, with each in turn, tells which driver it is";
+        String which = CHOSEN_DRIVER + "=LIBRARY larder devices, with each library in turn, finds the driver";
         return switch (answer.ending()) {
             case LISTED ->
                 answer.devices().isEmpty()
                         ? Finding.info(
                                 name(),
                                 found + ": drivers, but no device",
-                                "see nvidia-smi or the driver's own tool; a container must be given the device")
+                                "see nvidia-smi or the driver's own tool; a container needs access to the device")
                         : Finding.ok(name(), found + " devices=" + answer.devices());
             case REFUSED -> Finding.warning(name(), found + ": " + answer.reason(), "larder devices --debug");
             case DIED ->
                 Finding.warning(
-                        name(), found + ": a driver ends the process that lists devices: " + answer.reason(), which);
+                        name(), found + ": a driver crashes the process that lists devices: " + answer.reason(), which);
             case SILENT ->
                 Finding.warning(name(), found + ": a driver hangs when it lists devices: " + answer.reason(), which);
         };
@@ -79,9 +79,9 @@ final class OpenClCheck implements Check {
     /**
      * The drivers that libOpenCL would load.
      *
-     * @param registered what names them
-     * @param working those whose library is there
-     * @param broken those whose library is not
+     * @param registered the names of their files
+     * @param working drivers with a library
+     * @param broken drivers without a library
      */
     private record Drivers(List<String> registered, List<String> working, List<String> broken) {
         static Drivers of(Machine machine) {

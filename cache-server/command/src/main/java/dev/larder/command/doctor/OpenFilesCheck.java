@@ -2,7 +2,7 @@ package dev.larder.command.doctor;
 
 import java.util.Optional;
 
-/** How many files a process may open: a reader has one for each version, and one for each file that it maps. */
+/** Checks how many files a process may open: a reader opens one for each version and one for each file that it maps. */
 final class OpenFilesCheck implements Check {
     private static final long FEW = 4096;
 

@@ -5,44 +5,44 @@ import dev.larder.server.store.StoreReport;
 import java.nio.file.Path;
 import java.util.List;
 
-/** What checks learn other than by reading files. */
+/** The parts of checks that do more than read files. */
 public interface Probes {
-    /** Returns what a file system has and has left. */
+    /** Returns the total and the free space of a file system. */
     FileSystemSpace space(Path path);
 
-    /** Tells whether the dynamic linker finds a library. */
+    /** Returns whether the dynamic linker finds a library. */
     boolean hasLibrary(String name);
 
-    /** Returns an environment variable; empty where it is not set. */
+    /** Returns an environment variable; empty if it is not set. */
     String variable(String name);
 
-    /** Tells whether the kernel puts files of a tmpfs on huge pages on request, whatever the mount says. */
+    /** Returns whether the kernel puts files of a tmpfs on huge pages on request, even if the mount option does not. */
     boolean givesHugePages();
 
-    /** Returns for how much of a store the kernel refused huge pages when its daemon last asked; 0 where no daemon says so. */
+    /** Returns the bytes of a store for which the kernel last refused huge pages; 0 if no daemon runs. */
     long refusedHugeBytes(Path store);
 
-    /** Tells whether the JDK has a module. */
+    /** Returns whether the JDK has a module. */
     boolean hasModule(String name);
 
-    /** Returns what may be the store of a dead daemon: what is named as stores are, and this store whatever its name is. */
+    /** Returns possible stores of dead daemons: all with default names, and this store. */
     List<StoreReport> leftovers(Path store);
 
-    /** Asks the daemon of a store; fails where it cannot be asked, or says no. */
+    /** Calls the daemon of a store; fails if it cannot be called, or refuses. */
     DaemonAnswer daemon(Path store);
 
-    /** Asks the drivers of devices, in a way that outlives their failures. */
+    /** Lists devices, in a way that survives crashes of drivers. */
     DeviceAnswer devices();
 
     /**
-     * What the drivers of devices say.
+     * The devices that the drivers list.
      *
-     * @param ending whether they said anything
+     * @param ending how the listing ended
      * @param devices their devices, each with its memory and limits
-     * @param reason why they did not
+     * @param reason why there is no list
      */
     record DeviceAnswer(Ending ending, List<String> devices, String reason) {
-        /** How asking ended. */
+        /** How the listing ended. */
         public enum Ending {
             LISTED,
             REFUSED,
@@ -55,26 +55,26 @@ public interface Probes {
             devices = List.copyOf(devices);
         }
 
-        /** Returns a list. */
+        /** Returns the answer for devices that were listed. */
         public static DeviceAnswer listed(List<String> devices) {
             return new DeviceAnswer(Ending.LISTED, devices, "");
         }
 
-        /** Returns the absence of a list. */
+        /** Returns the answer for a listing that failed. */
         public static DeviceAnswer without(Ending ending, String reason) {
             return new DeviceAnswer(ending, List.of(), reason);
         }
     }
 
     /**
-     * What a daemon says, or why none does.
+     * The release of a daemon, or why there is none.
      *
-     * @param state whether there is one
+     * @param state whether one runs
      * @param version its release, or the reason; with the stack traces of its threads if it hangs
      * @param remedy the advice for a daemon that is silent
      */
     record DaemonAnswer(State state, String version, String remedy) {
-        /** Whether there is a daemon. */
+        /** Whether a daemon runs. */
         public enum State {
             NONE,
             RUNNING,

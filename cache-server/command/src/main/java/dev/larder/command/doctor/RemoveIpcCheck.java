@@ -4,12 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Whether systemd removes this user's files in {@code /dev/shm} when the last session ends. */
+/** Checks whether systemd removes this user's files in {@code /dev/shm} when the last session ends. */
 final class RemoveIpcCheck implements Check {
     private static final String KEY = "RemoveIPC=";
     private static final String MAIN = "/etc/systemd/logind.conf";
 
-    /** In the order in which one overrides the other, as far as names do not decide. */
+    /** In rising order of precedence. */
     private static final List<String> FOLDERS =
             List.of("/usr/lib/systemd/logind.conf.d", "/run/systemd/logind.conf.d", "/etc/systemd/logind.conf.d");
 

@@ -7,13 +7,13 @@ import java.util.regex.Pattern;
 /**
  * A resource limit of a process.
  *
- * @param soft the one in force, {@code unlimited} or a number
- * @param hard up to where the process may raise it
+ * @param soft the limit in force, {@code unlimited} or a number
+ * @param hard the highest soft limit that the process may set
  */
 record ResourceLimit(String soft, String hard) {
     private static final Pattern PARENT = Pattern.compile("(?s)\\d+ \\(.*\\) \\S (?<pid>\\d+) .*");
 
-    /** Reads a limit as whoever started this JVM has it: a JVM raises its own limit of open files. */
+    /** Reads a limit of the parent process, because a JVM raises its own limit of open files. */
     static Optional<ResourceLimit> of(Machine machine, String name) {
         Matcher parent = PARENT.matcher(machine.text("/proc/self/stat").orElse(""));
         if (parent.matches()) {
@@ -34,7 +34,7 @@ record ResourceLimit(String soft, String hard) {
                 .findFirst();
     }
 
-    /** Returns the limit that a process can have if it asks. */
+    /** Returns the highest limit that the process can set. */
     long hardNumber() {
         return number(hard);
     }

@@ -1,12 +1,12 @@
 package dev.larder.command.doctor;
 
-/** How much a finding matters. */
+/** The importance of a finding. */
 public enum Severity {
-    /** All is well. */
+    /** Nothing is wrong. */
     OK,
-    /** Works; could be better, or is good to know. */
+    /** Works, but could be better; or useful to know. */
     INFO,
-    /** Works now, and may bite. */
+    /** Works now, but may fail later. */
     WARNING,
     /** Does not work. */
     PROBLEM

@@ -12,10 +12,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Looks for shared libraries where the dynamic loader would, without loading them: drivers may crash or hang when they are loaded.
+ * Searches for shared libraries as the dynamic loader does, but does not load them: drivers may crash or hang when they are loaded.
  *
  * @param searchPath folders that come first, as in {@code LD_LIBRARY_PATH}
- * @param listing the command that lists what the loader knows
+ * @param listing the command that lists the loader's cache
  */
 record SharedLibraries(String searchPath, List<String> listing) {
     private static final Pattern C_LIBRARY = Pattern.compile("\\s*libc\\.so\\.6 .*=> (?<folder>/.*)/libc\\.so\\.6");
@@ -26,7 +26,7 @@ record SharedLibraries(String searchPath, List<String> listing) {
         return new SharedLibraries(path == null ? "" : path, List.of("/sbin/ldconfig", "-p"));
     }
 
-    /** Tells whether a library is there: a path, or a name such as {@code libOpenCL.so.1}. */
+    /** Returns whether a library exists: a path, or a name such as {@code libOpenCL.so.1}. */
     boolean has(String name) {
         if (name.indexOf('/') >= 0) {
             return Files.isReadable(Path.of(name));
@@ -39,13 +39,13 @@ record SharedLibraries(String searchPath, List<String> listing) {
         return isListed(name);
     }
 
-    /** Tells whether a library lies in the loader's default folder, where it is found without being listed: that of the C library. */
+    /** Returns whether a library is in the folder of the C library, which the loader searches without a list. */
     private static boolean isBesideC(String name, String line) {
         Matcher c = C_LIBRARY.matcher(line);
         return c.matches() && Files.isReadable(Path.of(c.group("folder"), name));
     }
 
-    /** Looks through lines such as {@code libc.so.6 (libc6,x86-64) => /lib/x86_64-linux-gnu/libc.so.6}. */
+    /** Searches lines such as {@code libc.so.6 (libc6,x86-64) => /lib/x86_64-linux-gnu/libc.so.6}. */
     private boolean isListed(String name) {
         try {
             Process process = new ProcessBuilder(listing)
@@ -59,7 +59,7 @@ record SharedLibraries(String searchPath, List<String> listing) {
             } finally {
                 process.destroyForcibly();
             }
-        } catch (IOException e) { // no such command: nothing is known
+        } catch (IOException e) { // no such command
             return false;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -3,7 +3,7 @@ package dev.larder.command.doctor;
 import dev.larder.internal.layout.StoreLayout;
 import java.nio.charset.StandardCharsets;
 
-/** Whether the path of the control plane's socket is short enough for the kernel. */
+/** Checks that the path of the control socket is short enough for the kernel. */
 final class SocketPathCheck implements Check {
     @Override
     public String name() {

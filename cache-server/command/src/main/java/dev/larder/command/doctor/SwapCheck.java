@@ -2,7 +2,7 @@ package dev.larder.command.doctor;
 
 import java.util.List;
 
-/** Whether arrays in memory can be moved to a disk. */
+/** Checks whether the kernel can move arrays from memory to a disk. */
 final class SwapCheck implements Check {
     private static final String SWAPPINESS = "/proc/sys/vm/swappiness";
     private static final long CALM = 10;
@@ -25,7 +25,7 @@ final class SwapCheck implements Check {
         return swappiness > CALM
                 ? Finding.warning(
                         name(),
-                        found + ", and rows then come from a disk",
+                        found + ", and rows are then read from a disk",
                         "sysctl -w vm.swappiness=1 (as root; or swapoff -a)")
                 : Finding.info(name(), found + " when memory gets short", "swapoff -a (as root)");
     }

@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 
-/** Whether JNA can put its library where it wants it. */
+/** Checks that JNA can load its library from the temporary folder. */
 final class TemporaryFolderCheck implements Check {
     @Override
     public String name() {
@@ -19,12 +19,12 @@ final class TemporaryFolderCheck implements Check {
         return Arrays.asList(options.split(",", -1)).contains("noexec")
                 ? Finding.problem(
                         name(),
-                        "mounted noexec, so that no library can be loaded from it: folder=" + folder,
+                        "mounted noexec, so no library can be loaded from it: folder=" + folder,
                         "export JAVA_TOOL_OPTIONS=-Djna.tmpdir=DIR, a folder on a mount without noexec")
                 : Finding.ok(name(), "folder=" + folder);
     }
 
-    /** Chooses as JNA does. It makes its folder in the cache where it can, and has been loaded by now. */
+    /** Chooses the folder as JNA does, which has created its folder in the cache by now if it can. */
     private static String folder(Machine machine) {
         String named = machine.property("jna.tmpdir");
         if (!named.isEmpty()) {

@@ -1,6 +1,6 @@
 /**
- * Looks at a machine for what keeps Larder from working, or from working well. {@link dev.larder.command.doctor.Examination} is
- * the entry point; {@link dev.larder.command.doctor.Machine} is all that checks see, so that tests can make one up.
+ * Checks a machine for problems that stop Larder or slow it down. {@link dev.larder.command.doctor.Examination} is the entry point;
+ * {@link dev.larder.command.doctor.Machine} is the machine as checks see it.
  */
 @NullMarked
 package dev.larder.command.doctor;

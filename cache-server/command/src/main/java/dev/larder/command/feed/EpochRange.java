@@ -6,9 +6,9 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * Some epochs, both ends among them.
+ * A range of epochs, both ends included.
  *
- * @param last {@link Long#MAX_VALUE} where there is no end
+ * @param last {@link Long#MAX_VALUE} if there is no end
  */
 public record EpochRange(long first, long last) {
     private static final Pattern RANGE = Pattern.compile("(\\d{1,18})(?:(\\.\\.)(\\d{1,18})?)?");

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Shows on standard error how far a feed is: in one line that is drawn again and again on a terminal, now and then elsewhere. */
+/** Shows the progress of a feed on standard error: in one line that changes on a terminal, in occasional lines elsewhere. */
 final class FeedDisplay implements AutoCloseable {
     private static final long REDRAW_NANOS = Duration.ofMillis(200).toNanos();
     private static final long LINE_NANOS = Duration.ofSeconds(10).toNanos();
@@ -21,7 +21,7 @@ final class FeedDisplay implements AutoCloseable {
         this.redraws = redraws;
     }
 
-    /** Takes note of a look at the feed. */
+    /** Shows a sample of the feed. */
     void show(FeedRow now, long batchesOfEpoch) {
         FeedRow before = shown;
         if (now.epoch().isEmpty()

@@ -22,8 +22,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Publishes the batches of some epochs, while a thread of its own looks at the ring as {@code larder top} does: it shows how far the feed
- * is, and ends it when the store has gone.
+ * Publishes the batches of some epochs. A second thread samples the ring, shows the progress, and ends the feed if the store is gone.
  */
 public final class FeedRun {
     private static final Duration BEFORE_FIRST_BATCH = Duration.ofMillis(10);
@@ -43,7 +42,7 @@ public final class FeedRun {
     private long rows;
     private long batchesBefore;
 
-    /** Owns neither the loader nor the publisher. */
+    /** Creates a run. The caller owns the loader and the publisher. */
     public FeedRun(StoreLayout store, Loader loader, int batchSize, BatchPublisher publisher, FeedStop stop) {
         this.folder = store.ring(publisher.name());
         this.loader = loader;
@@ -53,9 +52,9 @@ public final class FeedRun {
     }
 
     /**
-     * Publishes, and shows how far it is where {@code err} is given. Whatever ends it early is what consumers are told, too.
+     * Publishes; shows the progress if {@code err} is not null. If it ends early, consumers get the same exception.
      *
-     * @throws LarderException INTERRUPTED where somebody ended it, NO_DAEMON where the store has gone, or what went wrong
+     * @throws LarderException INTERRUPTED if it was stopped, NO_DAEMON if the store is gone, or another failure
      */
     public void publish(EpochRange range, @Nullable PrintWriter err) {
         Thread watch = new Thread(() -> watch(err), "larder-feed-watch");
@@ -63,7 +62,7 @@ public final class FeedRun {
         try {
             watch.start();
             long end = range.last() == Long.MAX_VALUE ? Long.MAX_VALUE : range.last() + 1;
-            for (Epoch next : loader.epochs(range.first(), end)) { // none of them waits for the end of the one before
+            for (Epoch next : loader.epochs(range.first(), end)) { // no epoch waits for the end of the one before
                 publish(next);
             }
         } catch (RuntimeException | Error e) {
@@ -75,7 +74,7 @@ public final class FeedRun {
             throw e;
         } finally {
             over.countDown();
-            awaitEnd(watch); // else its last line would stand behind what is said next
+            awaitEnd(watch); // else its last line could follow the next message
         }
     }
 
@@ -100,7 +99,7 @@ public final class FeedRun {
             throw Failure.of(ErrorCode.BAD_INPUT, "an epoch has no batches")
                     .with("rows", loader.rows())
                     .with("batch", batchSize)
-                    .remedy("choose a smaller --batch, or leave --drop-last out");
+                    .remedy("choose a smaller --batch, or omit --drop-last");
         }
         epoch = next;
         batchesBefore = publisher.published();
@@ -110,7 +109,7 @@ public final class FeedRun {
         epoch = null;
     }
 
-    /** Tells what was published by now; once nothing is being published. */
+    /** Returns the totals; call it after the end of publishing. */
     public FeedSummary summary() {
         long batches = publisher.published();
         Epoch broken = epoch;
@@ -139,7 +138,7 @@ public final class FeedRun {
         long self = ProcessHandle.current().pid();
         boolean isGone = now.map(row -> row.pid() != self).orElseGet(() -> Files.notExists(folder));
         if (isGone) {
-            stop.ask(Failure.of(ErrorCode.NO_DAEMON, "the store of the feed has gone")
+            stop.ask(Failure.of(ErrorCode.NO_DAEMON, "the store of the feed is gone")
                     .with("feed", publisher.name())
                     .with("folder", folder)
                     .remedy(Remedy.START_DAEMON + ", and then the feed"));

@@ -10,13 +10,12 @@ import java.io.InputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends a feed before its time: on Ctrl-C, SIGTERM, when the terminal goes away, when standard input ends, or when its store has gone.
- * Consumers are told who ended it. The JDK runs every handler in a thread of its own, so that a second Ctrl-C is heard while the first
- * still cleans up.
+ * Ends a feed early: on Ctrl-C or SIGTERM, when the terminal is closed, when standard input ends, or when its store is gone. Consumers
+ * get the reason. The JDK runs every handler on a thread of its own, so a second Ctrl-C is handled while the first still cleans up.
  */
 public final class FeedStop {
     private static final int FORCED_EXIT_CODE = 130;
-    private static final String RESUME = "start it again with --epochs from the epoch that was under way";
+    private static final String RESUME = "start it again with --epochs from the epoch that was interrupted";
 
     private final BatchPublisher publisher;
     private @Nullable LarderException reason;
@@ -25,7 +24,7 @@ public final class FeedStop {
         this.publisher = publisher;
     }
 
-    /** Takes the signals over. */
+    /** Installs the signal handlers. */
     public static FeedStop install(BatchPublisher publisher) {
         FeedStop stop = new FeedStop(publisher);
         Signals.handleStops(stop::handle);
@@ -33,7 +32,7 @@ public final class FeedStop {
         return stop;
     }
 
-    /** Ends the feed when an input does: the program that writes to it has closed it, or has ended. */
+    /** Ends the feed when an input ends: its writer has closed it or has ended. */
     public void follow(InputStream input) {
         Thread reader = new Thread(() -> ask(interrupted(awaitEnd(input))), "larder-feed-input");
         reader.setDaemon(true);
@@ -64,14 +63,14 @@ public final class FeedStop {
         publisher.abort(why);
     }
 
-    /** Returns why the feed was ended; null where nobody did. */
+    /** Returns why the feed was ended early, or null if it was not. */
     synchronized @Nullable LarderException reason() {
         return reason;
     }
 
     private void handle(String name) {
         if (reason() != null && name.equals(Signals.INTERRUPT)) {
-            Runtime.getRuntime().halt(FORCED_EXIT_CODE); // the daemon removes what is left
+            Runtime.getRuntime().halt(FORCED_EXIT_CODE); // the daemon removes the ring
         }
         ask(interrupted("SIG" + name));
     }

@@ -5,11 +5,11 @@ import java.time.Duration;
 import java.util.Locale;
 
 /**
- * What a feed has published.
+ * The totals of a feed.
  *
- * @param epochs those that are complete
- * @param skipped rows that were left out because they could not be read or transformed
- * @param time since the first batch
+ * @param epochs the complete epochs
+ * @param skipped rows that could not be read or transformed
+ * @param time the time since the first batch
  */
 public record FeedSummary(long epochs, long batches, long rows, long skipped, Duration time) {
     private double perSecond() {

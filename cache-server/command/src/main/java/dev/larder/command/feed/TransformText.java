@@ -21,8 +21,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Reads the steps of a transform as they stand on a command line, {@code toFloat,normalize(0.286,0.353)}: by the names of
- * {@link Transforms}, and with the same arguments. A list of numbers stands in brackets; a step without arguments needs no parentheses.
+ * Parses the steps of a transform from a command line, {@code toFloat,normalize(0.286,0.353)}: the names of {@link Transforms} with the
+ * same arguments. A list of numbers is in brackets; a step without arguments needs no parentheses.
  */
 public final class TransformText {
     private static final Map<String, Syntax> STEPS = new LinkedHashMap<>();
@@ -49,7 +49,7 @@ public final class TransformText {
 
     private TransformText() {}
 
-    /** What a step takes, and how it is added to those before it. A parameter that stands as {@code name=value} may be left out. */
+    /** The parameters of a step, and the function that appends it. A parameter {@code name=value} is optional. */
     private record Syntax(String name, List<String> parameters, BiFunction<Transform, Written, Transform> addition) {
         boolean takes(int arguments) {
             long needed = parameters.stream()
@@ -104,7 +104,7 @@ public final class TransformText {
         return List.copyOf(STEPS.keySet());
     }
 
-    /** Reads the steps for an array; fails with USAGE, naming the step and the argument that are wrong. */
+    /** Parses the steps for an array; fails with USAGE, which names the wrong step and argument. */
     public static Transform parse(String array, String text) {
         Transform transform = Transforms.none();
         for (String step : split(array, text)) {
@@ -171,7 +171,7 @@ public final class TransformText {
         return parts;
     }
 
-    /** A step as it was written. */
+    /** A step as the user typed it. */
     private record Written(String array, String step, Syntax syntax, List<String> arguments) {
         String text(int place) {
             String parameter = syntax.parameters.get(place);
@@ -203,7 +203,7 @@ public final class TransformText {
             }
         }
 
-        /** Reads one of a few words, in small letters. */
+        /** Parses one of a few words in lower case. */
         <T extends Enum<T>> T oneOf(int place, T[] values) {
             String text = text(place);
             for (T value : values) {

@@ -1,5 +1,5 @@
 /**
- * What {@code larder feed} is made of: {@link dev.larder.command.feed.TransformText} reads steps, {@link
+ * The parts of {@code larder feed}: {@link dev.larder.command.feed.TransformText} parses steps, {@link
  * dev.larder.command.feed.FeedRun} publishes a loader's batches until their end.
  */
 @NullMarked

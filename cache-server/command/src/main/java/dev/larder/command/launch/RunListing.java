@@ -99,7 +99,7 @@ final class RunListing {
         if (sources.isEmpty()) {
             return;
         }
-        try (StagedSources there = StagedSources.list(sources, SourceOptions.none(), ScanSettings.quick())) {
+        try (StagedSources there = StagedSources.list(sources, SourceOptions.none(), ScanSettings.quick(), null)) {
             for (LoadRequest.Source source : sources) {
                 there.listed(source).forEach((name, look) -> lines.add(line(source, name, look)));
             }

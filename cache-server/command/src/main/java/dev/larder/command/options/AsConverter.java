@@ -7,7 +7,7 @@ import java.util.Locale;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Reads what becomes of files, by the names of {@link LoadOptions.As} in small letters. */
+/** Converts the names of {@link LoadOptions.As} in lower case. */
 final class AsConverter implements ITypeConverter<LoadOptions.As> {
     @Override
     public LoadOptions.As convert(String text) {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** What {@code load} and {@code serve --load} share. */
+/** Options that {@code load} and {@code serve --load} share. */
 public final class LoadArguments {
     @Option(
             names = {"--columns", "--keys"},
@@ -98,17 +98,17 @@ public final class LoadArguments {
     @Mixin
     RetentionOptions retention;
 
-    /** Returns how many threads read and copy. */
+    /** Returns the number of threads that read and copy. */
     public int workers() {
         return workers;
     }
 
-    /** Returns how long what is loaded is wanted. */
+    /** Returns how long to keep the datasets. */
     public Retention retention() {
         return retention.retention();
     }
 
-    /** Refuses what says how files are read, where one array comes on standard input. */
+    /** Refuses options about files if an array comes on standard input. */
     public void requireForArray(String name) {
         List<String> given = new ArrayList<>(keys.isEmpty() ? List.of() : List.of("--columns"));
         if (as != LoadOptions.As.ARRAYS) {
@@ -134,7 +134,7 @@ public final class LoadArguments {
         }
     }
 
-    /** Asks for a load, by a single thread where somebody looks for a bug. */
+    /** Returns the request, with a single thread for {@code --debug}. */
     public LoadRequest request(List<LoadRequest.Source> sources, boolean debug, InputStream input) {
         long packBelow = packBelowBytes == null ? LoadOptions.PACK_AUTO : packBelowBytes;
         LoadOptions options = LoadOptions.none()

@@ -6,20 +6,20 @@ import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
 /**
- * What {@code ls} is asked for: a dataset, an array or a column, all below a level ({@code mnist/}), or names with {@code *},
- * {@code ?} and {@code [abc]} in them. A star stands for slashes too.
+ * A pattern of {@code ls}: a dataset, an array or a column, all names below a level ({@code mnist/}), or names with {@code *},
+ * {@code ?} and {@code [abc]}. A star also matches slashes.
  *
- * @param text as it was given
+ * @param text the pattern as the user typed it
  */
 public record NamePattern(String text) implements Predicate<ListedRow> {
     private static final String WILD = "*?[";
 
-    /** Tells whether it names one thing, and no more than that. */
+    /** Returns whether it is a plain name without wildcards. */
     public boolean isName() {
         return text.chars().noneMatch(c -> WILD.indexOf(c) >= 0);
     }
 
-    /** Returns what the dataset's name begins with. */
+    /** Returns the text that the dataset's name has to begin with. */
     public String prefix() {
         int end = 0;
         while (end < text.length() && WILD.indexOf(text.charAt(end)) < 0) {
@@ -33,7 +33,7 @@ public record NamePattern(String text) implements Predicate<ListedRow> {
         return matches(row.name()) || matches(row.dataset());
     }
 
-    /** Tells whether a name is meant, or lies below one that is. */
+    /** Returns whether a name matches, or is below a name that does. */
     public boolean matches(String name) {
         if (isName()) {
             String wanted = NameConverter.withoutEnd(text);

@@ -5,9 +5,9 @@ import dev.larder.internal.protocol.Retention;
 import java.time.Duration;
 import picocli.CommandLine.Option;
 
-/** How long something is wanted in the store. */
+/** Options for how long a dataset stays in the store. */
 public final class RetentionOptions {
-    @Option(names = "--pin", description = "Keep it in the store until it is unpinned, even when room is needed.")
+    @Option(names = "--pin", description = "Keep it in the store until it is unpinned, even if space is needed.")
     boolean pin;
 
     @Option(
@@ -18,7 +18,7 @@ public final class RetentionOptions {
             description = "Remove it when it has not been used for this long.")
     Duration ttl;
 
-    /** Returns what the options mean. */
+    /** Returns the options as a value. */
     public Retention retention() {
         return new Retention(pin, ttl);
     }

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Reads {@code NAME=PATH}, split at the first {@code =}; the path becomes absolute, as the daemon lives in another folder. */
+/** Converts {@code NAME=PATH}, split at the first {@code =}. The path becomes absolute, because the daemon has another working folder. */
 public final class SourceConverter implements ITypeConverter<LoadRequest.Source> {
     private static final Path PARENT = Path.of("..");
 
@@ -36,7 +36,7 @@ public final class SourceConverter implements ITypeConverter<LoadRequest.Source>
         return SourceAddress.is(text) ? SourceAddress.visible(text) : text;
     }
 
-    /** Returns {@code NAME=PATH} for a path or an address. Its last step gives the name. */
+    /** Returns {@code NAME=PATH} for a path or an address; the name is its last part. */
     public static String suggested(String text) {
         if (text.length() > 1 && text.indexOf('=') == text.length() - 1) {
             return text + "PATH";
@@ -48,12 +48,12 @@ public final class SourceConverter implements ITypeConverter<LoadRequest.Source>
         return (isName ? stem : "NAME") + "=" + (path.isEmpty() ? "PATH" : shown(path));
     }
 
-    /** Returns the source that a path of this process stands for. */
+    /** Returns the source for a path of this process. */
     static LoadRequest.Source source(String name, String path) {
         return new LoadRequest.Source(name, absolute(path));
     }
 
-    /** Tidies a path, except where that could lead past a symbolic link. */
+    /** Normalizes a path unless that could bypass a symbolic link. */
     private static String absolute(String path) {
         if (SourceAddress.is(path)) {
             return path;

@@ -19,9 +19,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Puts what standard input lists in place of a source {@code NAME=-}. */
+/** Replaces a source {@code NAME=-} by the paths on standard input. */
 public final class StandardInput {
-    /** What stands for standard input in place of a path. */
+    /** The path that means standard input. */
     public static final String PATH = "-";
 
     private static final byte[] NPY_MAGIC = {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y'};
@@ -29,18 +29,18 @@ public final class StandardInput {
 
     private StandardInput() {}
 
-    /** Opens it so that it can be looked at before it is read, and a thread that waits for it can be interrupted. */
+    /** Opens standard input so that its first bytes can be read twice, and a waiting thread can be interrupted. */
     public static InputStream open() {
         InputStream input = Channels.newInputStream(new FileInputStream(FileDescriptor.in).getChannel());
         return new BufferedInputStream(new FilterInputStream(input) {
             @Override
             public int available() {
-                return 0; // the channel's stream asks for its position, which a pipe does not have
+                return 0; // the channel's stream reads its position, which a pipe does not have
             }
         });
     }
 
-    /** Tells whether standard input is the only source and begins like a {@code .npy} file, which stays to be read. */
+    /** Returns whether standard input is the only source and begins like a {@code .npy} file. Consumes nothing. */
     public static boolean isArray(List<LoadRequest.Source> sources, InputStream input) {
         return sources.size() == 1 && sources.get(0).path().equals(PATH) && startsLikeArray(input);
     }
@@ -59,7 +59,7 @@ public final class StandardInput {
         }
     }
 
-    /** Returns the sources, with one for each path on standard input if one of them asks for those. */
+    /** Returns the sources, with one for each path on standard input in place of {@code NAME=-}. */
     static List<LoadRequest.Source> expand(List<LoadRequest.Source> sources, InputStream input) {
         List<String> names = sources.stream()
                 .filter(source -> source.path().equals(PATH))
@@ -98,12 +98,12 @@ public final class StandardInput {
         }
     }
 
-    /** Tells a Ctrl-C from an input that breaks. */
+    /** Returns the error code for a failed read: an interrupt or bad input. */
     public static ErrorCode codeOf(IOException failure) {
         return failure instanceof ClosedByInterruptException ? ErrorCode.INTERRUPTED : ErrorCode.BAD_INPUT;
     }
 
-    /** Says that an array on standard input has to come alone. */
+    /** Returns the failure for an array on standard input that is not the only source. */
     private static LarderException array(String name) {
         return Failure.of(ErrorCode.BAD_INPUT, "standard input has a .npy file instead of paths")
                 .with("name", name)

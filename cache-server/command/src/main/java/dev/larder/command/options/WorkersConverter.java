@@ -4,7 +4,7 @@ import dev.larder.internal.protocol.LoadRequest;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Reads a number of threads; {@code auto} and {@code -1} mean one for each processor, which the control plane writes as 0. */
+/** Converts a number of threads; {@code auto} and {@code -1} mean one for each processor, 0 in the control plane. */
 final class WorkersConverter implements ITypeConverter<Integer> {
     private static final int AUTO = 0;
 
@@ -19,7 +19,7 @@ final class WorkersConverter implements ITypeConverter<Integer> {
                 return workers;
             }
         } catch (NumberFormatException notANumber) {
-            // said below
+            // reported below
         }
         throw new TypeConversionException(
                 "not a number of workers: '" + text + "' (1 to " + LoadRequest.MAX_WORKERS + ", -1 or auto)");

@@ -1,6 +1,5 @@
 /**
- * What several commands take on their line: names, sources, and {@link dev.larder.command.options.LoadArguments how
- * they are loaded}.
+ * Arguments that commands share: names, sources, and {@link dev.larder.command.options.LoadArguments options of loads}.
  */
 @NullMarked
 package dev.larder.command.options;

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Arrays as people read them. */
+/** Formats arrays for people. */
 public final class ArrayText {
     private static final List<String> BRIEF = List.of("NAME", "DTYPE", "SHAPE");
     private static final List<String> REST = List.of(
@@ -25,7 +25,7 @@ public final class ArrayText {
 
     private ArrayText() {}
 
-    /** Returns a table with one line for each array and column: the facts one mostly wants, or all. */
+    /** Returns a table with one line for each array and column: the most important columns, or all. */
     public static List<String> table(List<ListedRow> rows, boolean all) {
         List<String> headings = new ArrayList<>(BRIEF);
         if (all) {
@@ -48,7 +48,7 @@ public final class ArrayText {
         List<String> facts = new ArrayList<>();
         facts.add("name     " + row.name());
         if (row.isOnlyKnown()) {
-            facts.add("state    " + row.extent() + ": loaded by whoever opens it first, or by larder wait "
+            facts.add("state    " + row.extent() + ": loaded when a process opens it, or by larder wait "
                     + row.dataset());
             if (first.version() > 0) {
                 facts.add("bytes    " + bytes(row.bytes()));

@@ -7,11 +7,11 @@ import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** Writes texts in UTF-8, and bytes as they are: what programs print need not be UTF-8. Closes nothing. */
+/** Writes texts in UTF-8, and bytes unchanged: the output of programs may not be UTF-8. Closes nothing. */
 public final class ByteWriter extends PrintWriter {
     private final Kept stream;
 
-    /** Writes to a stream that keeps nothing back. */
+    /** Creates a writer to an unbuffered stream. */
     public ByteWriter(OutputStream stream) {
         this(new Kept(stream));
     }
@@ -21,13 +21,13 @@ public final class ByteWriter extends PrintWriter {
         this.stream = stream;
     }
 
-    /** Flushes, and returns why a part is lost; null if everything was written. */
+    /** Flushes; returns the first failure, or null if everything was written. */
     public @Nullable IOException failure() {
         flush();
         return stream.failure;
     }
 
-    /** Writes bytes at once, after the texts before them; a writer of another class gets them as a text. */
+    /** Flushes the texts before, and writes bytes; a writer of another class gets them as text. */
     public static void write(PrintWriter writer, ByteArrayOutputStream bytes) {
         if (writer instanceof ByteWriter own) {
             own.writeAll(bytes);
@@ -45,7 +45,7 @@ public final class ByteWriter extends PrintWriter {
         }
     }
 
-    /** Keeps the first failure of a stream: a writer drops it. */
+    /** Stores the first failure of a stream, which a {@code PrintWriter} drops. */
     private static final class Kept extends OutputStream {
         private final OutputStream stream;
         private volatile @Nullable IOException failure;

@@ -14,11 +14,11 @@ import org.jspecify.annotations.Nullable;
  * A process that reads datasets, or the batches of a feed.
  *
  * @param command its command line
- * @param program the same as people know it: of a JVM the main class and its arguments
+ * @param program the command line without details: for a JVM, its main class and arguments
  * @param datasets their names, sorted, each once
- * @param bytes what the versions occupy that it holds
+ * @param bytes the size of the versions that it leases
  * @param feeds the feeds whose batches it reads, sorted
- * @param run the run that it is part of; null for none, or where it cannot be seen
+ * @param run its run; null if it has none or is not visible
  */
 public record ClientRow(
         long pid,
@@ -38,7 +38,7 @@ public record ClientRow(
         feeds = List.copyOf(feeds);
     }
 
-    /** Finds everybody who holds a lease or reads a feed, by pid. The daemon itself, which leases what it verifies, is no client. */
+    /** Finds all processes that hold a lease or read a feed, by pid. The daemon, which leases versions to verify them, is no client. */
     public static List<ClientRow> of(StoreLayout store) {
         LeaseTable leases = LeaseTable.of(store);
         List<HeldVersion> held = leases.held();
@@ -59,7 +59,7 @@ public record ClientRow(
                 .forEach(consumer -> byPid.putIfAbsent(consumer.pid(), List.of()));
         List<ClientRow> rows = new ArrayList<>();
         byPid.forEach((pid, versions) -> ProcessFacts.of(pid)
-                .ifPresent(process -> rows.add(of(process, versions, feeds)))); // else it ended just now
+                .ifPresent(process -> rows.add(of(process, versions, feeds)))); // absent if it has just ended
         return rows;
     }
 
@@ -79,19 +79,19 @@ public record ClientRow(
                 process.run());
     }
 
-    /** A program that is given as an argument, as to {@code python -c}, may have any length. */
+    /** Shortens a program in an argument, as of {@code python -c}, which may have any length. */
     private static String shortened(String line) {
         return line.codePointCount(0, line.length()) <= MOST_COMMAND
                 ? line
                 : line.substring(0, line.offsetByCodePoints(0, MOST_COMMAND - 1)) + "…";
     }
 
-    /** Returns a table of all; with columns for feeds and runs where there are any. */
+    /** Returns a table; it has columns for feeds and runs if there are any. */
     public static List<String> table(List<ClientRow> rows) {
         return table(rows, Integer.MAX_VALUE);
     }
 
-    /** Returns a table of all, without what a terminal of this width has no room for. */
+    /** Returns a table, without the columns that do not fit into a terminal of this width. */
     public static List<String> table(List<ClientRow> rows, int width) {
         boolean hasFeeds = rows.stream().anyMatch(row -> !row.feeds.isEmpty());
         boolean hasRuns = rows.stream().anyMatch(row -> row.run != null);

@@ -5,14 +5,14 @@ import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
 
-/** Writes what the daemon has met, a line each. */
+/** Formats the daemon's errors. */
 public final class ErrorText {
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("HH:mm:ss").withZone(ZoneId.systemDefault());
 
     private ErrorText() {}
 
-    /** Returns a table of the kinds that were seen last, the newest first, and how many more there are. */
+    /** Returns a table of the newest kinds of errors, and the number of older ones. */
     public static List<String> table(List<ErrorRow> errors, int most) {
         Table table = Table.of(List.of("ERRORS", ">TIMES", "MESSAGE (larder errors has all)"));
         for (int i = errors.size() - 1; i >= Math.max(0, errors.size() - most); i--) {

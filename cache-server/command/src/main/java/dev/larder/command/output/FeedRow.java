@@ -22,15 +22,14 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A process that publishes batches for others, as one look at its ring showed it. Nobody is asked: all of it stands in the files of
- * the ring, see {@link RingDescriptor}.
+ * A sample of a process that publishes batches for others. It is read from the files of the ring alone, see {@link RingDescriptor}.
  *
- * @param pid the publisher's, 0 where it cannot be seen
- * @param datasets what the publisher holds
- * @param epoch of the newest batch; empty before the first one
- * @param number of the newest batch within its epoch
- * @param batches how many were published
- * @param nanos when this look was, by a clock that only goes forward
+ * @param pid the publisher's pid; 0 if it is not visible
+ * @param datasets the datasets that the publisher leases
+ * @param epoch the epoch of the newest batch; empty before the first one
+ * @param number the number of the newest batch in its epoch
+ * @param batches the number of published batches
+ * @param nanos the time of the sample, by a monotonic clock
  */
 public record FeedRow(
         String name,
@@ -45,24 +44,24 @@ public record FeedRow(
     private static final int ATTEMPTS = 3;
     private static final int LEAST_CONSUMERS = 30;
 
-    /** What a consumer does. */
+    /** The state of a consumer. */
     public enum State {
         READING,
-        /** It is so far behind that the publisher waits for it, or is about to. */
+        /** It is so far behind that the publisher waits for it, or soon will. */
         SLOW,
         /** A signal or a debugger stopped it. */
         STOPPED,
-        /** The publisher does not wait for it any more. */
+        /** The publisher no longer waits for it. */
         DROPPED
     }
 
     /**
      * A process that reads the batches.
      *
-     * @param behind how many batches that were published it has not finished
+     * @param behind the number of published batches that it has not finished
      */
     public record Consumer(long pid, long behind, State state) {
-        /** Tells whether others may have to wait for it. */
+        /** Returns whether other consumers may have to wait for it. */
         public boolean isLate() {
             return state == State.SLOW || state == State.STOPPED;
         }
@@ -73,14 +72,14 @@ public record FeedRow(
         consumers = List.copyOf(consumers);
     }
 
-    /** Finds every publisher that is alive, by name. */
+    /** Returns all live publishers, sorted by name. */
     public static List<FeedRow> of(StoreLayout store, List<HeldVersion> held) {
         return folders(store.rings()).stream()
                 .flatMap(folder -> look(folder, held).stream())
                 .toList();
     }
 
-    /** Looks at the ring of one name; empty where nobody publishes under it. */
+    /** Samples the ring of one name; empty if no process publishes there. */
     public static Optional<FeedRow> look(Path folder, List<HeldVersion> held) {
         try {
             Path lock = folder.resolve(RingDescriptor.PRODUCER_LOCK);
@@ -116,7 +115,7 @@ public record FeedRow(
         }
     }
 
-    /** Tells whether a process that lives holds the lock of a file; whoever tries to take it meanwhile tries again. */
+    /** Returns whether a live process holds the lock of a file. A process that tries to take the lock at the same moment has to retry. */
     private static boolean isLocked(Path file) {
         Posix posix = Posix.system();
         int descriptor = posix.openForReading(file);
@@ -147,12 +146,12 @@ public record FeedRow(
     private static ByteBuffer read(Path file, long offset, int length) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
         try (FileChannel channel = FileChannel.open(file)) {
-            channel.read(bytes, offset); // what lies behind the end reads as zeros
+            channel.read(bytes, offset); // bytes behind the end read as zeros
         }
         return bytes;
     }
 
-    /** What a ring says of itself; all zeros where it does not exist yet. */
+    /** The header of a ring; all zeros if it does not exist yet. */
     private record Header(ByteBuffer bytes, int slots, long published, long epoch, long number) {
         static Header read(Path ring) throws IOException {
             if (!Files.exists(ring)) {
@@ -173,13 +172,13 @@ public record FeedRow(
                     batch.getLong(RingDescriptor.SLOT_NUMBER_OFFSET));
         }
 
-        /** Returns who sits there; empty where nobody does, or nobody whom we may see. */
+        /** Returns the consumer of a seat; empty if the seat is free or the process is not visible. */
         Optional<Consumer> consumer(int seat, Path page) {
             try {
                 for (int attempt = 0; attempt < ATTEMPTS && isLocked(page); attempt++) {
                     ByteBuffer said = FeedRow.read(page, 0, RingDescriptor.SEAT_LENGTH);
                     long finished = said.getLong(RingDescriptor.SEAT_FINISHED_OFFSET);
-                    if (said.getLong(RingDescriptor.SEAT_CHECK_OFFSET) == ~finished) { // else it is being written
+                    if (said.getLong(RingDescriptor.SEAT_CHECK_OFFSET) == ~finished) { // a mismatch: the consumer is writing it
                         return consumer(seat, said, finished);
                     }
                 }
@@ -208,14 +207,14 @@ public record FeedRow(
         }
     }
 
-    /** Returns how many batches a second were published since an earlier look; 0 where that was at another publisher. */
+    /** Returns the batches per second since an earlier sample; 0 if that was of another publisher. */
     public double perSecond(@Nullable FeedRow before) {
         return before == null || before.pid != pid || before.batches > batches
                 ? 0
                 : (batches - before.batches) / (Math.max(1, nanos - before.nanos) / 1e9);
     }
 
-    /** Returns what a program is told; the rate comes from an earlier look. */
+    /** Returns the fields of the JSON object; the rate comes from an earlier sample. */
     public JsonFields fields(List<FeedRow> earlier) {
         return new JsonFields()
                 .with("name", name)
@@ -241,12 +240,12 @@ public record FeedRow(
                 .orElse(null);
     }
 
-    /** Returns a table of all; rates come from an earlier look. */
+    /** Returns a table; rates come from an earlier sample. */
     public static List<String> table(List<FeedRow> rows, List<FeedRow> earlier) {
         return table(rows, earlier, Integer.MAX_VALUE);
     }
 
-    /** Returns a table of all, without what a terminal of this width has no room for; rates come from an earlier look. */
+    /** Returns a table, without the columns that do not fit into a terminal of this width; rates come from an earlier sample. */
     public static List<String> table(List<FeedRow> rows, List<FeedRow> earlier, int width) {
         Table table = Table.of(List.of("FEED", ">PID", "DATASETS", ">EPOCH", ">BATCHES", ">PER SECOND", "CONSUMERS"));
         for (FeedRow row : rows) {
@@ -262,7 +261,7 @@ public record FeedRow(
         return table.lines(width, LEAST_CONSUMERS, List.of("DATASETS", "EPOCH", "BATCHES", "PID"));
     }
 
-    /** Returns how many consumers there are, and whom the others may wait for. */
+    /** Returns the number of consumers, and those that the others may wait for. */
     public String consumersInWords() {
         String notReading = consumers.stream()
                 .filter(consumer -> consumer.state != State.READING)

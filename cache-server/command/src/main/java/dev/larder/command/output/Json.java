@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 public final class Json {
     private Json() {}
 
-    /** What is JSON already, and stays as it is. */
+    /** A value that is JSON already. */
     public record Raw(String json) {}
 
     /** Returns one object. */
@@ -30,7 +30,7 @@ public final class Json {
         return document(fields(row));
     }
 
-    /** Returns one object; rates of feeds come from an earlier look. */
+    /** Returns one object; rates of feeds come from an earlier sample. */
     public static String status(DaemonStatus status, List<FeedRow> feeds, List<FeedRow> earlier, List<LoadRow> loads) {
         return document(fields(status)
                 .with("uptimeSeconds", status.uptime().toSeconds())
@@ -38,7 +38,7 @@ public final class Json {
                 .with("loads", loads.stream().map(LoadRow::fields).toList()));
     }
 
-    /** Returns the fields of totals, but for what every look changes. */
+    /** Returns the fields of totals, without those that change with every sample. */
     public static JsonFields fields(DaemonStatus status) {
         return new JsonFields()
                 .with("store", status.store())
@@ -71,14 +71,14 @@ public final class Json {
         return run == null ? fields : fields.with("run", run.fields());
     }
 
-    /** Returns a bare list; stack traces only where they are wanted. */
+    /** Returns a bare list, with stack traces if requested. */
     public static String errors(List<ErrorRow> rows, boolean withTraces) {
         return document(rows.stream()
                 .map(row -> withTraces ? fields(row).with("trace", row.trace()) : fields(row))
                 .toList());
     }
 
-    /** Returns the fields of errors of one kind, without where they came from. */
+    /** Returns the fields of errors of one kind, without their stack traces. */
     public static JsonFields fields(ErrorRow row) {
         return new JsonFields()
                 .with("count", row.count())
@@ -100,7 +100,7 @@ public final class Json {
                 .toList());
     }
 
-    /** Returns a bare list of what {@code gc} has found. */
+    /** Returns a bare list of the stores that {@code gc} found. */
     public static String stores(List<StoreReport> reports) {
         return document(reports.stream()
                 .map(report -> new JsonFields()
@@ -154,7 +154,7 @@ public final class Json {
         return key.toString();
     }
 
-    /** A plain type is text; a structured one comes as JSON already; a dataset that is not there has none. */
+    /** Returns a plain type as text, a structured one as JSON, and null for a dataset that is not resident. */
     private static @Nullable Object dtype(String dtype) {
         return dtype.isEmpty() ? null : dtype.startsWith("[") ? new Raw(dtype) : dtype;
     }
@@ -169,9 +169,9 @@ public final class Json {
         return text(value, "");
     }
 
-    /** Prints a bare list, indented, an element after the other: all together may not fit into memory. */
+    /** Prints a bare list, indented, one element after the other, because the whole list may not fit into memory. */
     public static void print(PrintWriter out, Stream<?> elements) {
-        JsonWriter json = new JsonWriter(out); // not closed, as its writer is the caller's
+        JsonWriter json = new JsonWriter(out); // not closed: the caller owns the writer
         json.setIndent("  ");
         try {
             json.beginArray();

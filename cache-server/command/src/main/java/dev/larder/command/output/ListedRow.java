@@ -15,12 +15,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * One line of a listing: an array, a dataset that is not in memory, or a column with all of its arrays.
  *
- * @param name dataset and array or column, with a slash between them; of what is not in memory the dataset alone
- * @param column the kind of column; null for what is none
- * @param arrays one row, or those of a column's arrays
+ * @param name dataset and array or column, with a slash between them; only the dataset if it is not in memory
+ * @param column the kind of column; null for other lines
+ * @param arrays the array, or all arrays of the column
  */
 public record ListedRow(String name, Column.@Nullable Kind column, List<ArrayRow> arrays) {
-    /** A dataset of more arrays and columns is one line, where all datasets are listed. */
+    /** In a list of all datasets, a dataset with more arrays and columns is one line. */
     private static final int FEW = 20;
 
     private static final String NAMES = "/names";
@@ -30,8 +30,8 @@ public record ListedRow(String name, Column.@Nullable Kind column, List<ArrayRow
     }
 
     /**
-     * Returns arrays as they are listed, in their order. A column stands where its first array stood; of one that is not complete
-     * here, each array has its own line.
+     * Returns the lines of arrays, in their order. A column takes the place of its first array. Each array of an incomplete column has
+     * its own line.
      */
     public static List<ListedRow> of(List<ArrayRow> rows) {
         Map<List<Object>, List<ArrayRow>> byName = new LinkedHashMap<>();
@@ -61,13 +61,13 @@ public record ListedRow(String name, Column.@Nullable Kind column, List<ArrayRow
         return part == ColumnPart.NONE ? null : Column.Kind.of(part.kind());
     }
 
-    /** Tells whether these are all arrays that a column of their kind has, two at least. */
+    /** Returns whether these are all arrays of a column of their kind, at least two. */
     private static boolean isColumn(List<ArrayRow> arrays) {
         Column.Kind kind = kind(arrays);
         return kind != null && arrays.size() >= (kind == Column.Kind.RAGGED ? 3 : 2);
     }
 
-    /** The names of a bytes column's rows are a column of strings beside it, and listed with it. */
+    /** Returns whether arrays are the column of strings with the names of a bytes column, which are one line. */
     private static boolean isNamesOfBytes(List<ArrayRow> arrays, Map<List<Object>, List<ArrayRow>> byName) {
         ArrayRow first = arrays.get(0);
         String name = columnOf(first);
@@ -78,12 +78,12 @@ public record ListedRow(String name, Column.@Nullable Kind column, List<ArrayRow
         return files != null && isColumn(files) && kind(files) == Column.Kind.BYTES;
     }
 
-    /** Returns an array by itself, also where it is part of a column. */
+    /** Returns the line of a single array, even if it is part of a column. */
     public static ListedRow ofArray(ArrayRow array) {
         return new ListedRow(array.name(), null, List.of(array));
     }
 
-    /** Returns the same with one line for each dataset of many arrays and columns. */
+    /** Returns the lines, with one for each dataset that has many arrays and columns. */
     public static List<ListedRow> brief(List<ListedRow> rows) {
         Map<String, List<ListedRow>> datasets = rows.stream()
                 .collect(Collectors.groupingBy(ListedRow::dataset, LinkedHashMap::new, Collectors.toList()));
@@ -101,7 +101,7 @@ public record ListedRow(String name, Column.@Nullable Kind column, List<ArrayRow
                 rows.stream().flatMap(row -> row.arrays.stream()).toList());
     }
 
-    /** Tells whether this stands for all arrays of a dataset. */
+    /** Returns whether this stands for all arrays of a dataset. */
     public boolean isWholeDataset() {
         return name.endsWith("/");
     }
@@ -114,7 +114,7 @@ public record ListedRow(String name, Column.@Nullable Kind column, List<ArrayRow
         return List.of(name, row.version(), row.state());
     }
 
-    /** Returns the array, or the first one of a column: what all of a version have in common is the same in each. */
+    /** Returns the array, or the first one of a column, for facts that all arrays of a version share. */
     ArrayRow first() {
         return arrays.get(0);
     }
@@ -123,7 +123,7 @@ public record ListedRow(String name, Column.@Nullable Kind column, List<ArrayRow
         return Names.datasetIn(name);
     }
 
-    /** Tells whether nothing of it is in memory, so that it is known by name alone. */
+    /** Returns whether it is a dataset that is not in memory. */
     boolean isOnlyKnown() {
         return first().dtype().isEmpty() && first().state() == ArrayRow.State.REGISTERED;
     }
@@ -146,7 +146,7 @@ public record ListedRow(String name, Column.@Nullable Kind column, List<ArrayRow
                 .orElse(column.word());
     }
 
-    /** Returns the shape of an array, how many rows a column has. */
+    /** Returns the shape of an array, or the number of rows of a column. */
     String extent() {
         if (isOnlyKnown()) {
             return first().version() == 0 ? "registered" : "evicted";
@@ -168,7 +168,7 @@ public record ListedRow(String name, Column.@Nullable Kind column, List<ArrayRow
         return number + " " + what + (number == 1 ? "" : "s");
     }
 
-    /** Returns how many rows a column has, or keys; 0 where that is not known. */
+    /** Returns the number of rows or keys of a column; 0 if it is unknown. */
     long rows() {
         for (ArrayRow row : arrays) {
             long length = row.shape().isEmpty() ? 0 : row.shape().get(0);

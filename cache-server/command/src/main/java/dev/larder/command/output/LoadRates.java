@@ -8,12 +8,12 @@ import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
-/** Follows loads from look to look: two looks tell how fast one goes. Used by one thread at a time. */
+/** Computes the rates of loads from two samples. Not thread-safe. */
 public final class LoadRates {
     private final LongSupplier nanoClock;
     private final Map<String, Rate> rates = new HashMap<>();
 
-    /** Begins to follow. */
+    /** Creates an object without samples. */
     public LoadRates() {
         this(System::nanoTime);
     }
@@ -22,7 +22,7 @@ public final class LoadRates {
         this.nanoClock = nanoClock;
     }
 
-    /** Takes a look at all loads under way, and forgets those that have ended. */
+    /** Returns a row for each load, and forgets loads that have ended. */
     public List<LoadRow> rows(List<Progress> loads) {
         Set<String> names = loads.stream().map(Progress::name).collect(Collectors.toSet());
         rates.keySet().retainAll(names);

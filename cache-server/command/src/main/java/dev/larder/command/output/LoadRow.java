@@ -7,15 +7,15 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * A load or build that is under way.
+ * A running load or build.
  *
- * @param bytesPerSecond 0 as long as that cannot be told
- * @param secondsLeft negative where that cannot be told
+ * @param bytesPerSecond the rate; 0 if it is unknown
+ * @param secondsLeft the remaining time; negative if it is unknown
  */
 public record LoadRow(Progress progress, double bytesPerSecond, double secondsLeft) {
     private static final double WHOLE = 100.0;
 
-    /** Returns what a program is told; what is not known is null. */
+    /** Returns the fields of the JSON object; unknown values are null. */
     public JsonFields fields() {
         return new JsonFields()
                 .with("datasets", List.of(progress.name().split(",", -1)))
@@ -32,12 +32,12 @@ public record LoadRow(Progress progress, double bytesPerSecond, double secondsLe
         return progress.phase().name().toLowerCase(Locale.ROOT);
     }
 
-    /** Returns a table of all. */
+    /** Returns a table. */
     public static List<String> table(List<LoadRow> rows) {
         return table(rows, Integer.MAX_VALUE);
     }
 
-    /** Returns a table of all, without what a terminal of this width has no room for. */
+    /** Returns a table, without the columns that do not fit into a terminal of this width. */
     public static List<String> table(List<LoadRow> rows, int width) {
         Table table = Table.of(List.of("LOADING", "PHASE", ">DONE", ">OF", ">%", ">PER SECOND", ">LEFT"));
         for (LoadRow row : rows) {

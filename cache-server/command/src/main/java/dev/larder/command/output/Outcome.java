@@ -6,33 +6,33 @@ import dev.larder.server.store.StoreReport;
 import java.io.PrintWriter;
 import java.util.stream.Collectors;
 
-/** What a command did, in one line. */
+/** Formats the result of a command in one line. */
 public final class Outcome {
     private Outcome() {}
 
-    /** Counts files and bytes. */
+    /** Returns the number of files and bytes. */
     public static String counted(Done done) {
         return counted(done.files(), done.bytes());
     }
 
-    /** Tells what was freed, and what still waits for its readers. */
+    /** Returns the bytes that were freed, and those that are freed when their readers end. */
     public static String freed(Done done) {
         return freed(done.files(), done.bytes(), done.heldBytes(), done.holders());
     }
 
-    /** Tells what was freed, and what still waits for its readers. */
+    /** Returns the bytes that were freed, and those that are freed when their readers end. */
     public static String freed(CleanUp cleanUp) {
         String holders = cleanUp.holders().stream().map(String::valueOf).collect(Collectors.joining(","));
         return freed(cleanUp.files(), cleanUp.bytes(), cleanUp.heldUntilExitBytes(), holders);
     }
 
-    /** Tells what a store holds, or what of it was freed and what still waits for its readers. */
+    /** Returns the bytes of a store, or those that were freed and those that are freed when their readers end. */
     public static String freed(StoreReport report) {
         String holders = report.holders().stream().map(String::valueOf).collect(Collectors.joining(","));
         return freed(report.files(), report.bytes(), report.heldUntilExitBytes(), holders);
     }
 
-    /** Passes on what the daemon has to say beyond numbers. */
+    /** Prints the notes of the daemon. */
     public static void note(Done done, PrintWriter err) {
         done.message().lines().forEach(line -> err.println("larder: " + line));
     }
@@ -46,7 +46,7 @@ public final class Outcome {
                 + (holders.isEmpty() ? "unknown" : holders);
     }
 
-    /** Counts files and bytes. */
+    /** Returns the number of files and bytes. */
     public static String counted(long files, long bytes) {
         return "files=" + files + " bytes=" + bytes + inUnits(bytes);
     }

@@ -14,15 +14,15 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the kernel tells of a process.
+ * Facts about a process from {@code /proc}.
  *
- * @param command its command line in one line, without characters that a terminal would obey
- * @param program the same as people know it: of a JVM the main class and its arguments
+ * @param command its command line in one line, without control characters
+ * @param program the command line without details: for a JVM, its main class and arguments
  * @param state the kernel's letter: {@code R} runs, {@code S} sleeps, {@code T} was stopped by a signal
- * @param startTicks when it started; with the pid it names a process for good
+ * @param startTicks when it started; pid and start identify a process
  * @param cpuTicks processor time used, in hundredths of a second
  * @param residentBytes memory, shared pages included
- * @param run the run that it is part of; null for none, or where it may not be looked into
+ * @param run its run; null if it has none or must not be read
  */
 public record ProcessFacts(
         long pid,
@@ -38,13 +38,13 @@ public record ProcessFacts(
         @Nullable RunFacts run) {
     private static final Path PROCESSES = Path.of("/proc");
 
-    // places in /proc/PID/stat, counted from the state
+    // positions in /proc/PID/stat, counted from the state
     private static final int CPU_USER = 11;
     private static final int CPU_SYSTEM = 12;
     private static final int THREADS = 17;
     private static final int START = 19;
 
-    /** Looks at a process; empty where there is none of that number. */
+    /** Reads the facts of a process; empty if it does not exist. */
     public static Optional<ProcessFacts> of(long pid) {
         return of(PROCESSES, pid);
     }
@@ -74,7 +74,7 @@ public record ProcessFacts(
         }
     }
 
-    /** Tells whether it was stopped by a signal or a debugger. */
+    /** Returns whether it was stopped by a signal or a debugger. */
     public boolean isStopped() {
         return state == 'T' || state == 't';
     }
@@ -93,7 +93,7 @@ public record ProcessFacts(
         return Long.parseLong(text.split(" ", -1)[0]) * 1024;
     }
 
-    /** The owner of the folder is the user, unless the process may not be looked into: then it is root. */
+    /** Returns the user. The owner of the folder is root for processes that must not be inspected. */
     private static String user(Path folder, int uid) throws IOException {
         Object owner = Files.getAttribute(folder, "unix:uid");
         PosixFileAttributeView view = Files.getFileAttributeView(folder, PosixFileAttributeView.class);
@@ -105,13 +105,13 @@ public record ProcessFacts(
         return line.isEmpty() ? List.of() : List.of(line.replaceFirst("\0$", "").split("\0", -1));
     }
 
-    /** A process without a command line is known by its name, as ps shows it. */
+    /** Returns the command line, or the name if there is none, as ps does. */
     private static String orName(String line, Map<String, String> status) {
         String printable = printable(line.strip());
         return printable.isEmpty() ? "[" + printable(status.getOrDefault("Name", "?")) + "]" : printable;
     }
 
-    /** Names and words are bytes, which need not be UTF-8. */
+    /** Returns printable text: names and words are bytes that may not be UTF-8. */
     private static String printable(String bytes) {
         return new String(bytes.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8)
                 .replaceAll("[\n\r\t]\\s*", " ")

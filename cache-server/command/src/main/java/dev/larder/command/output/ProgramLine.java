@@ -3,9 +3,9 @@ package dev.larder.command.output;
 import java.util.List;
 import java.util.Set;
 
-/** A command line as people know it: of a JVM the main class and its arguments, without flags and class path. */
+/** Shortens a command line: for a JVM, to its main class and arguments. */
 final class ProgramLine {
-    /** What takes the next word as its value. */
+    /** Flags with a value in the next word. */
     private static final Set<String> WITH_VALUE = Set.of(
             "-cp",
             "-classpath",
@@ -24,7 +24,7 @@ final class ProgramLine {
             "--describe-module",
             "-d");
 
-    /** What comes right before the program. */
+    /** Flags directly before the program. */
     private static final Set<String> PROGRAM = Set.of("-jar", "-m", "--module");
 
     private ProgramLine() {}

@@ -4,7 +4,7 @@ import dev.larder.internal.protocol.Progress;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Works out how fast a phase goes, and how long it still takes, from what is done of it since it began. */
+/** Computes the rate and the remaining time of a phase from its progress. */
 public final class Rate {
     private static final double NANOS = 1e9;
 
@@ -16,12 +16,12 @@ public final class Rate {
     private double seconds;
     private Progress latest = Progress.of(Progress.Phase.OTHER, "", "");
 
-    /** Begins with nothing done. */
+    /** Creates a rate without progress. */
     public Rate(LongSupplier nanoClock) {
         this.nanoClock = nanoClock;
     }
 
-    /** Takes a report in, and returns whether it begins a new phase. */
+    /** Adds a report; returns whether it begins a new phase. */
     public boolean update(Progress progress) {
         long now = nanoClock.getAsLong();
         boolean isNew = progress.phase() != phase
@@ -38,17 +38,17 @@ public final class Rate {
         return isNew;
     }
 
-    /** Returns the bytes of a second; 0 as long as that cannot be told. */
+    /** Returns the bytes per second; 0 if the rate is unknown. */
     public double bytesPerSecond() {
         return seconds > 0 ? (latest.bytesDone() - bytesAtStart) / seconds : 0;
     }
 
-    /** Returns the files of a second; 0 as long as that cannot be told. */
+    /** Returns the files per second; 0 if the rate is unknown. */
     public double filesPerSecond() {
         return seconds > 0 ? (latest.filesDone() - filesAtStart) / seconds : 0;
     }
 
-    /** Returns the seconds that the phase still takes if it goes on so; negative where that cannot be told. */
+    /** Returns the remaining seconds of the phase at this rate; negative if they are unknown. */
     public double etaSeconds() {
         double speed = bytesPerSecond();
         return latest.bytesTotal() < 0 || speed <= 0 ? -1 : (latest.bytesTotal() - latest.bytesDone()) / speed;

@@ -10,22 +10,22 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The run that a process is part of, as its environment tells: a rank that {@code larder launch} or torchrun started, or a job of a grid.
+ * The run of a process, from its environment: a rank that {@code larder launch} or torchrun started, or a job of a grid.
  *
  * @param kind {@code launch} or {@code grid}
- * @param name of the run; empty where it has none
+ * @param name the name of the run; empty if it has none
  * @param number the rank, or the number of the job
- * @param size how many ranks there are; 0 for a grid
+ * @param size the number of ranks; 0 for a grid
  */
 public record RunFacts(String kind, String name, long number, long size) {
     private static final int LONGEST_NAME = 200;
     private static final String NUMBER = "\\d{1,9}";
-    private static final String NONE = "none"; // what torchrun calls a run without a name
+    private static final String NONE = "none"; // torchrun's name for a run without one
 
-    /** Looks at a process; null where it is part of no run, or where it may not be looked into. */
+    /** Returns the run of a process; null if it has none, or must not be inspected. */
     static @Nullable RunFacts of(Path folder) {
         try {
-            // Values are bytes, which need not be UTF-8. What is not named below is not kept: it may be secret.
+            // Values are bytes that may not be UTF-8. Other variables are not stored, because they may be secret.
             return of(Files.readString(folder.resolve("environ"), StandardCharsets.ISO_8859_1));
         } catch (IOException gone) {
             return null;
@@ -58,7 +58,7 @@ public record RunFacts(String kind, String name, long number, long size) {
         return text.substring(0, Math.min(LONGEST_NAME, text.length())).replaceAll("\\p{C}", "?");
     }
 
-    /** Returns it as people say it. */
+    /** Returns the run in words. */
     public String inWords() {
         String what = kind.equals("launch") ? "rank " + number + "/" + size : "job " + number;
         return name.isEmpty() ? what : what + " of " + name;

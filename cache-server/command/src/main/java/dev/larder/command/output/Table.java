@@ -4,9 +4,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Lines of aligned columns. Columns whose headings start with {@link #RIGHT} are aligned to the right. */
+/** A table with aligned columns, to the right if their headings start with {@link #RIGHT}. */
 public final class Table {
-    /** Stands before the heading of a column of numbers. */
+    /** The first character of the headings of columns with numbers. */
     public static final String RIGHT = ">";
 
     private static final String GAP = "  ";
@@ -40,11 +40,11 @@ public final class Table {
     }
 
     /**
-     * Returns the lines as {@link #lines()}, without some columns where the table is too wide for a terminal: one after the other goes, but
-     * the last column may be cut.
+     * Returns the lines as {@link #lines()}. If the table is too wide for a terminal, columns are omitted one after the other, and the
+     * last column may be cut.
      *
-     * @param leastCut how many characters of the last column have to fit
-     * @param columns the headings of those that may go, the first one first
+     * @param leastCut the characters of the last column that have to fit
+     * @param columns the headings of columns that may be omitted, in this order
      */
     public List<String> lines(int terminalWidth, int leastCut, List<String> columns) {
         Table table = this;

@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Sizes and durations as people write and read them. */
+/** Parses and formats sizes and durations for people. */
 public final class Units {
     private static final Pattern SIZE = Pattern.compile("(\\d{1,18})([kmgt]?)", Pattern.CASE_INSENSITIVE);
     private static final Pattern DURATION = Pattern.compile("(\\d{1,12})(ms|s|m|h|d)");
@@ -16,7 +16,7 @@ public final class Units {
 
     private Units() {}
 
-    /** Reads {@code 512m} as bytes. */
+    /** Parses {@code 512m}; returns bytes. */
     static long parseSize(String text) {
         Matcher matcher = SIZE.matcher(text);
         if (!matcher.matches()) {
@@ -36,7 +36,7 @@ public final class Units {
         }
     }
 
-    /** Reads {@code 30s}, {@code 5m} or {@code 2h}. */
+    /** Parses {@code 30s}, {@code 5m} or {@code 2h}. */
     static Duration parseDuration(String text) {
         Matcher matcher = DURATION.matcher(text);
         if (!matcher.matches()) {
@@ -52,7 +52,7 @@ public final class Units {
         };
     }
 
-    /** Writes bytes as {@code 52.4 MiB}. */
+    /** Formats bytes as {@code 52.4 MiB}. */
     public static String size(long bytes) {
         if (bytes < STEP) {
             return bytes + " B";
@@ -66,7 +66,7 @@ public final class Units {
         return String.format(Locale.ROOT, "%.1f %siB", value, Character.toUpperCase(STEPS.charAt(step)));
     }
 
-    /** Writes a duration as {@code 0.4 s}, {@code 3 min 20 s} or {@code 2 h 5 min}. */
+    /** Formats a duration as {@code 0.4 s}, {@code 3 min 20 s} or {@code 2 h 5 min}. */
     public static String duration(Duration duration) {
         long seconds = duration.toSeconds();
         if (seconds < 60) {

@@ -1,5 +1,5 @@
 /**
- * What commands print: {@link dev.larder.command.output.Table tables}, {@link dev.larder.command.output.Json JSON},
+ * The output of commands: {@link dev.larder.command.output.Table tables}, {@link dev.larder.command.output.Json JSON},
  * sizes and durations; and the rows of both.
  */
 @NullMarked

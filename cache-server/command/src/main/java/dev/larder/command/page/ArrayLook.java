@@ -22,7 +22,7 @@ import dev.larder.internal.posix.Posix;
 import dev.larder.internal.protocol.ArrayRow;
 import dev.larder.server.Overview;
 import dev.larder.server.http.HttpAnswer;
-import dev.larder.server.http.HttpQuestion;
+import dev.larder.server.http.HttpQuery;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
@@ -34,8 +34,8 @@ import java.util.stream.LongStream;
 import org.agrona.DirectBuffer;
 
 /**
- * Looks at an array that is resident: its first rows, what its elements are when summed up, and a picture. Reads a bounded number of
- * bytes; what is not resident is not loaded.
+ * Shows a resident array: its first rows, statistics of its elements, and a picture. Reads a bounded number of bytes, and loads no
+ * dataset.
  */
 final class ArrayLook {
     private static final int ROWS = 5;
@@ -56,7 +56,7 @@ final class ArrayLook {
         this.store = store;
     }
 
-    /** What is done with an array while it is leased. */
+    /** Computes an answer from an array while it is leased. */
     @FunctionalInterface
     private interface Reading {
         /** @param column the column that the array is part of; empty for none */
@@ -64,7 +64,7 @@ final class ArrayLook {
     }
 
     /** Describes an array, as {@code larder show} does. */
-    HttpAnswer describe(HttpQuestion question) {
+    HttpAnswer describe(HttpQuery question) {
         return read(question, (view, dataset, column) -> {
             Optional<ColumnRows> all = column.map(known -> ColumnRows.of(dataset, known));
             Cells cells = new Cells(view);
@@ -97,7 +97,7 @@ final class ArrayLook {
         });
     }
 
-    /** Returns what numpy would print, or why that cannot be shown. */
+    /** Returns the text that numpy prints, or why it cannot be shown. */
     private static String text(Cells cells, long first, long rows) {
         try {
             return String.join("\n", NumpyText.of(cells, first, rows));
@@ -112,14 +112,14 @@ final class ArrayLook {
                 .collect(Collectors.joining("\n"));
     }
 
-    /** Returns how many of a column's first rows are files that a browser shows as images. */
+    /** Returns how many of the first rows of a column are images that a browser shows. */
     private static long files(BytesColumn column) {
         return LongStream.range(0, Math.min(MOST_FILES, column.rows()))
                 .takeWhile(row -> !imageType(column, row).isEmpty())
                 .count();
     }
 
-    /** Returns the media type of an image that no script can be in; empty for all other files, and large ones. */
+    /** Returns the media type of an image without scripts; empty for all other files, and large ones. */
     private static String imageType(BytesColumn column, long row) {
         DirectBuffer file = column.row(row);
         byte[] beginning = new byte[Math.min(MAGIC_BYTES, file.capacity())];
@@ -137,8 +137,8 @@ final class ArrayLook {
         return magic.startsWith("RIFF") && magic.endsWith("WEBP") ? "image/webp" : "";
     }
 
-    /** Sends an image of a column of files as it is: what is wrong with it, a browser has to bear and not the daemon. */
-    HttpAnswer file(HttpQuestion question) {
+    /** Sends an image of a column of files unchanged. The daemon does not decode it; the browser does. */
+    HttpAnswer file(HttpQuery question) {
         return read(question, (view, dataset, column) -> {
             BytesColumn files = column.filter(known -> known.kind() == Column.Kind.BYTES)
                     .map(known -> dataset.bytes(known.name()))
@@ -173,7 +173,7 @@ final class ArrayLook {
         }
     }
 
-    /** Returns how many images a picture of an array shows: 1 for a heat map, 0 where it cannot be drawn. */
+    /** Returns the number of images in a picture of an array: 1 for a heat map, 0 if it cannot be drawn. */
     private static long images(ArrayView view) {
         long[] shape = view.shape();
         boolean isEmpty = LongStream.of(shape).anyMatch(extent -> extent == 0);
@@ -188,7 +188,7 @@ final class ArrayLook {
     }
 
     /** Draws the first images, or a heat map. */
-    HttpAnswer draw(HttpQuestion question) {
+    HttpAnswer draw(HttpQuery question) {
         return read(question, (view, dataset, column) -> {
             long images = images(view);
             if (images == 0) {
@@ -201,15 +201,15 @@ final class ArrayLook {
         });
     }
 
-    /** Leases the version that is resident now: the client alone would have it loaded again where it leaves meanwhile. */
-    private HttpAnswer read(HttpQuestion question, Reading reading) {
+    /** Leases the resident version. The client alone would load it again if it is evicted at this moment. */
+    private HttpAnswer read(HttpQuery question, Reading reading) {
         String name = question.text("name");
         ArrayRow row = overview.arrays(name).stream()
                 .filter(known -> known.name().equals(name) && !known.path().isEmpty())
                 .findFirst()
                 .orElseThrow(() -> notResident(name));
-        if (row.state() == ArrayRow.State.MAPPED) { // its file is not ours: the JVM that maps it may get SIGBUS
-            throw Failure.of(ErrorCode.USAGE, "the daemon does not look into files that lie outside of its store")
+        if (row.state() == ArrayRow.State.MAPPED) { // if another process shortens its file, this JVM gets SIGBUS
+            throw Failure.of(ErrorCode.USAGE, "the daemon does not read files outside of its store")
                     .with("name", name)
                     .with("file", row.path())
                     .remedy("larder show " + name);

@@ -19,7 +19,7 @@ import dev.larder.internal.protocol.ErrorRow;
 import dev.larder.server.Overview;
 import dev.larder.server.Overview.DatasetRow;
 import dev.larder.server.http.HttpAnswer;
-import dev.larder.server.http.HttpQuestion;
+import dev.larder.server.http.HttpQuery;
 import dev.larder.server.metrics.Counter;
 import dev.larder.server.metrics.WaitTimes;
 import dev.larder.server.store.lock.LeaseTable;
@@ -37,7 +37,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes {@code /status.json} and {@code /arrays.json}. However many ask, the store is looked at a few times a second at most.
+ * Writes {@code /status.json} and {@code /arrays.json}. Samples the store a few times a second at most, for any number of clients.
  * Thread-safe.
  */
 final class StatusDocument {
@@ -67,7 +67,7 @@ final class StatusDocument {
         this.examinedNanos = System.nanoTime() - EXAMINATION_NANOS;
     }
 
-    /** What was seen at one moment. */
+    /** One sample. */
     private record Look(
             long nanos,
             DaemonStatus status,
@@ -113,7 +113,7 @@ final class StatusDocument {
         return findings;
     }
 
-    HttpAnswer status(HttpQuestion question) {
+    HttpAnswer status(HttpQuery question) {
         Look look = look();
         JsonFields document = Json.fields(look.status)
                 .with("started", overview.started())
@@ -133,7 +133,7 @@ final class StatusDocument {
         return HttpAnswer.json(Json.line(document));
     }
 
-    /** Divides the capacity: what is leased and pinned counts as leased, what is retired as retired alone. */
+    /** Divides the capacity: leased and pinned versions count as leased, retired ones only as retired. */
     private JsonFields space(Look look) {
         Predicate<DatasetRow> isRetired = row -> row.state() == ArrayRow.State.RETIRED;
         Predicate<DatasetRow> isCurrent = Predicate.not(isRetired);
@@ -192,7 +192,7 @@ final class StatusDocument {
                 .toList();
     }
 
-    private static JsonFields datasets(Look look, HttpQuestion question) {
+    private static JsonFields datasets(Look look, HttpQuery question) {
         String match = question.text("match").toLowerCase(Locale.ROOT);
         List<DatasetRow> matching = new ArrayList<>(look.datasets.stream()
                 .filter(row ->
@@ -229,8 +229,8 @@ final class StatusDocument {
                 .with("ttlSeconds", row.ttl().isZero() ? null : row.ttl().toSeconds());
     }
 
-    /** Returns some arrays of a dataset, as {@code larder ls --json} has them. */
-    HttpAnswer arrays(HttpQuestion question) {
+    /** Returns some arrays of a dataset, in the form of {@code larder ls --json}. */
+    HttpAnswer arrays(HttpQuery question) {
         String dataset = question.text("dataset");
         if (dataset.isEmpty()) {
             throw Failure.of(ErrorCode.USAGE, "no dataset named").remedy("/arrays.json?dataset=NAME");

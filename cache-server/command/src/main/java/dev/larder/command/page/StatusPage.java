@@ -26,7 +26,7 @@ public final class StatusPage {
 
     private StatusPage() {}
 
-    /** Returns what is read under which path, for the daemon of a store. */
+    /** Returns the resources by path, for the daemon of a store. */
     public static Map<String, HttpResource> resources(Overview overview, Path store) {
         StatusDocument status = new StatusDocument(overview, store);
         ArrayLook look = new ArrayLook(overview, store);
@@ -46,7 +46,7 @@ public final class StatusPage {
         return resources;
     }
 
-    /** Reads a file of the class path when it is first asked for. */
+    /** Returns a file of the class path, which is read at the first request. */
     private static HttpResource file(String name, String type) {
         return question -> {
             try (InputStream in = StatusPage.class.getResourceAsStream(name)) {

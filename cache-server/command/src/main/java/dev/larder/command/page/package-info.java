@@ -1,6 +1,6 @@
 /**
- * The status page of a daemon: {@link dev.larder.command.page.StatusPage} has what is read over HTTP. It says what the commands say, by
- * the same classes, and changes nothing.
+ * The status page of a daemon: {@link dev.larder.command.page.StatusPage} lists its resources. It shows the same facts as the commands,
+ * by the same classes, and changes nothing.
  */
 @NullMarked
 package dev.larder.command.page;

@@ -8,17 +8,17 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What the script that started this JVM says of its caller, so that a program which this command becomes finds all as it was. */
+/** The environment of the caller before the start script changed it. A program that replaces this command gets it back. */
 public final class Caller {
-    /** Properties so named say what the script that started this JVM found: {@code =value}, or nothing for unset. */
+    /** Prefix of properties with variables of the caller: {@code =value}, or empty for unset. */
     private static final String VARIABLES = "larder.caller.";
 
-    /** Lists descriptors, parted by commas. */
+    /** The property that lists descriptors, separated by commas. */
     private static final String DESCRIPTORS = "larder.descriptors";
 
     private Caller() {}
 
-    /** Returns the descriptors that the caller passed on; none but the standard ones where no script says so. */
+    /** Returns the descriptors that the caller passed on; only the standard ones if no script started this JVM. */
     public static Set<Integer> descriptors(Properties properties) {
         return Stream.of(properties.getProperty(DESCRIPTORS, "").split(",", -1))
                 .filter(descriptor -> !descriptor.isEmpty())
@@ -26,7 +26,7 @@ public final class Caller {
                 .collect(Collectors.toSet());
     }
 
-    /** Returns the variables that the script changed for this JVM, as they were before; null is one that was not set. */
+    /** Returns the earlier values of the variables that the script changed for this JVM; null for a variable that was not set. */
     public static Map<String, @Nullable String> variables(Properties properties) {
         Map<String, @Nullable String> variables = new HashMap<>();
         for (String property : properties.stringPropertyNames()) {

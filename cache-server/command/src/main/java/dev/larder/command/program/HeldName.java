@@ -6,10 +6,10 @@ import dev.larder.internal.layout.Names;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a program is to hold: a dataset, and perhaps one array of it that it wants the file of.
+ * A dataset that a program leases, or one of its arrays.
  *
  * @param dataset the dataset
- * @param array the array within it; null for all
+ * @param array the array; the program gets its path; null for the whole dataset
  */
 public record HeldName(String dataset, @Nullable String array) {
     private static final String PATH_VARIABLE = "LARDER_PATH_";
@@ -25,7 +25,7 @@ public record HeldName(String dataset, @Nullable String array) {
         return new HeldName(array.dataset(), array.array());
     }
 
-    /** Returns the environment variable that tells where it lies: plain capitals and digits, anything else is {@code _}. */
+    /** Returns the environment variable for its path: capitals and digits; other characters become {@code _}. */
     public String variable() {
         StringBuilder variable = new StringBuilder(PATH_VARIABLE);
         toString().codePoints().map(HeldName::inVariable).forEach(variable::appendCodePoint);

@@ -13,10 +13,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A program to become, and its arguments.
+ * A program that replaces this process, and its arguments.
  *
  * @param program the first word
- * @param bytes all words as the kernel passed them to this process, so that names that are no UTF-8 stay what they are
+ * @param bytes all words as the kernel passed them to this process, because names may not be UTF-8
  */
 public record ProgramWords(String program, List<byte[]> bytes) {
     private static final Path OWN_COMMAND_LINE = Path.of("/proc/self/cmdline");
@@ -24,12 +24,12 @@ public record ProgramWords(String program, List<byte[]> bytes) {
     private static final int NOT_FOUND = 127;
     private static final int CANNOT_RUN = 126;
 
-    /** Takes the last words of this process's own command line. */
+    /** Returns the last words of the command line of this process. */
     public static ProgramWords of(List<String> words) {
         return new ProgramWords(words.get(0), bytes(words, ownWords()));
     }
 
-    /** Finds the bytes of words that end a command line; encodes those anew that are not what stands there. */
+    /** Returns the bytes of the words that end a command line; encodes words that differ from it. */
     public static List<byte[]> bytes(List<String> words, List<byte[]> line) {
         List<byte[]> bytes = new ArrayList<>();
         int skipped = line.size() - words.size();
@@ -55,12 +55,12 @@ public record ProgramWords(String program, List<byte[]> bytes) {
                 }
             }
         } catch (IOException unreadable) {
-            return List.of(); // then the words are encoded anew
+            return List.of(); // the words are encoded instead
         }
         return words;
     }
 
-    /** Tells whether there is such a program, before anything is waited for. */
+    /** Returns whether the program exists, so that a wrong name fails before any wait. */
     public boolean isFound(@Nullable String path) {
         if (program.indexOf('/') >= 0) {
             return Files.exists(Path.of(program));
@@ -73,13 +73,13 @@ public record ProgramWords(String program, List<byte[]> bytes) {
         return false;
     }
 
-    /** Says that there is no such program, and returns the exit code that shells use for it. */
+    /** Reports that the program does not exist, and returns the exit code that shells use for it. */
     public int notFound(PrintWriter err) {
         err.println("larder: command not found: command=" + program + "; check its name and PATH");
         return NOT_FOUND;
     }
 
-    /** Says why the program could not be started, and returns the exit code that shells use for it. */
+    /** Reports why the program did not start, and returns the exit code that shells use for it. */
     public int cannotRun(LarderException reason, PrintWriter err) {
         if (reason.code() == ErrorCode.NOT_FOUND) {
             return notFound(err);

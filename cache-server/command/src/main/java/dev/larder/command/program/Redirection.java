@@ -10,17 +10,17 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the Python programs that a program starts, or is, read cached arrays where they name their sources. */
+/** Lets Python programs read cached arrays in place of the source files that they open. */
 public final class Redirection {
     private static final String PYTHON_PROPERTY = "larder.python";
     private static final String PYTHON_PATH = "PYTHONPATH";
 
-    /** Names what is redirected to: {@code dataset/version}, parted by colons; all that is resident where it is empty. */
+    /** The variable with the datasets to use: {@code dataset/version}, separated by colons; empty for all resident ones. */
     private static final String VARIABLE = "LARDER_REDIRECT";
 
     private Redirection() {}
 
-    /** Adds what {@code sitecustomize.py} needs to an environment. */
+    /** Adds the variables of {@code sitecustomize.py} to an environment. */
     public static void prepare(Collection<Dataset> held, Map<String, @Nullable String> environment) {
         Path folder =
                 Path.of(System.getProperty(PYTHON_PROPERTY, ""), "redirect").toAbsolutePath();

@@ -1,4 +1,4 @@
-/** The program that started this one, and the one that this one becomes. */
+/** The program that started this process, and the program that replaces it. */
 @NullMarked
 package dev.larder.command.program;
 

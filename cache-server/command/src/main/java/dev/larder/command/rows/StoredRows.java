@@ -28,17 +28,16 @@ import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Computed rows of a store as they were looked at. The rows of a name have a region for each key; a name stands for its region where it
- * has one.
+ * Computed rows of a store. The rows of a name have a region for each key; the name alone is enough if there is one region.
  *
- * @param array as listings show them: the state is {@code computed}, the digest is their key
- * @param published how many of them there are
+ * @param array their line in listings: the state is {@code computed}, the digest is their key
+ * @param published the number of rows that are computed
  */
 public record StoredRows(ArrayRow array, Header header, long published) {
     private static final int MOST_NAMED = 20;
     private static final int COPIED_BYTES = 1 << 20;
 
-    /** Looks at all computed rows of a store; those of another user, or that cannot be read, are left out. */
+    /** Returns all computed rows of a store, without those of other users or that cannot be read. */
     public static List<StoredRows> all(Path store) {
         return RowsRegion.files(store).stream()
                 .flatMap(file -> look(store, file).stream())
@@ -48,12 +47,12 @@ public record StoredRows(ArrayRow array, Header header, long published) {
     private static Optional<StoredRows> look(Path store, Path file) {
         try (RowsRegion region = open(store, file)) {
             return Optional.ofNullable(region).map(StoredRows::of);
-        } catch (LarderException e) { // a region of another kind, or damaged: whoever names it is told
+        } catch (LarderException e) { // a region of another kind, or damaged: require reports it
             return Optional.empty();
         }
     }
 
-    /** Returns those of all that are meant by a pattern's test of their name. */
+    /** Returns the computed rows with names that match a pattern. */
     public static List<StoredRows> matching(Path store, Predicate<String> pattern) {
         return all(store).stream()
                 .filter(rows -> pattern.test(rows.array.name()) || pattern.test(rows.header.get("name")))
@@ -86,7 +85,7 @@ public record StoredRows(ArrayRow array, Header header, long published) {
         return new StoredRows(row, header, region.published());
     }
 
-    /** Tells whether a name means computed rows of a store. */
+    /** Returns whether a store has computed rows of this name. */
     public static boolean has(Path store, String name) {
         return !files(store, name).isEmpty();
     }
@@ -114,7 +113,7 @@ public record StoredRows(ArrayRow array, Header header, long published) {
                             files.stream()
                                     .map(file -> RegionDescriptor.nameOf(String.valueOf(file.getFileName())))
                                     .collect(Collectors.joining(",")))
-                    .remedy("name one of them; larder info " + name + " tells them apart");
+                    .remedy("name one of them; larder info " + name + " lists them");
         }
         RowsRegion region = files.isEmpty() ? null : open(store, files.get(0));
         if (region == null) {
@@ -126,7 +125,7 @@ public record StoredRows(ArrayRow array, Header header, long published) {
         return region;
     }
 
-    /** Returns the fields of JSON: those of an array, and what is known of rows beyond. */
+    /** Returns the fields of the JSON object: those of an array, and those of computed rows. */
     public JsonFields fields() {
         return Json.fields(array)
                 .with("rows", header.rows())
@@ -157,7 +156,7 @@ public record StoredRows(ArrayRow array, Header header, long published) {
         return ListedRow.ofArray(array);
     }
 
-    /** Compares the checksum of every published row, and returns how many those are; CHECKSUM names rows that differ. */
+    /** Compares the checksum of every published row, and returns their number; fails with CHECKSUM, which names rows that differ. */
     public static long verify(RowsRegion region) {
         long published = 0;
         List<Long> damaged = new ArrayList<>();
@@ -191,13 +190,13 @@ public record StoredRows(ArrayRow array, Header header, long published) {
                                     + (damaged.size() > MOST_NAMED ? ",…" : ""))
                     .with("file", region.file())
                     .remedy(
-                            "processes that meet them compute them for themselves; to compute them again for all, end those and run"
+                            "processes that need these rows compute their own; to compute them again for all, end the processes and run"
                                     + " larder evict " + name);
         }
     }
 
     /**
-     * Makes a dataset of rows, of the one array {@code data}, with checksums compared on the way; REFUSED where some are missing.
+     * Copies the rows into a dataset with one array {@code data}, and compares checksums; fails with REFUSED if rows are missing.
      *
      * @return the bytes that were copied
      */

@@ -1,4 +1,4 @@
-/** Computed rows as commands show, check and freeze them; the daemon knows their regions alone. */
+/** Commands that show, check and freeze computed rows; the daemon handles only their regions. */
 @NullMarked
 package dev.larder.command.rows;
 

@@ -20,12 +20,12 @@ import org.slf4j.ILoggerFactory;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Option;
 
-/** How the daemon's log looks on standard error; instead of what {@link QuietLogging} set up for every command. */
+/** Options of the daemon's log, which replace the defaults of {@link QuietLogging}. */
 public final class DaemonLogging {
     private static final long LONGEST_FILE_BYTES = 4 << 20;
     private static final String PATTERN = "%d{yyyy-MM-dd HH:mm:ss.SSS} %-5level %msg";
 
-    /** What a log may tell. */
+    /** The levels of a log. */
     enum Detail {
         ERROR,
         WARN,
@@ -51,16 +51,16 @@ public final class DaemonLogging {
     @Nullable
     Path file;
 
-    /** Tells whether a log has an object on each line. */
+    /** Returns whether the log is JSON. */
     public boolean isJson() {
         return json;
     }
 
-    /** Takes effect for everything that is logged from now on. */
+    /** Configures the loggers; with stack traces if {@code withTraces}. */
     public void apply(boolean withTraces) {
         ILoggerFactory factory = LoggerFactory.getILoggerFactory();
         if (!(factory instanceof LoggerContext context)) {
-            return; // somebody put another library on the class path, and configures that
+            return; // another logging library is on the class path, with its own configuration
         }
         ConsoleAppender<ILoggingEvent> console = new ConsoleAppender<>();
         console.setTarget("System.err");

@@ -8,15 +8,15 @@ import java.io.IOException;
 import java.io.OutputStream;
 
 /**
- * A daemon in the background, as its script starts it: the script waits until the daemon ends, or says through a pipe that it needs
- * nobody to wait for it any more. {@code larder.ready} names the pipe's descriptor.
+ * A daemon in the background. Its script waits until the daemon ends, or reports through a pipe that it is ready. {@code
+ * larder.ready} is the pipe's descriptor.
  */
 public final class DetachedProcess {
     private static final Integer READY = Integer.getInteger("larder.ready");
 
     private DetachedProcess() {}
 
-    /** Refuses to be in the background where nobody waits in the foreground. */
+    /** Fails if no script waits for this process. */
     public static void requireScript() {
         if (READY == null) {
             throw Failure.of(ErrorCode.USAGE, "--detach works only through the larder script")
@@ -25,7 +25,7 @@ public final class DetachedProcess {
         }
     }
 
-    /** Lets go of whatever standard output and error lead to, and of the script. */
+    /** Detaches from standard output and error, and ends the wait of the script. */
     public static void reportReady() {
         Posix.system().silenceStandardStreams();
         try (OutputStream script = new FileOutputStream("/proc/self/fd/" + READY)) {

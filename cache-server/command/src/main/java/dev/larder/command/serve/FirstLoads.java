@@ -18,7 +18,7 @@ public final class FirstLoads {
     private final ProgressDisplay display;
     private final List<String> forgotten = new ArrayList<>();
 
-    /** Loads into a daemon of this process. */
+    /** Creates loads for the daemon of this process. */
     public FirstLoads(Daemon daemon, ProgressDisplay display) {
         this.daemon = daemon;
         this.display = display;
@@ -30,7 +30,7 @@ public final class FirstLoads {
     }
 
     /**
-     * Loads all datasets together, or, if that fails, each for itself. The daemon reports those that fail, and tries again on a reload.
+     * Loads all datasets together, or, if that fails, one by one. The daemon reports those that fail, and tries again on a reload.
      *
      * @return the datasets that are not loaded, in the order of the request
      * @throws LarderException if the daemon is stopped meanwhile, or the options are wrong

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.ILoggerFactory;
 import org.slf4j.LoggerFactory;
 
-/** Makes ready what every daemon needs in a thread beside the one that reads the command line. */
+/** Starts slow parts of a daemon on a second thread while the first one parses the command line. */
 public final class Preparation {
     private static final long PATIENCE_MS = 5_000;
 
@@ -16,7 +16,7 @@ public final class Preparation {
 
     private Preparation() {}
 
-    /** Starts the thread; what it cannot do, the daemon itself will come upon and tell. */
+    /** Starts the thread. The daemon repeats failed steps and reports their failures. */
     public static void start() {
         FutureTask<ILoggerFactory> loggers = new FutureTask<>(LoggerFactory::getILoggerFactory);
         logging = loggers;
@@ -32,7 +32,7 @@ public final class Preparation {
         thread.start();
     }
 
-    /** Waits until nothing is being prepared any more: what is in the middle of it when the JVM ends says so at length. */
+    /** Waits for the end of the thread: a JVM that exits during its work prints long stack traces. */
     public static void awaitEnd() {
         Thread thread = preparing;
         if (thread == null) {
@@ -45,7 +45,7 @@ public final class Preparation {
         }
     }
 
-    /** Waits for loggers, where they are being prepared: until they are, SLF4J hands out others. */
+    /** Waits until the loggers are ready: before that, SLF4J returns substitutes. */
     public static void awaitLogging() {
         FutureTask<ILoggerFactory> loggers = logging;
         if (loggers == null) {

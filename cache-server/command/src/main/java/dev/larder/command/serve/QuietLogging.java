@@ -8,7 +8,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.spi.ContextAwareBase;
 
-/** Sends our own warnings to standard error and drops the rest. Done in code, as reading a file delays the start. */
+/** Sends Larder's warnings to standard error and drops all other messages. It is code because a configuration file delays the start. */
 public final class QuietLogging extends ContextAwareBase implements Configurator {
     @Override
     public ExecutionStatus configure(LoggerContext context) {

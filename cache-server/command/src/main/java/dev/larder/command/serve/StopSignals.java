@@ -5,8 +5,8 @@ import dev.larder.server.Daemon;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stops the daemon on Ctrl-C, SIGTERM, or when the terminal goes away. The JDK runs every handler in a thread of its own, so
- * that a second Ctrl-C is heard while the first still cleans up.
+ * Stops the daemon on Ctrl-C, SIGTERM, or when the terminal is closed. The JDK runs every handler on a thread of its own, so a second
+ * Ctrl-C is handled while the first still cleans up.
  */
 public final class StopSignals {
     private static final int FORCED_EXIT_CODE = 130;
@@ -19,7 +19,7 @@ public final class StopSignals {
         this.keep = keep;
     }
 
-    /** Takes the signals over; one that arrives before there is a daemon stops it as soon as there is. */
+    /** Installs the handlers. A signal that arrives before the daemon exists stops it as soon as it does. */
     public static StopSignals install(boolean keep) {
         StopSignals signals = new StopSignals(keep);
         Signals.handleStops(signals::handle);
@@ -27,7 +27,7 @@ public final class StopSignals {
         return signals;
     }
 
-    /** Names the daemon that signals stop. A signal that crosses this call finds the daemon, or is found here. */
+    /** Sets the daemon that signals stop; stops it if a signal has arrived already. */
     public void stop(Daemon started) {
         boolean late;
         synchronized (this) {
@@ -39,7 +39,7 @@ public final class StopSignals {
         }
     }
 
-    /** Tells whether a signal has come. */
+    /** Returns whether a signal has arrived. */
     public synchronized boolean isStopping() {
         return stopping;
     }

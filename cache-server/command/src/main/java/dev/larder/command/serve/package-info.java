@@ -1,6 +1,5 @@
 /**
- * What surrounds the daemon in the process of {@code larder serve}: its log, its signals, its start in the
- * background.
+ * The process of {@code larder serve} around the daemon: its log, its signals, its start in the background.
  */
 @NullMarked
 package dev.larder.command.serve;

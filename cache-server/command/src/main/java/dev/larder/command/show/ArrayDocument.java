@@ -4,11 +4,11 @@ import com.google.gson.stream.JsonWriter;
 import dev.larder.client.ArrayView;
 import java.io.IOException;
 
-/** Writes what is said of an array in JSON: its form, and what its elements are when summed up. */
+/** Writes the JSON of an array: its dtype and shape, and the statistics of its elements. */
 public final class ArrayDocument {
     private ArrayDocument() {}
 
-    /** Writes the names of an object's first keys: name, dtype, shape and order. */
+    /** Writes the first keys of an object: name, dtype, shape and order. */
     public static void form(JsonWriter document, ArrayView view) throws IOException {
         document.name("name").value(view.name());
         document.name("dtype").jsonValue(view.dtype().descrJson());

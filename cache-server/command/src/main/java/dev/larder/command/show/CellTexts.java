@@ -10,13 +10,13 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** Writes elements that stand together the way numpy does. */
+/** Formats a group of elements as numpy does. */
 final class CellTexts {
     private static final int CODE_POINT_BYTES = 4;
 
     private CellTexts() {}
 
-    /** Returns the text of each element, given as its bytes. */
+    /** Returns the text of each element from its bytes. */
     static List<String> of(Dtype dtype, List<byte[]> cells) {
         return switch (dtype.kind()) {
             case BOOL ->
@@ -54,7 +54,7 @@ final class CellTexts {
         return Arrays.stream(values).mapToObj(texts::text).toList();
     }
 
-    /** Reads the floats that stand at an offset in elements. */
+    /** Reads the floats at an offset of each element. */
     static double[] parts(Dtype dtype, List<byte[]> cells, int offset, int byteSize) {
         return cells.stream()
                 .mapToDouble(
@@ -95,12 +95,12 @@ final class CellTexts {
         return "b" + quoted(new String(cell, 0, length, StandardCharsets.ISO_8859_1), 0x7f);
     }
 
-    /** Writes a text as a Python literal. */
+    /** Returns a text as a Python literal. */
     static String literal(String text) {
         return quoted(text, Character.MAX_CODE_POINT);
     }
 
-    /** Writes bytes as a Python literal, with all zeros. */
+    /** Returns bytes as a Python literal, with all zeros. */
     static String literal(byte[] bytes) {
         return "b" + quoted(new String(bytes, StandardCharsets.ISO_8859_1), 0x7f);
     }
@@ -126,7 +126,7 @@ final class CellTexts {
         return text.toString();
     }
 
-    /** Writes a Python literal; code points from {@code firstEscaped} on are written by their numbers. */
+    /** Returns a Python literal; code points from {@code firstEscaped} on are escaped. */
     private static String quoted(String text, int firstEscaped) {
         char quote = text.contains("'") && !text.contains("\"") ? '"' : '\'';
         StringBuilder literal = new StringBuilder().append(quote);

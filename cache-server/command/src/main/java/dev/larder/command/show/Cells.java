@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Objects;
 
-/** The elements of an array, as bytes: by their index, or in the order in which they lie. Used by one thread, but for windows. */
+/** The elements of an array as bytes: by index, or in the order of memory. Not thread-safe, except for windows. */
 public final class Cells {
     private static final int WINDOW_BYTES = 1 << 20;
 
@@ -20,7 +20,7 @@ public final class Cells {
     private ByteBuffer window = ByteBuffer.allocate(0);
     private long windowOffset;
 
-    /** Reads an array, which is not closed with this. */
+    /** Reads an array. The caller closes the view. */
     public Cells(ArrayView view) {
         this.view = view;
         this.dtype = view.dtype();
@@ -30,7 +30,7 @@ public final class Cells {
         this.elementCount = view.elementCount();
     }
 
-    /** Reads some of the elements of a vector as an array of another shape, in C order. */
+    /** Reads elements of a vector as an array of another shape, in C order. */
     Cells(ArrayView vector, long firstElement, long... shape) {
         this.view = vector;
         this.dtype = vector.dtype();
@@ -41,7 +41,7 @@ public final class Cells {
         Objects.checkFromIndexSize(firstElement, elementCount, vector.elementCount());
     }
 
-    /** Reads the elements that lie first in an array, as many as these bytes hold, as a vector. */
+    /** Reads the first elements of an array in the order of memory, as many as fit into these bytes, as a vector. */
     public static Cells first(ArrayView view, long byteSize) {
         long count = byteSize / Math.max(1, view.dtype().itemSize());
         return new Cells(view, 0, Math.min(count, view.elementCount()));
@@ -67,7 +67,7 @@ public final class Cells {
         return shape.clone();
     }
 
-    /** Returns how many elements there are. */
+    /** Returns the number of elements. */
     public long elementCount() {
         return elementCount;
     }
@@ -98,19 +98,19 @@ public final class Cells {
         return offset;
     }
 
-    /** Returns how many elements fit into a window. */
+    /** Returns the number of elements that fit into a window. */
     int windowElements() {
         return Math.max(1, WINDOW_BYTES / Math.max(1, dtype.itemSize()));
     }
 
-    /** Returns the elements from one on in the order in which they lie: as many as fit, or are left. */
+    /** Returns the elements from one on, in the order of memory: as many as fit, or the remaining ones. */
     ByteBuffer elementsFrom(long element) {
         int itemSize = dtype.itemSize();
         long count = Math.min(windowElements(), elementCount() - element);
         return view.dataBuffer(base + element * itemSize, (int) (count * itemSize));
     }
 
-    /** Returns a buffer that stands at an offset and ends after a length. */
+    /** Returns a buffer with its position at an offset and this length. */
     private ByteBuffer stretch(long offset, int length) {
         if (offset < windowOffset || offset + length > windowOffset + window.capacity()) {
             long end = Math.min(view.byteSize(), Math.max(offset + length, offset + WINDOW_BYTES));

@@ -6,8 +6,8 @@ import java.nio.ByteOrder;
 import java.util.function.LongConsumer;
 
 /**
- * How often each value occurs among elements of one or two bytes, by the bits that it is stored as: everything else is known from
- * that, without looking at an element twice.
+ * Counts the values of elements of one or two bytes, by their bits. Statistics and histograms follow from the counts, so each element
+ * is read once.
  */
 final class CodeCounts {
     private static final int STEP = 8192;
@@ -20,7 +20,7 @@ final class CodeCounts {
         this.counts = counts;
     }
 
-    /** Tells whether elements are so short that there are few values. */
+    /** Returns whether elements have one or two bytes. */
     static boolean arePossible(Dtype dtype) {
         return dtype.itemSize() <= Short.BYTES;
     }
@@ -58,7 +58,7 @@ final class CodeCounts {
         }
     }
 
-    /** Tells of each value that occurs, in the order of the bits. */
+    /** Visits each value that occurs, in the order of the bits. */
     void forEach(Visitor visitor) {
         ByteBuffer bits = ByteBuffer.allocate(Short.BYTES);
         for (int code = 0; code < counts.length; code++) {
@@ -69,7 +69,7 @@ final class CodeCounts {
         }
     }
 
-    /** Sees a value, as bytes and as a number, and how often it occurs. */
+    /** Receives a value, as bytes and as a number, and its count. */
     @FunctionalInterface
     interface Visitor {
         void visit(ByteBuffer bits, double value, long count);

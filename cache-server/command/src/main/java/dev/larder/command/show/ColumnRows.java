@@ -20,15 +20,15 @@ import java.util.List;
 import java.util.Optional;
 import org.agrona.DirectBuffer;
 
-/** Shows the rows of a column as what they are: texts, arrays, files, keys. */
+/** Formats the rows of a column: texts, arrays, files or keys. */
 public sealed interface ColumnRows {
-    /** How many characters of a text are shown on a line. */
+    /** The characters of a text that a line shows. */
     int MOST_CHARACTERS = 200;
 
-    /** How many bytes of a file are shown. */
+    /** The bytes of a file that a line shows. */
     int MOST_BYTES = 16;
 
-    /** Returns the rows of a column; those of an index are its keys, in the order in which they were added. */
+    /** Returns the rows of a column; for an index, its keys in insertion order. */
     static ColumnRows of(Dataset dataset, Column column) {
         return switch (column.kind()) {
             case STRINGS -> new Strings(dataset.strings(column.name()));
@@ -41,16 +41,16 @@ public sealed interface ColumnRows {
         };
     }
 
-    /** Returns how many rows there are. */
+    /** Returns the number of rows. */
     long count();
 
-    /** Returns the lines that show one row. */
+    /** Returns the lines for one row. */
     List<String> lines(long row);
 
     /** Writes one row as one value. */
     void write(JsonWriter json, long row) throws IOException;
 
-    /** Returns the elements of all rows, where they are elements of one array. */
+    /** Returns the elements of all rows, if one array has them. */
     default Optional<ArrayView> elements() {
         return Optional.empty();
     }
@@ -110,7 +110,7 @@ public sealed interface ColumnRows {
         }
     }
 
-    /** Keys, each with the row that it leads to. */
+    /** Keys, each with its row number. */
     record Keys(IndexColumn column) implements ColumnRows {
         @Override
         public long count() {
@@ -135,7 +135,7 @@ public sealed interface ColumnRows {
         }
     }
 
-    /** Whole files: their first bytes, as Python writes them or in hex, their lengths, and their names if they have any. */
+    /** Files: their first bytes, as a Python literal or in hex, their lengths, and their names if they have any. */
     record Files(BytesColumn column, boolean isNamed) implements ColumnRows {
         @Override
         public long count() {
@@ -161,7 +161,7 @@ public sealed interface ColumnRows {
             json.endObject();
         }
 
-        /** Writes a row to a file as it is, where it is an image. */
+        /** Writes a row that is an image to a file, unchanged. */
         public void writeImage(long row, Path file) {
             byte[] bytes = new byte[column.row(row).capacity()];
             column.row(row).getBytes(0, bytes);

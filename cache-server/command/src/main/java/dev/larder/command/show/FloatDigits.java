@@ -5,12 +5,12 @@ import java.math.MathContext;
 import java.math.RoundingMode;
 
 /**
- * A finite float and the fewest decimal digits that tell it from its neighbours of the same type, which is what numpy prints. The
- * JDK's own text of a double has too many digits at times before version 19.
+ * A finite float and the fewest decimal digits that distinguish it from other values of its type, as numpy prints it. Before version
+ * 19, the JDK sometimes prints too many digits.
  *
- * @param exact its value, all digits
+ * @param exact the value with all digits
  * @param shortest the fewest digits, nearest to the value
- * @param isNegative its sign, that of a zero included
+ * @param isNegative its sign, even for zero
  */
 record FloatDigits(BigDecimal exact, BigDecimal shortest, boolean isNegative) {
     private static final int MOST_DIGITS = 17;
@@ -18,7 +18,7 @@ record FloatDigits(BigDecimal exact, BigDecimal shortest, boolean isNegative) {
     private static final int HALF_LEAST_EXPONENT = -14;
     private static final int HALF_FRACTION_BITS = 10;
 
-    /** Takes a value apart that came from a float of so many bytes. */
+    /** Returns the digits of a float with this number of bytes. */
     static FloatDigits of(double value, int itemSize) {
         BigDecimal exact = new BigDecimal(Math.abs(value));
         boolean isNegative = 1 / value < 0 || value < 0;
@@ -54,7 +54,7 @@ record FloatDigits(BigDecimal exact, BigDecimal shortest, boolean isNegative) {
         };
     }
 
-    /** Returns the least normal number, below which all gaps are the same. */
+    /** Returns the smallest normal number; below it, values are evenly spaced. */
     private static double least(int itemSize) {
         return switch (itemSize) {
             case HALF_BYTES -> Math.scalb(1.0, HALF_LEAST_EXPONENT);
@@ -67,14 +67,14 @@ record FloatDigits(BigDecimal exact, BigDecimal shortest, boolean isNegative) {
         return (Double.doubleToLongBits(value) & 0xf_ffff_ffff_ffffL) == 0;
     }
 
-    /** Returns the value with at most so many digits after the point, and no zeros at their end. */
+    /** Returns the value with at most {@code precision} digits after the point, without trailing zeros. */
     BigDecimal positional(int precision) {
         BigDecimal rounded =
                 shortest.scale() <= precision ? shortest : exact.setScale(precision, RoundingMode.HALF_EVEN);
         return rounded.stripTrailingZeros();
     }
 
-    /** Returns the value with at most so many digits after the first one, and no zeros at their end. */
+    /** Returns the value with at most {@code precision} digits after the first one, without trailing zeros. */
     BigDecimal scientific(int precision) {
         BigDecimal rounded = shortest.precision() <= precision + 1
                 ? shortest

@@ -6,8 +6,8 @@ import java.math.RoundingMode;
 import java.util.Arrays;
 
 /**
- * Writes floats that stand together the way numpy does: all with the point in one column, at most eight digits after it, and with
- * exponents where they are very large, very small or far apart.
+ * Formats a group of floats as numpy does: with aligned points, at most eight digits after them, and with exponents if values are very
+ * large, very small or far apart.
  */
 final class FloatTexts {
     private static final int PRECISION = 8;
@@ -23,9 +23,9 @@ final class FloatTexts {
     private int exponentDigits;
 
     /**
-     * Looks at all values that are to stand together.
+     * Chooses the format for all values of the group.
      *
-     * @param showsPlus whether positive numbers have a sign, too
+     * @param showsPlus whether positive numbers have a sign
      */
     FloatTexts(double[] values, int itemSize, boolean showsPlus) {
         this.itemSize = itemSize;
@@ -67,7 +67,7 @@ final class FloatTexts {
         return isScientific ? exponentDigits + 2 + right : right;
     }
 
-    /** Returns the text of one of the values, as wide as that of all others. */
+    /** Returns the text of one of the values; all texts have the same width. */
     String text(double value) {
         if (!Double.isFinite(value)) {
             String word = word(value);
@@ -110,7 +110,7 @@ final class FloatTexts {
                 + exponent.substring(1);
     }
 
-    /** Returns as many digits after the first as the value with the most needs: true ones, not zeros. */
+    /** Returns the digits after the first one, as many as the longest value of the group needs. */
     private String fraction(FloatDigits digits) {
         if (digits.exact().signum() == 0) {
             return "0".repeat(right);

@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.function.LongConsumer;
 
 /**
- * How often the finite elements of an array fall between evenly spaced edges, the last one included, as numpy counts.
+ * Counts of the finite elements of an array between evenly spaced edges, the last edge included, as numpy counts them.
  *
- * @param edges one more than there are counts
- * @param counts how many elements lie from an edge to before the next
+ * @param edges the edges, one more than counts
+ * @param counts the number of elements from one edge to below the next
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record Histogram(double[] edges, long[] counts) {
@@ -50,7 +50,7 @@ public record Histogram(double[] edges, long[] counts) {
         return bins;
     }
 
-    /** Integers that are few have a bin each; all other ranges are cut evenly. */
+    /** Returns the edges: a bin for each integer if there are few, else bins of equal width. */
     private static double[] edges(Dtype dtype, double min, double max) {
         boolean isCounted = dtype.kind() != Kind.FLOAT && max - min < MOST_BINS && max + 1 > max;
         double end = isCounted ? max + 1 : max > min ? max : Math.max(min + 1, Math.nextUp(min));

@@ -15,7 +15,7 @@ final class Numbers {
 
     private Numbers() {}
 
-    /** Tells whether elements of this type are single numbers: booleans, integers and floats. */
+    /** Returns whether elements of this type are single numbers: booleans, integers and floats. */
     static boolean isNumber(Dtype dtype) {
         return dtype.kind() == Kind.BOOL || isInteger(dtype) || dtype.kind() == Kind.FLOAT;
     }
@@ -24,7 +24,7 @@ final class Numbers {
         return dtype.kind() == Kind.INT || dtype.kind() == Kind.UINT;
     }
 
-    /** Returns an element as a double, rounded where it has more digits. The buffer's order does not matter. */
+    /** Returns an element as a double, rounded if it has more digits. The buffer's byte order does not matter. */
     static double at(Dtype dtype, ByteBuffer bytes, int position) {
         if (dtype.kind() == Kind.FLOAT) {
             return floatAt(dtype.itemSize(), bytes.order(dtype.byteOrder()), position);
@@ -34,7 +34,7 @@ final class Numbers {
         return isAboveLong ? (double) ((value >>> 1) | (value & 1)) * 2 : value;
     }
 
-    /** Reads consecutive elements, faster than one by one; those beyond {@code count} stay as they were. */
+    /** Reads consecutive elements, faster than one by one; values beyond {@code count} do not change. */
     static void read(Dtype dtype, ByteBuffer bytes, int first, double[] values, int count) {
         bytes.order(dtype.byteOrder());
         if (dtype.kind() == Kind.FLOAT && dtype.itemSize() == Float.BYTES) {
@@ -52,7 +52,7 @@ final class Numbers {
         }
     }
 
-    /** Returns a float of 2, 4, 8 or 16 bytes; the last is what x86 computes with, rounded to a double. */
+    /** Returns a float of 2, 4, 8 or 16 bytes; the last is x86's extended format, rounded to a double. */
     static double floatAt(int itemSize, ByteBuffer bytes, int position) {
         return switch (itemSize) {
             case HALF_BYTES -> Half.toFloat(bytes.getShort(position));
@@ -62,7 +62,7 @@ final class Numbers {
         };
     }
 
-    /** Returns an integer, boolean or date; a uint64 above {@code Long.MAX_VALUE} comes out negative. */
+    /** Returns an integer, boolean or date; a uint64 above {@code Long.MAX_VALUE} is negative. */
     static long integerAt(Dtype dtype, ByteBuffer bytes, int position) {
         bytes.order(dtype.byteOrder());
         boolean unsigned = dtype.kind() == Kind.UINT;
@@ -77,7 +77,7 @@ final class Numbers {
         };
     }
 
-    /** Reads the 80 bits that x86 computes with: 64 of significand with its leading one, 15 of exponent, a sign. */
+    /** Reads x86's 80-bit extended format: 64 bits of significand with its leading one, 15 of exponent, a sign. */
     private static double extended(ByteBuffer bytes, int position) {
         boolean bigEndian = bytes.order() == java.nio.ByteOrder.BIG_ENDIAN;
         long significand = bytes.getLong(bigEndian ? position + 8 : position);

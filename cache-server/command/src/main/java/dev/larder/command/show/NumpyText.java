@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.stream.LongStream;
 
 /**
- * Prints rows of an array as numpy's {@code print} does: brackets, 75 columns, and of more than a thousand elements only the first
+ * Prints rows of an array as numpy's {@code print} does: brackets, 75 columns, and, for more than a thousand elements, only the first
  * and last three along each dimension.
  */
 public final class NumpyText {
@@ -34,7 +34,7 @@ public final class NumpyText {
         }
     }
 
-    /** Returns the lines for some rows; for the one value of an array without dimensions there is one. */
+    /** Returns the lines for some rows; an array without dimensions has one. */
     public static List<String> of(Cells cells, long firstRow, long rows) {
         NumpyText text = new NumpyText(cells, firstRow, rows);
         text.requireFew();
@@ -46,13 +46,13 @@ public final class NumpyText {
                 : text.block(0, " ", LINE_WIDTH).lines().toList();
     }
 
-    /** Returns the text of a value that stands alone: like a Python number, not like an element. */
+    /** Returns the text of a single value: like a Python number, not like an element. */
     private static String alone(String text) {
         String value = text.strip();
         return value.endsWith(".") ? value + "0" : value;
     }
 
-    /** Returns the indices that are shown along a dimension; where some are left out, a gap stands for them. */
+    /** Returns the indices to show along a dimension, with a gap for omitted ones. */
     private static long[] axis(long length, long first, boolean isSummary) {
         if (!isSummary || length <= 2 * EDGE) {
             return LongStream.range(first, first + length).toArray();
@@ -68,7 +68,7 @@ public final class NumpyText {
         if (shown > MOST_CELLS) {
             throw Failure.of(ErrorCode.USAGE, "too many values to print")
                     .with("values", shown)
-                    .remedy("ask for fewer with --rows");
+                    .remedy("choose fewer with --rows");
         }
     }
 
@@ -85,7 +85,7 @@ public final class NumpyText {
         }
     }
 
-    /** Writes everything under the indices chosen so far, with the next elements, in brackets. */
+    /** Returns the text of one block of a dimension, in brackets. */
     private String block(int axis, String indent, int width) {
         if (axis == axes.size()) {
             return texts.get(next++);

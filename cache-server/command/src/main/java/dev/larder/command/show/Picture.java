@@ -15,8 +15,8 @@ import java.util.function.DoubleUnaryOperator;
 import javax.imageio.ImageIO;
 
 /**
- * Draws an array: {@code [n, h, w]} and {@code [n, h, w, 3]} as a grid of images, {@code [h, w]} as a heat map, anything else as a
- * histogram. Bytes are drawn as they are, all other numbers from the smallest shown (black) to the largest (white).
+ * Draws an array: {@code [n, h, w]} and {@code [n, h, w, 3]} as a grid of images, {@code [h, w]} as a heat map, all other shapes as a
+ * histogram. Bytes are drawn unchanged, all other numbers from the smallest shown (black) to the largest (white).
  */
 public final class Picture {
     private static final int MOST_PIXELS_A_SIDE = 4096;
@@ -27,7 +27,7 @@ public final class Picture {
     private static final int BACKGROUND = 0xffffff;
     private static final int BAR = 0x31688e;
 
-    /** Viridis, the map of matplotlib, at nine places from low to high. */
+    /** Viridis, the colour map of matplotlib, at nine points from low to high. */
     private static final int[] COLOURS = {
         0x440154, 0x472d7b, 0x3b528b, 0x2c728e, 0x21918c, 0x28ae80, 0x5ec962, 0xaddc30, 0xfde725
     };
@@ -44,24 +44,24 @@ public final class Picture {
         this.mostPixels = mostPixels;
     }
 
-    /** Tells whether an array is drawn as a grid of images. */
+    /** Returns whether an array is drawn as a grid of images. */
     public static boolean isGrid(long[] shape) {
         return shape.length == 3 || (shape.length == 4 && shape[3] == 3);
     }
 
-    /** Returns a PNG file of some images of a grid, or of a heat map as far as it has so many pixels a side. */
+    /** Returns a PNG file of images of a grid, or of a heat map with at most {@code mostPixels} a side. */
     public static byte[] png(Cells cells, long firstRow, long rows, int mostPixels) throws IOException {
         requireNumbers(cells);
         int shown = (int) Math.min(Integer.MAX_VALUE, rows);
         ByteArrayOutputStream png = new ByteArrayOutputStream();
-        ImageIO.setUseCache(false); // which would be files in the temporary folder
+        ImageIO.setUseCache(false); // the cache would write to the temporary folder
         if (!ImageIO.write(new Picture(cells, firstRow, shown, mostPixels).draw(), "png", png)) {
             throw new IOException("no writer for PNG");
         }
         return png.toByteArray();
     }
 
-    /** Draws some rows, or of what has a histogram all of it, and writes a PNG file. */
+    /** Draws some rows, or the histogram of all, and writes a PNG file. */
     public static void write(Cells cells, long firstRow, long rows, Path file) {
         try {
             // ImageIO would print a stack trace if it cannot open the file
@@ -141,7 +141,7 @@ public final class Picture {
         return (int) length;
     }
 
-    /** Returns what turns a value of the rows that are shown into 0 to 255. */
+    /** Returns the function that maps values of the drawn rows to 0 to 255. */
     private DoubleUnaryOperator scale(long[] shape) {
         Dtype dtype = cells.dtype();
         if (dtype.kind() == Kind.UINT && dtype.itemSize() == 1) {
@@ -172,7 +172,7 @@ public final class Picture {
         }
     }
 
-    /** Draws a pixel an element; of what is larger than a picture may be, evenly spaced elements. */
+    /** Draws one pixel for each element, or evenly spaced elements if there are too many. */
     private BufferedImage heatMap(long[] shape) {
         int height = Math.min(rows, mostPixels);
         int width = (int) Math.min(shape[1], mostPixels);
@@ -197,7 +197,7 @@ public final class Picture {
         return image;
     }
 
-    /** Returns the colour for a number from 0 to 1; what is not a number is black. */
+    /** Returns the colour for a number from 0 to 1; NaN is black. */
     static int colour(double value) {
         if (Double.isNaN(value)) {
             return 0;

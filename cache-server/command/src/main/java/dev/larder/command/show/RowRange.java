@@ -9,12 +9,12 @@ import java.util.regex.Pattern;
  * Rows as Python writes them: {@code 0:5}, {@code :5}, {@code 10:}, {@code -5:}, or the number of one row. Negative numbers count
  * from the end.
  *
- * @param text as it was given
+ * @param text the range as the user typed it
  */
 public record RowRange(String text) {
     private static final Pattern FORM = Pattern.compile("(-?\\d{1,18})?(:)?(-?\\d{1,18})?");
 
-    /** Refuses what is no range. */
+    /** Refuses a text that is not a range. */
     public RowRange {
         if (text.isEmpty() || !FORM.matcher(text).matches()) {
             throw new IllegalArgumentException("not a range of rows: '" + text + "' (rows are 0:5, :5, 10:, -5: or 7)");
@@ -22,9 +22,9 @@ public record RowRange(String text) {
     }
 
     /**
-     * Returns the first row of so many.
+     * Returns the first row for an array with this number of rows.
      *
-     * @throws dev.larder.error.LarderException USAGE if it begins after the last row, or is one row that there is not
+     * @throws dev.larder.error.LarderException USAGE if it begins after the last row, or is one row that does not exist
      */
     public long first(long rows) {
         Matcher form = matched();
@@ -41,7 +41,7 @@ public record RowRange(String text) {
         return clamp(row, rows);
     }
 
-    /** Returns the row after the last one, of so many. */
+    /** Returns the row after the last one, for an array with this number of rows. */
     public long end(long rows) {
         Matcher form = matched();
         long first = first(rows);

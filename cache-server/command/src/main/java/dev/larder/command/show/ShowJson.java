@@ -10,8 +10,8 @@ import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
- * Writes elements as JSON: numbers as numbers, what JSON has no number for as the texts {@code nan}, {@code inf} and {@code -inf},
- * complex numbers as pairs, structures as objects, raw bytes in hex.
+ * Writes elements as JSON: numbers as numbers, except for the texts {@code nan}, {@code inf} and {@code -inf}, complex numbers as pairs,
+ * structures as objects, raw bytes in hex.
  */
 public final class ShowJson {
     private final JsonWriter json;
@@ -22,13 +22,13 @@ public final class ShowJson {
         this.cells = cells;
     }
 
-    /** Writes some rows as nested lists; the value of an array without dimensions alone. */
+    /** Writes some rows as nested lists, or the single value of an array without dimensions. */
     public static void rows(JsonWriter json, Cells cells, long firstRow, long rows) throws IOException {
         long[] shape = cells.shape();
         new ShowJson(json, cells).nested(shape, new long[shape.length], 0, firstRow, rows);
     }
 
-    /** Writes a number as JSON can. */
+    /** Writes a number, or a text if JSON has no such number. */
     public static void number(JsonWriter json, double value) throws IOException {
         if (Double.isFinite(value)) {
             json.value(value);

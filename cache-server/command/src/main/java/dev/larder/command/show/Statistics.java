@@ -9,10 +9,10 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sums all elements of an array of numbers up, in one pass, with all processors and the same result for any number of them.
+ * Statistics of all elements of an array of numbers, computed in one pass with all processors; their number does not change the result.
  *
- * <p>Mean and standard deviation (of the population, as numpy's) are those of the finite elements, in double precision whatever
- * the type: each block is summed in two passes, and blocks are combined by the pairwise formula of Chan, Golub and LeVeque (1979).
+ * <p>Mean and standard deviation (of the population, as numpy's) are those of the finite elements, in double precision for every
+ * type: each block is summed in two passes, and blocks are combined by the pairwise formula of Chan, Golub and LeVeque (1979).
  */
 public final class Statistics {
     private static final int BLOCK = 4096;
@@ -39,7 +39,7 @@ public final class Statistics {
         this.dtype = dtype;
     }
 
-    /** Tells whether the elements are numbers: booleans, integers or floats. */
+    /** Returns whether the elements are numbers: booleans, integers or floats. */
     public static boolean arePossible(Cells cells) {
         return Numbers.isNumber(cells.dtype());
     }
@@ -47,7 +47,7 @@ public final class Statistics {
     /**
      * Reads a whole array of numbers.
      *
-     * @param onElements told of every step, by one thread at a time
+     * @param onElements receives the number of elements after every step, from one thread at a time
      */
     public static Statistics of(Cells cells, LongConsumer onElements) {
         Statistics all = new Statistics(cells.dtype());
@@ -82,7 +82,7 @@ public final class Statistics {
     }
 
     private void addInteger(long stored) {
-        long integer = dtype.kind() == Kind.UINT ? stored ^ Long.MIN_VALUE : stored; // unsigned ones compare as signed
+        long integer = dtype.kind() == Kind.UINT ? stored ^ Long.MIN_VALUE : stored; // so that unsigned integers compare as signed ones
         if (integer < minInteger) {
             minInteger = integer;
         }
@@ -91,7 +91,7 @@ public final class Statistics {
         }
     }
 
-    /** Takes a block in, and moves its finite elements to its beginning. */
+    /** Adds a block, and moves its finite elements to its beginning. */
     private void add(double[] block, int length) {
         int finite = 0;
         double sum = 0;
@@ -161,7 +161,7 @@ public final class Statistics {
         combine(next.finiteCount, next.mean, next.squares);
     }
 
-    /** Takes a block in: the squares of its distances from its own mean, and the distance of that from the mean so far. */
+    /** Adds a block: the squared distances from its own mean, and the distance of its mean from the mean so far. */
     private void combine(double[] block, int length, double blockMean) {
         double blockSquares = 0;
         double rest = 0;
@@ -189,53 +189,53 @@ public final class Statistics {
         return count;
     }
 
-    /** Returns how many elements are not a number; they count nowhere else. */
+    /** Returns the number of NaN elements, which all other values exclude. */
     public long nanCount() {
         return nanCount;
     }
 
-    /** Returns how many elements are infinite; they count in the smallest and largest only. */
+    /** Returns the number of infinite elements, which count only for the smallest and the largest. */
     public long infiniteCount() {
         return infiniteCount;
     }
 
-    /** Returns the number of elements that mean and standard deviation are of. */
+    /** Returns the number of finite elements, the base of mean and standard deviation. */
     public long finiteCount() {
         return finiteCount;
     }
 
-    /** Returns the smallest element; NaN where there is none. */
+    /** Returns the smallest element; NaN if there is none. */
     public double min() {
         return count == nanCount ? Double.NaN : hasNegativeInfinite ? Double.NEGATIVE_INFINITY : finiteMin;
     }
 
-    /** Returns the largest element; NaN where there is none. */
+    /** Returns the largest element; NaN if there is none. */
     public double max() {
         return count == nanCount ? Double.NaN : hasInfinite ? Double.POSITIVE_INFINITY : finiteMax;
     }
 
-    /** Returns the smallest finite element; positive infinity where there is none. */
+    /** Returns the smallest finite element; positive infinity if there is none. */
     double finiteMin() {
         return finiteMin;
     }
 
-    /** Returns the largest finite element; negative infinity where there is none. */
+    /** Returns the largest finite element; negative infinity if there is none. */
     double finiteMax() {
         return finiteMax;
     }
 
-    /** Returns how often each value occurs; null for elements of more than two bytes. */
+    /** Returns the count of each value; null for elements of more than two bytes. */
     @Nullable
     CodeCounts counts() {
         return counts;
     }
 
-    /** Returns the mean; NaN where there is no finite element. */
+    /** Returns the mean; NaN if there is no finite element. */
     public double mean() {
         return finiteCount == 0 ? Double.NaN : mean;
     }
 
-    /** Returns the standard deviation; NaN where there is no finite element. */
+    /** Returns the standard deviation; NaN if there is no finite element. */
     public double std() {
         if (finiteCount == 0) {
             return Double.NaN;
@@ -243,7 +243,7 @@ public final class Statistics {
         return Double.isNaN(squares) ? Double.POSITIVE_INFINITY : Math.sqrt(Math.max(0, squares) / finiteCount);
     }
 
-    /** Tells whether the smallest and the greatest value are integers, which their texts say without rounding. */
+    /** Returns whether the elements are integers, so that minimum and maximum have exact texts. */
     public boolean areIntegers() {
         return (dtype.kind() == Kind.INT || dtype.kind() == Kind.UINT) && count() > 0;
     }
@@ -271,7 +271,7 @@ public final class Statistics {
         return number(value);
     }
 
-    /** Writes a double with nine digits, or fewer where they say it all. */
+    /** Returns a double as text with at most nine digits. */
     public static String number(double value) {
         if (!Double.isFinite(value)) {
             return Double.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";

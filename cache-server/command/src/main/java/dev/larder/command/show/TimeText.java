@@ -8,9 +8,9 @@ import java.time.YearMonth;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Dates as numpy writes them, as precise as their unit. */
+/** Formats dates as numpy does, with the precision of their unit. */
 final class TimeText {
-    /** What stands for no time at all. */
+    /** The value of NaT, not a time. */
     static final long NOT_A_TIME = Long.MIN_VALUE;
 
     private static final Pattern UNIT = Pattern.compile(".*\\[(\\d*)([A-Za-z]+)(?:/.*)?\\]");
@@ -19,7 +19,7 @@ final class TimeText {
 
     private TimeText() {}
 
-    /** Writes a date of a type like {@code <M8[ns]}; its number where it has no unit or lies beyond all calendars. */
+    /** Returns a date of a type like {@code <M8[ns]}; its number if it has no unit or is outside the calendar. */
     static String of(Dtype dtype, long value) {
         if (value == NOT_A_TIME) {
             return "NaT";

@@ -7,11 +7,11 @@ import java.util.function.LongConsumer;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
-/** Goes through all elements of an array with all processors, window by window. */
+/** Reads all elements of an array with all processors, window by window. */
 final class Windows {
     private Windows() {}
 
-    /** Returns what a function makes of each window, in the order of the windows. */
+    /** Applies a function to each window; returns the results in the order of the windows. */
     static <T> List<T> map(Cells cells, LongConsumer onElements, Function<ByteBuffer, T> function) {
         return LongStream.range(0, count(cells))
                 .parallel()
@@ -19,7 +19,7 @@ final class Windows {
                 .toList();
     }
 
-    /** Returns what a function makes of each of some parts of the array, as many as there are processors. */
+    /** Applies a function to parts of the array, one for each processor. */
     static <T> List<T> parts(Cells cells, LongConsumer onElements, Function<Stream<ByteBuffer>, T> function) {
         long windows = count(cells);
         long parts = Math.min(windows, Runtime.getRuntime().availableProcessors());

@@ -1,10 +1,10 @@
 package dev.larder.command.signal;
 
-/** Says things in a thread of its own, as standard error may be stuck for ever while signals are to be heard. */
+/** Prints messages on a thread of its own: standard error may block, and signal handlers must not wait for it. */
 public final class Notice {
     private Notice() {}
 
-    /** Says something, soon; nobody waits for it. */
+    /** Runs an action that prints; does not wait for it. */
     public static void say(Runnable words) {
         Thread thread = new Thread(words, "larder-notice");
         thread.setDaemon(true);

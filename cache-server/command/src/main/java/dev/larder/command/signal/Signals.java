@@ -9,8 +9,8 @@ import java.util.function.Consumer;
 /**
  * Handles signals of the operating system, by their names without SIG. The JDK runs each handler in a thread of its own.
  *
- * <p>Only {@code sun.misc.Signal} handles SIGINT and leaves the exit code to us. It is reached by name, as the compiler warns of
- * any mention and takes no advice.
+ * <p>Uses {@code sun.misc.Signal}, because no other API handles SIGINT and keeps the exit code. Reflection avoids a compiler warning
+ * that cannot be suppressed.
  */
 public final class Signals {
     /** Ctrl-C. */
@@ -19,13 +19,13 @@ public final class Signals {
     /** The polite request to end. */
     public static final String TERMINATE = "TERM";
 
-    /** The terminal is gone. */
+    /** The terminal was closed. */
     public static final String HANG_UP = "HUP";
 
-    /** Signals by which schedulers have a job save its state, or go on. They end no program that handles them. */
+    /** Signals that schedulers send to let a job save its state or continue. */
     private static final List<String> NOTICES = List.of("USR1", "USR2", "XCPU", "CONT");
 
-    /** The JVM suspends threads by the signal of this number, which is SIGUSR2 unless {@code ops/launcher} has set another. */
+    /** The variable with the number of the signal that suspends threads of the JVM: SIGUSR2 unless {@code ops/launcher} sets another. */
     private static final String JVM_SIGNAL = "_JAVA_SR_SIGNUM";
 
     private static final String JVM_SIGNAL_OF_LAUNCHER = "16";

@@ -7,9 +7,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts how often somebody has asked for an end. A closed terminal hangs up twice within microseconds, and others send more than
- * one signal at once: so only a repeated Ctrl-C asks again at any time, and SIGTERM or the first Ctrl-C when a second has passed
- * since somebody asked first. Takes no lock: whoever asks waits for nobody.
+ * Counts requests to stop. A closed terminal sends SIGHUP twice within microseconds, and other senders repeat signals. So a repeated
+ * Ctrl-C always counts; SIGTERM and the first Ctrl-C count only if one second has passed since the first request. Takes no lock, so
+ * signal handlers never wait.
  */
 public final class StopCount {
     private static final long AGAIN_NANOS = Duration.ofSeconds(1).toNanos();
@@ -23,7 +23,7 @@ public final class StopCount {
         this.nanoClock = nanoClock;
     }
 
-    /** Counts a signal, or whatever else asks; returns how often an end was asked for by now, 0 where this does not count. */
+    /** Counts a signal or another request. Returns the number of requests so far, or 0 if this one does not count. */
     public int add(String signal) {
         boolean isInterrupt = signal.equals(Signals.INTERRUPT);
         boolean isSecondInterrupt = isInterrupt && interrupts.incrementAndGet() > 1;
@@ -34,7 +34,7 @@ public final class StopCount {
         return first == null || isAgain ? count.incrementAndGet() : 0;
     }
 
-    /** Returns how often an end was asked for. */
+    /** Returns the number of requests. */
     public int asked() {
         return count.get();
     }

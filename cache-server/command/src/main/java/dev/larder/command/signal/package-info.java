@@ -1,6 +1,6 @@
 /**
- * {@link dev.larder.command.signal.Signals} hears signals of the operating system, {@link
- * dev.larder.command.signal.StopCount} counts how often somebody asks for an end.
+ * {@link dev.larder.command.signal.Signals} handles signals of the operating system, {@link
+ * dev.larder.command.signal.StopCount} counts requests to stop.
  */
 @NullMarked
 package dev.larder.command.signal;

@@ -9,19 +9,19 @@ import java.io.PrintWriter;
 import java.util.Locale;
 
 /**
- * Shows on standard error how far a request is: a bar on a terminal, lines elsewhere, JSON where it is asked for. Closing it ends
+ * Shows the progress of a request on standard error: a bar on a terminal, lines elsewhere, or JSON if requested. Closing it ends
  * the display.
  */
 public interface ProgressDisplay extends ProgressListener, AutoCloseable {
     /** The descriptor of standard error. */
     int STANDARD_ERROR = 2;
 
-    /** Chooses by where standard error leads. */
+    /** Returns a bar if standard error is a terminal, else lines. */
     static ProgressDisplay on(PrintWriter err) {
         return on(err, false);
     }
 
-    /** Chooses JSON where it is asked for, else by where standard error leads. */
+    /** Returns JSON if requested, else a bar if standard error is a terminal, else lines. */
     static ProgressDisplay on(PrintWriter err, boolean json) {
         if (json) {
             return new ProgressEvents(err);
@@ -32,7 +32,7 @@ public interface ProgressDisplay extends ProgressListener, AutoCloseable {
     /** Shows the end of a request that succeeded. */
     void done(Done done);
 
-    /** Shows the end of a request that failed; false where that is left to the command. */
+    /** Shows the failure of a request. Returns false if the command has to show it. */
     default boolean problem(LarderException failure) {
         return false;
     }
@@ -40,13 +40,13 @@ public interface ProgressDisplay extends ProgressListener, AutoCloseable {
     @Override
     void close();
 
-    /** Says in a few words what the daemon is doing. */
+    /** Describes the daemon's work in a few words. */
     static String describe(Progress progress) {
         String phase = phase(progress);
         return progress.name().isEmpty() ? phase : phase + " " + progress.name();
     }
 
-    /** Returns the word for what the daemon is doing. */
+    /** Returns the word for the phase of the daemon's work. */
     static String phase(Progress progress) {
         return progress.phase() == Progress.Phase.OTHER
                 ? "working"

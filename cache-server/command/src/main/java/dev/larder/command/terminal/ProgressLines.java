@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.function.LongSupplier;
 
-/** Prints a line for each new phase and message, and in long phases one every few seconds where there is something new. */
+/** Prints a line for each new phase and message, and in long phases one every few seconds if there is progress. */
 final class ProgressLines implements ProgressDisplay {
     private static final long INTERVAL_NANOS = Duration.ofSeconds(5).toNanos();
 
@@ -49,7 +49,7 @@ final class ProgressLines implements ProgressDisplay {
         if (newPhase || now - lastPrinted >= INTERVAL_NANOS) {
             lastPrinted = now;
             String line = ProgressDisplay.describe(progress) + amounts(progress, now - phaseBegan);
-            if (!line.equals(lastLine)) { // as while a place does not answer
+            if (!line.equals(lastLine)) { // unchanged, for example while a server does not respond
                 lastLine = line;
                 err.println("larder: " + line);
             }

@@ -10,7 +10,7 @@ import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 import org.jspecify.annotations.Nullable;
 
-/** Draws a bar with bytes, rate and time left for each phase, over and over in one line. */
+/** Draws a bar with bytes, rate and remaining time for each phase, always on the same line. */
 final class ProgressOnTerminal implements ProgressDisplay {
     private static final int WIDTH = 79;
     private static final long MEBIBYTE = 1 << 20;

@@ -9,18 +9,18 @@ import java.io.PrintWriter;
 import java.util.function.Consumer;
 import picocli.CommandLine.Option;
 
-/** How a command that takes a while reports its progress, and what Ctrl-C does to it. */
+/** Options and Ctrl-C of commands that report progress. */
 public final class ProgressOptions {
     @Option(names = "--json", description = "Print progress as JSON on standard error, one object a line.")
     boolean json;
 
-    /** Tells whether standard error has an object on each line. */
+    /** Returns whether standard error gets JSON. */
     public boolean isJson() {
         return json;
     }
 
     /**
-     * Does something that a Ctrl-C ends, and tells how far it is.
+     * Does the work and shows its progress until it ends or Ctrl-C interrupts it.
      *
      * @param what the name of the command, for the message after a Ctrl-C
      * @return the exit code

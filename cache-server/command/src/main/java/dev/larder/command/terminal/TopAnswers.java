@@ -11,11 +11,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What only the daemon itself can tell: its loads and its errors. It is asked seldom, for a short time, and no more for a while where it
- * gave no answer.
+ * The loads and errors that only the daemon can report. Calls are rare and short, and pause for a while after one without an answer.
  *
- * @param untilErrors how many looks from now it is asked for errors
- * @param untilLoads how many looks from now it is asked for loads
+ * @param untilErrors the number of samples until the next call for errors
+ * @param untilLoads the number of samples until the next call for loads
  */
 record TopAnswers(LoadRates rates, List<LoadRow> loads, List<ErrorRow> errors, int untilErrors, int untilLoads) {
     private static final Duration PATIENCE = Duration.ofSeconds(1);
@@ -25,7 +24,7 @@ record TopAnswers(LoadRates rates, List<LoadRow> loads, List<ErrorRow> errors, i
         return new TopAnswers(new LoadRates(), List.of(), List.of(), 0, 0);
     }
 
-    /** Returns what holds a look later, where the daemon is asked for errors, and for loads if there are any. */
+    /** Returns the answers for the next sample. Calls the daemon for errors if it is time, and for loads if there are any. */
     TopAnswers next(Path store, boolean isLoading) {
         ControlClient daemon = ControlClient.at(store).patientFor(PATIENCE);
         List<ErrorRow> nowErrors = untilErrors > 0 ? errors : ask(daemon::errors);
@@ -44,12 +43,12 @@ record TopAnswers(LoadRates rates, List<LoadRow> loads, List<ErrorRow> errors, i
                 nextLoads);
     }
 
-    /** What the daemon is asked. */
+    /** A call of the daemon. */
     private interface Question<T> {
         List<T> answer();
     }
 
-    /** Returns null for no answer: from a daemon that hangs, or to a member of the group. */
+    /** Returns null if the daemon hangs, or refuses the call to a member of the group. */
     private static <T> @Nullable List<T> ask(Question<T> question) {
         try {
             return question.answer();

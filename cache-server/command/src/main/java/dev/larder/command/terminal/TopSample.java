@@ -19,12 +19,12 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one look at a store and its daemon showed. Nothing is asked of a daemon that can be seen otherwise, so that one that
- * hangs is shown like any other.
+ * One sample of a store and its daemon. Needs no call if the files of the store suffice, so a daemon that hangs is shown like any
+ * other.
  *
- * @param nanos when, by a clock that only goes forward
- * @param leasedBytes what the versions occupy that somebody holds now; as the daemon counts it where it sees more than we do
- * @param process the daemon's, where it can be seen
+ * @param nanos the time of the sample, by a monotonic clock
+ * @param leasedBytes the bytes of leased versions; the daemon's count if it sees more processes
+ * @param process the daemon's process, if it is visible
  */
 public record TopSample(
         Path store,
@@ -39,17 +39,17 @@ public record TopSample(
         TopAnswers answers) {
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
-    /** How the daemon does. */
+    /** The state of the daemon. */
     enum Life {
         RUNNING,
         /** A signal or a debugger stopped it. */
         STOPPED,
-        /** It answers, but from another pid namespace. */
+        /** It runs, but in another pid namespace. */
         ELSEWHERE,
         GONE
     }
 
-    /** Looks; NO_DAEMON where there is no store. */
+    /** Takes a sample. Fails with NO_DAEMON if there is no store. */
     public static TopSample take(Path store) {
         return take(store, TopAnswers.none());
     }
@@ -81,7 +81,7 @@ public record TopSample(
                         : TopAnswers.none());
     }
 
-    /** Looks again; where the store has gone since, the daemon has too, and the rest is as it was. */
+    /** Takes the next sample. If the store is gone, so is the daemon; all other values stay as before. */
     public static TopSample takeAfter(TopSample before) {
         try {
             return take(before.store, before.answers);
@@ -115,19 +115,19 @@ public record TopSample(
         }
     }
 
-    /** Returns a counter; 0 where the daemon is of a release that does not have it. */
+    /** Returns a counter; 0 if the daemon's release does not have it. */
     long count(Counter counter) {
         return counters.counters().getOrDefault(counter.label(), 0L);
     }
 
-    /** Returns by how much a counter grew in a second since an earlier look at the same daemon. */
+    /** Returns the growth of a counter per second since an earlier sample of the same daemon. */
     double perSecond(Counter counter, @Nullable TopSample before) {
         return before == null || !isOfSameDaemonAs(before)
                 ? 0
                 : (count(counter) - before.count(counter)) / secondsSince(before);
     }
 
-    /** Returns how much of one processor the daemon used since an earlier look. */
+    /** Returns the daemon's use of one processor since an earlier sample, in percent. */
     double cpuPercent(@Nullable TopSample before) {
         if (process == null || before == null || before.process == null || !isOfSameDaemonAs(before)) {
             return 0;

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntFunction;
 
-/** Draws lines over and over in the same place. Opening takes the terminal's second screen, closing gives the first one back. */
+/** Redraws lines in the same place. Opening switches to the terminal's alternate screen, closing switches back. */
 public final class TopScreen implements AutoCloseable {
     private static final int STANDARD_OUTPUT = 1;
     private static final TerminalSize USUAL = new TerminalSize(80, 24);
@@ -25,12 +25,12 @@ public final class TopScreen implements AutoCloseable {
         out.flush();
     }
 
-    /** Tells whether standard output is a terminal that can draw. */
+    /** Returns whether standard output is a terminal that can draw. */
     public static boolean isThere() {
         return Posix.system().isTerminal(STANDARD_OUTPUT) && !"dumb".equals(System.getenv("TERM"));
     }
 
-    /** Replaces what is shown, as far as there is room now; {@code lines} is told how wide a line may be. */
+    /** Redraws the screen with as many lines as fit; {@code lines} gets the width of the terminal. */
     public void show(IntFunction<List<String>> lines) {
         TerminalSize known = Posix.system().terminalSize(STANDARD_OUTPUT);
         TerminalSize size = known == null ? USUAL : known;
@@ -39,7 +39,7 @@ public final class TopScreen implements AutoCloseable {
         out.flush();
     }
 
-    /** Cuts what a terminal has no room for, and says at the end how many lines are missing. */
+    /** Cuts lines to the size of a terminal. The last line shows how many lines are missing. */
     public static List<String> fit(List<String> lines, TerminalSize size) {
         int missing = lines.size() - size.rows() + 1;
         List<String> shown = lines;

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** What {@code larder top} shows, as plain lines. */
+/** The output of {@code larder top} as plain lines. */
 public final class TopText {
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("HH:mm:ss").withZone(ZoneId.systemDefault());
@@ -30,9 +30,9 @@ public final class TopText {
     private TopText() {}
 
     /**
-     * Returns the lines for one look; rates and processor time come from the look before.
+     * Returns the lines for one sample; rates and processor time come from the sample before.
      *
-     * @param width how many characters a line has room for; what is not said in fewer is cut by the screen
+     * @param width the characters of a line; the screen cuts longer lines
      */
     public static List<String> lines(TopSample now, @Nullable TopSample before, int width) {
         List<String> lines = new ArrayList<>();
@@ -62,7 +62,7 @@ public final class TopText {
         }
     }
 
-    /** Breaks a line between parts; what follows stands below what was said first. */
+    /** Breaks a line between parts; further lines are indented. */
     private static List<String> wrapped(String head, List<String> parts, int width) {
         List<String> lines = new ArrayList<>();
         StringBuilder line = new StringBuilder(head + " ".repeat(INDENT - head.length()));
@@ -77,7 +77,7 @@ public final class TopText {
         return lines;
     }
 
-    /** Draws what of the capacity is leased (#), resident otherwise (=), retired (-) and free (.); retired versions may be leased, too. */
+    /** Draws the capacity: leased (#), resident but not leased (=), retired (-), which may be leased, and free (.). */
     private static String bar(TopSample now, int width) {
         double capacity = Math.max(1, now.count(Counter.CAPACITY_BYTES));
         long resident = now.count(Counter.RESIDENT_BYTES);

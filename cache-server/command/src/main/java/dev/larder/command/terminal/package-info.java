@@ -1,6 +1,5 @@
 /**
- * What changes on a screen while one looks: {@link dev.larder.command.terminal.ProgressDisplay progress}, and what
- * {@code larder top} shows.
+ * Live output: {@link dev.larder.command.terminal.ProgressDisplay progress}, and the screen of {@code larder top}.
  */
 @NullMarked
 package dev.larder.command.terminal;

@@ -96,7 +96,7 @@ class ExaminationTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"0, PROBLEM, no file can be made", "5000, WARNING, may not fit"})
+    @CsvSource({"0, PROBLEM, no file can be created", "5000, WARNING, may not fit"})
     void fewInodesAreTold(long free, Severity severity, String found) {
         fake.space = new FileSystemSpace(16 * GIB, 12 * GIB, 100_000, free);
 
@@ -352,7 +352,7 @@ class ExaminationTest {
     @CsvSource({
         "LISTED, INFO, 'drivers, but no device', nvidia-smi",
         "REFUSED, WARNING, exitCode=1, larder devices --debug",
-        "DIED, WARNING, ends the process, OCL_ICD_VENDORS=LIBRARY larder devices",
+        "DIED, WARNING, crashes the process, OCL_ICD_VENDORS=LIBRARY larder devices",
         "SILENT, WARNING, hangs, OCL_ICD_VENDORS=LIBRARY larder devices"
     })
     void driversThatListNoDevicesAreTold(DeviceAnswer.Ending ending, Severity severity, String found, String remedy) {

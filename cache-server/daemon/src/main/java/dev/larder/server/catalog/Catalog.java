@@ -7,14 +7,14 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * The daemon's index of versions: one entry each, kept over a restart if there is room for its file. Only the holder of the store's
- * lock opens it. Any thread may use it.
+ * The daemon's index of versions: one entry each, preserved across restarts if there is space for its file. Only the owner of the store's
+ * lock opens it. Thread-safe.
  */
 public interface Catalog extends AutoCloseable {
 
     /**
-     * Opens the catalog of a store. After an unclean stop, or if the file does not open, it is deleted and created again. If that
-     * fails, as on a full mount, the catalog is in memory: a store without it loses no data, only times of last use.
+     * Opens the catalog of a store. After an unclean stop, or if the file does not open, it is deleted and created again. If that fails,
+     * such as on a full mount, the catalog is in memory: without the file, only times of last use are lost.
      *
      * @param cleanStop whether the last daemon closed its catalog
      * @param onFailure receives the reason if the catalog is in memory
@@ -33,7 +33,7 @@ public interface Catalog extends AutoCloseable {
         return new InMemoryCatalog();
     }
 
-    /** Loads the code that the first catalog of a JVM would wait for. */
+    /** Loads classes in advance, so that the first catalog of a JVM opens faster. */
     static void prepare() {
         ChronicleCatalog.prepare();
     }
@@ -44,13 +44,13 @@ public interface Catalog extends AutoCloseable {
     /** Finds the entry of a version. */
     Optional<CatalogEntry> find(String dataset, long version);
 
-    /** Removes the entry of a version; false where there is none. */
+    /** Removes the entry of a version; returns false if there is none. */
     boolean remove(String dataset, long version);
 
-    /** Returns all entries as they are now, in no particular order. */
+    /** Returns all present entries, in no particular order. */
     List<CatalogEntry> entries();
 
-    /** Notes that a version is in use; false where there is no entry. */
+    /** Records that a version is in use; returns false if there is no entry. */
     boolean touch(String dataset, long version, long epochMs);
 
     /** Writes everything back and closes the file. Later calls fail. */

@@ -1,12 +1,12 @@
 package dev.larder.server.catalog;
 
 /**
- * What is remembered of one version, which is what its manifest cannot say.
+ * The catalog's entry for a version: its time of last use, which its manifest does not contain.
  *
- * @param lastUseEpochMs when somebody was last seen to lease it
+ * @param lastUseEpochMs when a lease was last seen, in milliseconds since the epoch
  */
 public record CatalogEntry(String dataset, long version, long lastUseEpochMs) {
-    /** Returns the same with another time of last use. */
+    /** Returns a copy with another time of last use. */
     public CatalogEntry usedAt(long epochMs) {
         return new CatalogEntry(dataset, version, epochMs);
     }

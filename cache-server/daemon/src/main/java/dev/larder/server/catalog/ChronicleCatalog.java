@@ -23,18 +23,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps entries in a Chronicle Map: it survives a clean stop in one file, and costs nothing to open. It is never trusted
- * after an unclean stop, because its own repair is slow and can lose entries. A key is {@code dataset/version}, its value the
- * time of last use: milliseconds since the epoch, 8 bytes, big-endian.
+ * Stores entries in a Chronicle Map: it survives a clean stop in one file, and opens without reading it. It is never trusted after an
+ * unclean stop, because its own repair is slow and can lose entries. A key is {@code dataset/version}, its value the time of last use:
+ * milliseconds since the epoch, 8 bytes, big-endian.
  */
 final class ChronicleCatalog implements Catalog {
-    /** A catalog full of the longest names still fits, as the map may grow to {@link #MAX_BLOAT} times its size. */
+    /** A catalog full of the longest names still fits, because the map may grow to {@link #MAX_BLOAT} times its size. */
     private static final int AVERAGE_KEY_BYTES = 128;
 
     private static final int MAX_ENTRIES = 16_384;
     private static final int MAX_BLOAT = 4;
 
-    /** What these make of the file, and a little more. */
+    /** A little more than the file's size for these values. */
     private static final long FILE_BYTES = 4L << 20;
 
     private static final int HEADER_LENGTH_OFFSET = 8;
@@ -45,7 +45,7 @@ final class ChronicleCatalog implements Catalog {
     private static final Logger LOG = LoggerFactory.getLogger(ChronicleCatalog.class);
 
     static {
-        // what it prints at its first use is advertising
+        // suppresses an advertisement on standard output
         System.setProperty("chronicle.announcer.disable", "true");
     }
 
@@ -57,7 +57,7 @@ final class ChronicleCatalog implements Catalog {
         this.map = map;
     }
 
-    /** Makes a map in memory, and forgets it. */
+    /** Creates a map in memory, and drops it. */
     static void prepare() {
         try (ChronicleMap<String, byte[]> map = builder(1).create()) {
             map.put("", new byte[1]);
@@ -67,9 +67,9 @@ final class ChronicleCatalog implements Catalog {
     static Catalog open(Path file, boolean cleanStop) {
         try {
             if (cleanStop && hasHeader(file)) {
-                ChronicleCatalog kept = openExisting(file);
-                if (kept != null) {
-                    return kept;
+                ChronicleCatalog existing = openExisting(file);
+                if (existing != null) {
+                    return existing;
                 }
             }
             Files.deleteIfExists(file);
@@ -91,7 +91,7 @@ final class ChronicleCatalog implements Catalog {
         }
     }
 
-    /** An unfinished file would look like a catalog at the next start, and takes space. */
+    /** An unfinished file takes space, and would look like a catalog at the next start. */
     private static void removeQuietly(Path file, Exception failure) {
         try {
             Files.deleteIfExists(file);
@@ -100,7 +100,7 @@ final class ChronicleCatalog implements Catalog {
         }
     }
 
-    /** Fills the holes of the file: to write into one would kill the daemon where the file system is full. */
+    /** Fills the holes of the file: writing into a hole would kill the daemon if the file system is full. */
     private void reserve() throws IOException {
         Posix posix = Posix.system();
         int descriptor = posix.openOrCreate(file, OWNER_ONLY);
@@ -166,7 +166,7 @@ final class ChronicleCatalog implements Catalog {
         map.close();
     }
 
-    /** Opens and reads a file of a clean stop; null where it is of no use. */
+    /** Opens and reads a file of a clean stop; returns null if it is unusable. */
     private static @Nullable ChronicleCatalog openExisting(Path file) {
         ChronicleMap<String, byte[]> map = null;
         try {
@@ -187,8 +187,8 @@ final class ChronicleCatalog implements Catalog {
     }
 
     /**
-     * Looks for Chronicle's own header: 8 bytes of checksum, its length without the flag "not ready", its text. For anything
-     * else Chronicle would wait a minute, in the belief that somebody is about to write it.
+     * Checks for Chronicle's own header: 8 bytes of checksum, its length without the flag "not ready", its text. For any other content,
+     * Chronicle would wait a minute for another process to write the header.
      */
     private static boolean hasHeader(Path file) throws IOException {
         if (!Files.exists(file)) {

@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A catalog that keeps nothing after it is closed. */
+/** A catalog in memory, which is lost when it is closed. */
 final class InMemoryCatalog implements Catalog {
     private final Map<Key, CatalogEntry> entries = new ConcurrentHashMap<>();
 

@@ -1,6 +1,6 @@
 /**
- * What the daemon remembers of versions over a clean stop: {@link dev.larder.server.catalog.Catalog}. It can be lost, as the
- * manifests in the store say everything but the last use. The only package that knows Chronicle Map.
+ * The daemon's records of versions that survive a clean stop: {@link dev.larder.server.catalog.Catalog}. It can be lost, because the
+ * manifests in the store contain everything except the time of last use. The only package that uses Chronicle Map.
  */
 @NullMarked
 package dev.larder.server.catalog;

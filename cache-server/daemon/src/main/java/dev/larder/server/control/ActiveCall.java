@@ -14,18 +14,18 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call of a client, and the messages that are not sent yet. Any thread adds some, the control thread sends them. Their memory is bounded: a
- * newer progress replaces an older one that was not sent, and rows stay in their list until they are sent.
+ * A call of a client and its unsent messages. Any thread adds messages, the control thread sends them. Their memory is bounded: a newer
+ * progress replaces an unsent older one, and rows stay in their list until they are sent.
  */
 final class ActiveCall implements Reply {
     /** The connection of a call. */
     interface Caller extends Session {
         Peer peer();
 
-        /** There is something to send. */
+        /** Reports that there is something to send. */
         void readyToSend();
 
-        /** An action failed that others had left here. */
+        /** Reports that an action of a handler failed. */
         void failed(Throwable failure);
     }
 
@@ -46,8 +46,8 @@ final class ActiveCall implements Reply {
     /**
      * Begins a call.
      *
-     * @param wantsMore whether the client takes several messages
-     * @param isOneway whether it takes none
+     * @param wantsMore whether the client accepts several messages
+     * @param isOneway whether it accepts none
      */
     ActiveCall(Caller caller, boolean wantsMore, boolean isOneway) {
         this.caller = caller;
@@ -77,7 +77,7 @@ final class ActiveCall implements Reply {
         caller.readyToSend();
     }
 
-    /** Repeats the last progress: a sign of life. */
+    /** Repeats the last progress as a sign of life. */
     void repeatProgress() {
         Progress last;
         synchronized (this) {
@@ -191,12 +191,12 @@ final class ActiveCall implements Reply {
         return isAnswered && (isOneway || (messages != null && !messages.hasNext()));
     }
 
-    /** The whole answer is sent. */
+    /** Ends the call after the whole answer was sent. */
     void sent() {
         end(List.of());
     }
 
-    /** The client has left. */
+    /** Ends the call because the client has left. */
     void leave() {
         List<Runnable> actions;
         synchronized (this) {

@@ -14,12 +14,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One client, from its connecting to its leaving. As a {@link ActiveCall.Caller} it is used by any thread; all else belongs to the
- * control thread.
+ * A client's connection. As a {@link ActiveCall.Caller} it is used by any thread; all other methods belong to the control thread.
  *
  * <pre>
  *   IDLE ── call ──> WORKING ── answer ──> all sent ──> IDLE
- *     └──────────────────┴─ garbage, too late ─────────> LEAVING ──> all sent ──> closed
+ *     └──────────────────┴─ malformed, late ────────> LEAVING ──> all sent ──> closed
  * </pre>
  */
 final class Connection implements ActiveCall.Caller {
@@ -40,7 +39,7 @@ final class Connection implements ActiveCall.Caller {
 
     private Stage stage = Stage.IDLE;
     private @Nullable ActiveCall call;
-    private byte @Nullable [] lastWords;
+    private byte @Nullable [] finalMessage;
     private @Nullable ByteBuffer unsent;
     private long deadlineNanos;
     private boolean isMessageBegun;
@@ -48,7 +47,7 @@ final class Connection implements ActiveCall.Caller {
     private boolean hasCalled;
 
     private final Object lock = new Object();
-    private @Nullable Kept kept;
+    private @Nullable Attachment attachment;
     private @Nullable PeerProcess process;
     private boolean closed;
 
@@ -68,14 +67,14 @@ final class Connection implements ActiveCall.Caller {
         this.deadlineNanos = System.nanoTime() + settings.callTimeout().toNanos();
     }
 
-    private record Kept(Object value, boolean mayBeIdle, Runnable onClose) {}
+    private record Attachment(Object value, boolean mayBeIdle, Runnable onClose) {}
 
     /** The server of connections. */
     interface ConnectionEvents {
-        /** There is something to send; called on any thread. */
+        /** Reports that there is something to send; called on any thread. */
         void readyToSend(Connection connection);
 
-        /** An action failed that others had left here. */
+        /** Reports that an action of a handler failed. */
         void failed(Throwable failure);
     }
 
@@ -97,10 +96,10 @@ final class Connection implements ActiveCall.Caller {
     }
 
     @Override
-    public void keep(Object value, boolean mayBeIdle, Runnable onClose) {
+    public void attach(Object value, boolean mayBeIdle, Runnable onClose) {
         synchronized (lock) {
             if (!closed) {
-                kept = new Kept(value, mayBeIdle, onClose);
+                attachment = new Attachment(value, mayBeIdle, onClose);
                 if (process == null) {
                     process = PeerProcess.of(peer.pid());
                 }
@@ -111,16 +110,16 @@ final class Connection implements ActiveCall.Caller {
     }
 
     @Override
-    public void forget() {
+    public void detach() {
         synchronized (lock) {
-            kept = null;
+            attachment = null;
         }
     }
 
     @Override
-    public @Nullable Object kept() {
+    public @Nullable Object attachment() {
         synchronized (lock) {
-            return kept == null ? null : kept.value;
+            return attachment == null ? null : attachment.value;
         }
     }
 
@@ -150,14 +149,17 @@ final class Connection implements ActiveCall.Caller {
     /** Sends a message, drops all others, and ends the connection. */
     void endWith(byte[] message) {
         if (stage != Stage.LEAVING) {
-            lastWords = message;
+            finalMessage = message;
             enter(Stage.LEAVING, settings.stallTimeout().toNanos());
             key.interestOpsAnd(~SelectionKey.OP_READ);
         }
         readyToSend();
     }
 
-    /** Reads the bytes that have arrived; false if the client has left. One that only sends no more, as pipes do, still gets its answers. */
+    /**
+     * Reads the bytes that have arrived. Returns false if the client has left. A client that has only closed its output still gets its
+     * answers.
+     */
     boolean read() throws IOException {
         boolean isThere = true;
         if (stage == Stage.LEAVING || (stage == Stage.WORKING && !reader.hasRoom())) {
@@ -183,23 +185,23 @@ final class Connection implements ActiveCall.Caller {
         if (message == null && isInputEnded) {
             enter(Stage.LEAVING, settings.stallTimeout().toNanos());
             readyToSend();
-        } else if (isMessageBegun && !wasBegun) { // a message that has begun has to come soon
+        } else if (isMessageBegun && !wasBegun) { // the rest of a message must arrive soon
             deadlineNanos = System.nanoTime() + settings.callTimeout().toNanos();
         }
         return message;
     }
 
-    /** Returns the memory of a message that was taken: its call may take long. */
+    /** Returns the memory of a message to the budget, because its call may take long. */
     void releaseInput() {
         reader.releaseIfEmpty();
     }
 
-    /** Returns the first bytes of a message that is none. */
+    /** Returns the first bytes of a malformed message. */
     byte[] beginning(int most) {
         return reader.beginning(most);
     }
 
-    /** Sends as many messages as the socket takes now; true if a call was answered, so that the next one may begin. */
+    /** Sends as many messages as the socket accepts now. Returns true if a call was answered, so that the next one may begin. */
     boolean flush(OutputBatch batch) throws IOException {
         announced.set(false);
         if (unsent != null) {
@@ -214,7 +216,7 @@ final class Connection implements ActiveCall.Caller {
         ActiveCall current = call;
         if (unsent != null) {
             boolean isInAnswer = wasBlocked && stage == Stage.WORKING && isAnswered();
-            if (!isInAnswer) { // else one who reads slowly could hold the turn of a list for as long as it likes
+            if (!isInAnswer) { // otherwise a slow reader could hold the turn of a list indefinitely
                 deadlineNanos = System.nanoTime() + settings.stallTimeout().toNanos();
             }
         } else if (stage == Stage.WORKING && current != null && current.isDrained()) {
@@ -232,7 +234,7 @@ final class Connection implements ActiveCall.Caller {
         return isAnswered;
     }
 
-    /** Has the selector wait for the socket to take bytes if there are any, and to bring some if there is room for them. */
+    /** Makes the selector wait for writing if there are bytes to send, and for reading if there is room for input. */
     private void listen() {
         boolean isReading = stage != Stage.LEAVING && !isInputEnded && !(stage == Stage.WORKING && !reader.hasRoom());
         int reading = isReading ? SelectionKey.OP_READ : 0;
@@ -241,14 +243,14 @@ final class Connection implements ActiveCall.Caller {
 
     private byte @Nullable [] poll() {
         if (stage == Stage.LEAVING) {
-            byte[] words = lastWords;
-            lastWords = null;
-            return words;
+            byte[] message = finalMessage;
+            finalMessage = null;
+            return message;
         }
         return call == null ? null : call.poll();
     }
 
-    /** A connection that may be idle is looked at from time to time, others end. */
+    /** A connection that may be idle is checked from time to time; others end. */
     private long idleNanos() {
         Duration time = mayBeIdle() ? settings.heartbeat() : settings.idleTimeout();
         return time.toNanos();
@@ -256,16 +258,16 @@ final class Connection implements ActiveCall.Caller {
 
     private boolean mayBeIdle() {
         synchronized (lock) {
-            return kept != null && kept.mayBeIdle;
+            return attachment != null && attachment.mayBeIdle;
         }
     }
 
     /** Returns whether the last message was sent. */
     boolean isFinished() {
-        return stage == Stage.LEAVING && unsent == null && lastWords == null;
+        return stage == Stage.LEAVING && unsent == null && finalMessage == null;
     }
 
-    /** Returns whether the client is late with a message, or with reading an answer; to be silent between calls is no fault. */
+    /** Returns whether the client is late with a message or with reading an answer. Silence between calls is allowed. */
     boolean isLate() {
         return unsent != null || isMessageBegun || (stage == Stage.IDLE && !hasCalled);
     }
@@ -276,12 +278,12 @@ final class Connection implements ActiveCall.Caller {
         return current == null || current.isAnswered();
     }
 
-    /** Returns when something has to happen if nothing comes before, by {@link System#nanoTime}. */
+    /** Returns the time of the next check, by {@link System#nanoTime}. */
     long deadlineNanos() {
         return deadlineNanos;
     }
 
-    /** Acts on a deadline that has passed; false if the client has had its time. */
+    /** Handles an expired deadline. Returns false if the connection must end. */
     boolean onDeadline() {
         if (unsent != null || isMessageBegun || stage == Stage.LEAVING) {
             return false;
@@ -296,16 +298,16 @@ final class Connection implements ActiveCall.Caller {
             readyToSend();
             return true;
         }
-        PeerProcess its;
+        PeerProcess client;
         synchronized (lock) {
-            its = process;
+            client = process;
         }
-        boolean stays = mayBeIdle() && (its == null || !its.hasEnded());
+        boolean stays = mayBeIdle() && (client == null || !client.hasEnded());
         enter(Stage.IDLE, settings.heartbeat().toNanos());
         return stays;
     }
 
-    /** Closes the channel, and ends the call and the value that was kept. */
+    /** Closes the channel, and ends the call and the attachment. */
     void close() {
         key.cancel();
         try {
@@ -317,19 +319,19 @@ final class Connection implements ActiveCall.Caller {
         if (current != null) {
             current.leave();
         }
-        Kept last;
-        PeerProcess its;
+        Attachment last;
+        PeerProcess client;
         synchronized (lock) {
             closed = true;
-            last = kept;
-            kept = null;
-            its = process;
+            last = attachment;
+            attachment = null;
+            client = process;
         }
         if (last != null) {
             run(last.onClose);
         }
-        if (its != null) {
-            its.close();
+        if (client != null) {
+            client.close();
         }
         reader.release();
     }

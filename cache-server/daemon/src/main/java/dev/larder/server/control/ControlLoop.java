@@ -33,20 +33,20 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The control thread: waits for whatever comes first, does it, waits again. */
+/** The control thread: waits for an event, handles it, and waits again. */
 final class ControlLoop implements Runnable, Connection.ConnectionEvents {
     private static final long ACCEPT_PAUSE_NANOS = 100_000_000;
 
-    /** Requests that have not come whole yet take at most one part in so many of the heap, for the owner and for members each. */
+    /** Incomplete requests take at most one part in this many of the heap, for the owner and for the members each. */
     private static final int HEAP_PARTS = 12;
 
-    /** It takes longer to read a long message: then the next one waits for its turn. */
+    /** Reading a long message takes longer; then the next connection waits for the next round. */
     private static final long LONGEST_SERVING_NANOS = 10_000_000;
 
-    /** At a time: clients that connect without end must not keep the others waiting. */
+    /** The most that are accepted in one round, so that new clients do not delay the others. */
     private static final int MOST_ACCEPTED = 64;
 
-    /** One after the other; then something is broken for good. */
+    /** After this many failures in succession, the thread ends. */
     private static final int MOST_FAILED_TURNS = 100;
 
     private static final Logger LOG = LoggerFactory.getLogger(ControlLoop.class);
@@ -57,7 +57,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
     private final PeerPolicy peers;
     private final UserQuota seats;
 
-    /** One for the owner, so that no member can use it up. */
+    /** The owner has a separate budget, so that no member can use it up. */
     private final MessageBudget ownerBudget =
             new MessageBudget(Runtime.getRuntime().maxMemory() / HEAP_PARTS);
 
@@ -70,12 +70,12 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
     private final Set<Connection> connections = new HashSet<>();
     private final Queue<Connection> ready = new ConcurrentLinkedQueue<>();
 
-    /** Connections that have sent something, or may have: a message takes long to read if it is long. */
+    /** Connections that may have sent something. They take turns, because a long message takes long to read. */
     private final Turns<Connection> readable = new Turns<>(Connection::peer);
 
     private final AtomicBoolean linked = new AtomicBoolean(true);
 
-    /** Which file the socket is: what has its name later may be another daemon's. */
+    /** Identifies the socket file: a later file with its name may be another daemon's. */
     private final @Nullable Object socketFile;
 
     private volatile boolean stopping;
@@ -129,7 +129,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
         }
     }
 
-    /** A failure of one turn, such as a heap that was full for a moment, must not leave a daemon that nobody can ask. */
+    /** Runs one round. A failure, such as a full heap, must not end the only thread that answers clients. */
     private void turnOrRecord() throws IOException {
         try {
             turn(nanosToNextDeadline());
@@ -142,7 +142,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
         }
     }
 
-    /** Makes the thread end, soon. */
+    /** Makes the thread end soon. */
     void stop() {
         stopping = true;
         selector.wakeup();
@@ -159,7 +159,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
         try {
             errors.record(failure);
         } catch (RuntimeException | Error e) {
-            LOG.error("a failure could not be noted: {}", Failure.words(failure)); // the heap is full, for example
+            LOG.error("a failure could not be recorded: {}", Failure.words(failure)); // such as for lack of memory
         }
     }
 
@@ -196,10 +196,10 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
         selector.selectedKeys().clear();
         serveReadable();
         flushReady();
-        meetDeadlines();
+        checkDeadlines();
     }
 
-    /** Serves each connection that has sent something, once, or as many as fit the time of a turn, because meanwhile others send something. */
+    /** Serves each connection that has sent something once, or as many as fit into the time of a round. */
     private void serveReadable() {
         long begin = System.nanoTime();
         Connection next = readable.first(connection -> true);
@@ -249,7 +249,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
         }
     }
 
-    private void meetDeadlines() {
+    private void checkDeadlines() {
         long now = System.nanoTime();
         List<Connection> late = new ArrayList<>();
         for (Connection connection : connections) {
@@ -302,15 +302,15 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
             seats.take(peer);
             boolean isSeated = false;
             try {
-                SelectionKey key =
-                        channel.register(selector, SelectionKey.OP_READ); // not before: it holds the descriptor
+                SelectionKey key = channel.register(
+                        selector, SelectionKey.OP_READ); // only now, because the key holds the descriptor
                 Connection connection =
                         new Connection(channel, key, peer, settings, peer.isOwner() ? ownerBudget : memberBudget, this);
                 key.attach(connection);
                 isSeated = connections.add(connection);
             } finally {
                 if (!isSeated) {
-                    seats.leave(peer);
+                    seats.release(peer);
                     closeQuietly(channel);
                 }
             }
@@ -327,7 +327,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
         try (channel) {
             channel.write(ByteBuffer.wrap(Answers.encodeOne(Problem.of(reason))));
         } catch (IOException ignored) {
-            // gone already: nobody left to tell
+            // the client has left already
         }
     }
 
@@ -335,12 +335,12 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
         readable.remove(connection);
         if (connections.remove(connection)) {
             counters.set(Counter.CONNECTIONS, connections.size());
-            seats.leave(connection.peer());
+            seats.release(connection.peer());
             connection.close();
         }
     }
 
-    /** Lets answers leave, for a while. */
+    /** Sends the remaining answers, for a limited time. */
     private void drain() throws IOException {
         stopListening();
         serveReadable();
@@ -349,26 +349,26 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
                 .remedy(Remedy.START_DAEMON);
         for (Connection connection : connections) {
             boolean isWaiting = connection.stage() == Connection.Stage.WORKING && !connection.isAnswered();
-            if (isWaiting || (connection.stage() == Connection.Stage.IDLE && connection.kept() != null)) {
+            if (isWaiting || (connection.stage() == Connection.Stage.IDLE && connection.attachment() != null)) {
                 connection.endWith(Problem.of(stopped));
             }
         }
         Deadline deadline = Deadline.after(settings.closeTimeout());
         flushReady();
-        connections.removeIf(this::hasNothingToSay);
+        connections.removeIf(this::closeIfIdle);
         while (!connections.isEmpty() && !deadline.isOver()) {
             turn(Math.min(deadline.remainingNanos(), nanosToNextDeadline()));
-            connections.removeIf(this::hasNothingToSay);
+            connections.removeIf(this::closeIfIdle);
         }
     }
 
-    private boolean hasNothingToSay(Connection connection) {
-        boolean silent = connection.stage() == Connection.Stage.IDLE;
-        if (silent) {
+    private boolean closeIfIdle(Connection connection) {
+        boolean isIdle = connection.stage() == Connection.Stage.IDLE;
+        if (isIdle) {
             readable.remove(connection);
             connection.close();
         }
-        return silent;
+        return isIdle;
     }
 
     private void stopListening() {
@@ -381,7 +381,7 @@ final class ControlLoop implements Runnable, Connection.ConnectionEvents {
         }
     }
 
-    /** Takes the socket file away, once, and only if it is ours. */
+    /** Removes the socket file, once, and only if it is ours. */
     void unlinkSocket() throws IOException {
         boolean isFirst = linked.compareAndSet(true, false);
         if (isFirst && Objects.equals(socketFile, fileAt(settings.socket()))) {

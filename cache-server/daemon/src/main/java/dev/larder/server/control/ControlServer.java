@@ -15,11 +15,11 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /**
- * Listens at the control socket of a store. One thread does all the reading and writing and calls the
- * {@link RequestHandler}; it sleeps in the kernel until a client, an answer or a deadline wakes it.
+ * Listens at the control socket of a store. One thread reads and writes for all clients and calls the {@link RequestHandler}. It sleeps in
+ * the kernel until a client, an answer or a deadline wakes it.
  *
- * <p>Nothing that a client sends or leaves unsent harms the daemon or another client: lengths, times and the number of
- * connections are limited, and only the store's owner, root, and the group that the store is open to are listened to.
+ * <p>A client cannot harm the daemon or other clients by the messages that it sends or omits: lengths, times and the number of connections
+ * are limited. Only the store's owner, root, and members of the store's group may connect.
  */
 public final class ControlServer implements AutoCloseable {
     private static final int BACKLOG = 1024;
@@ -39,8 +39,7 @@ public final class ControlServer implements AutoCloseable {
     }
 
     /**
-     * Binds the socket and starts to serve. A socket file of an earlier daemon is removed: only the holder of the store's lock
-     * may call this.
+     * Binds the socket and starts to serve. Replaces the socket of an earlier daemon, so only the owner of the store's lock may call this.
      */
     public static ControlServer start(
             ControlSettings settings, RequestHandler handler, Counters counters, ErrorLog errors) {
@@ -67,14 +66,14 @@ public final class ControlServer implements AutoCloseable {
         }
     }
 
-    /** Takes the socket file away, so that no client comes any more, while those who are connected are still answered. */
+    /** Removes the socket file, so that no further client connects. Connected clients are still answered. */
     public void stopAccepting() throws IOException {
         loop.unlinkSocket();
     }
 
     /**
-     * Stops listening at once, lets answers that are ready leave, refuses what is still being worked on, and returns when the
-     * socket file is gone: within some two seconds even if a handler hangs. May be called again, by any thread.
+     * Stops listening, sends the answers that are ready, and refuses unfinished calls. Returns when the socket file is gone: within about
+     * two seconds even if a handler hangs. Idempotent, on any thread.
      */
     @Override
     public void close() {

@@ -5,16 +5,16 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * What a {@link ControlServer} keeps to.
+ * The settings of a {@link ControlServer}.
  *
- * @param socket the file to listen at, in a folder that only those can enter who may connect
- * @param daemonVersion told to clients
+ * @param socket the socket file, in a folder that only permitted users can enter
+ * @param daemonVersion sent to clients
  * @param maxConnections clients at a time; more are refused with a reason
- * @param callTimeout how long a client may take from connecting, or from the first byte of a message, to the end of the message
+ * @param callTimeout limit from connecting, or from the first byte of a message, to the end of the message
  * @param idleTimeout how long a connection may stay open without a call
- * @param heartbeat how often a waiting client hears from us; it gives up after some ten seconds without
- * @param stallTimeout how long a client may take to read its answer, or refuse to read anything else
- * @param closeTimeout how long a close waits for answers to leave
+ * @param heartbeat the time between messages to a waiting client; it gives up after about ten seconds without one
+ * @param stallTimeout how long a client may take to read its answer or a refusal
+ * @param closeTimeout how long a close waits until answers are sent
  */
 public record ControlSettings(
         Path socket,
@@ -35,7 +35,7 @@ public record ControlSettings(
         return folder;
     }
 
-    /** Returns what a daemon uses for a store. */
+    /** Returns the settings of a daemon for a store. */
     public static ControlSettings of(StoreLayout store, String daemonVersion) {
         return new ControlSettings(
                 store.socket(),

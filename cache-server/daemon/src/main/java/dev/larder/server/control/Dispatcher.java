@@ -22,9 +22,9 @@ import java.nio.ByteBuffer;
 import java.util.Objects;
 import java.util.Set;
 
-/** Takes messages for calls, and hands them to the handler, one at a time for each connection. Used by the control thread. */
+/** Decodes messages into calls, and passes them to the handler, one at a time for each connection. Used by the control thread. */
 final class Dispatcher {
-    /** Calls that are not named are for the owner only. */
+    /** All other calls are for the owner only. */
     private static final Set<Class<? extends Request>> FOR_MEMBERS = Set.of(
             Request.Create.class,
             Request.Files.class,
@@ -53,7 +53,7 @@ final class Dispatcher {
         this.errors = errors;
     }
 
-    /** Takes the next message if it has arrived, else reads first; false if the client has left. */
+    /** Handles the next message if it has arrived; otherwise reads first. Returns false if the client has left. */
     boolean read(Connection connection) throws IOException {
         try {
             boolean isTaken = take(connection);
@@ -74,7 +74,7 @@ final class Dispatcher {
         return true;
     }
 
-    /** Takes a message if the one before is answered; bytes that are no message end the connection with a reason. */
+    /** Handles a message if the call before it is answered. Malformed input ends the connection with a reason. */
     private boolean take(Connection connection) {
         try {
             ByteBuffer message = connection.stage() == Connection.Stage.IDLE ? connection.nextMessage() : null;
@@ -93,11 +93,10 @@ final class Dispatcher {
     private void refuse(Connection connection, BadMessage malformed, boolean isOfFormerProtocol) {
         if (isOfFormerProtocol) {
             counters.increment(Counter.PROTOCOL_ERRORS);
-            connection.endWith(
-                    FormerProtocol.refusal(Failure.of(ErrorCode.REFUSED, "the daemon speaks another protocol")
-                            .with("daemonProtocol", Protocol.NUMBER)
-                            .with("daemonVersion", settings.daemonVersion())
-                            .remedy(Protocol.useOneRelease())));
+            connection.endWith(FormerProtocol.refusal(Failure.of(ErrorCode.REFUSED, "the daemon uses another protocol")
+                    .with("daemonProtocol", Protocol.NUMBER)
+                    .with("daemonVersion", settings.daemonVersion())
+                    .remedy(Protocol.useOneRelease())));
         } else {
             end(
                     connection,
@@ -128,7 +127,7 @@ final class Dispatcher {
         if (call.upgrade()) {
             connection
                     .begin(call.more(), call.oneway())
-                    .answer(badParameter("upgrade", "no other protocol is spoken here"));
+                    .answer(badParameter("upgrade", "the daemon has no other protocol"));
             return;
         }
         counters.increment(Counter.REQUESTS);
@@ -150,7 +149,9 @@ final class Dispatcher {
     }
 
     private Problem badParameter(BadMessage parameter) {
-        String reason = parameter.reason(); // of a record as a whole it begins with the field, or means all of them
+        String reason =
+                parameter.reason(); // the reason for a record begins with the field, or with "it" if it concerns all of
+        // them
         String first = reason.startsWith("it ") ? "parameters" : reason.split("[= ]", 2)[0];
         return badParameter(parameter.field().isEmpty() ? first : parameter.field(), reason);
     }
@@ -163,7 +164,7 @@ final class Dispatcher {
                         .with("reason", reason)
                         .with("daemonVersion", settings.daemonVersion())
                         .remedy("see the interface " + Protocol.INTERFACE
-                                + "; a client of a later release may have parameters that this daemon has not"));
+                                + "; a client of a later release may send parameters that this daemon does not have"));
     }
 
     private void handle(ActiveCall reply, Request request) {
@@ -208,7 +209,7 @@ final class Dispatcher {
         }
     }
 
-    /** Returns whether members of the group may call this; whose dataset it is, the handler looks at. */
+    /** Returns whether members of the group may make this call. The handler checks whether they may change the dataset. */
     private static boolean isForMembers(Request request) {
         return FOR_MEMBERS.contains(request.getClass())
                 || (request instanceof Request.Verify verify && !verify.againstSources());

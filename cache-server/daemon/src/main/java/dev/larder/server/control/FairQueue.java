@@ -18,24 +18,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs tasks of many users on a few threads. Users take turns, and so do the processes of one user: no task waits for all
- * tasks of another user or process. One process or one member of the group has at most half of the turns at
- * a time, and all members together leave one to the owner. The number of waiting tasks is bounded for each user and in all.
+ * Runs tasks of many users on a few threads. Users take turns, and so do the processes of one user: no task waits for all tasks of another
+ * user or process. One process or one member of the group has at most half of the turns at a time, and all members together leave one to
+ * the owner. The number of waiting tasks is bounded for each user and in total.
  *
  * <p>A task that is withdrawn before its turn never runs. Thread-safe.
  *
- * <p>Threads start when tasks need them, and take one task after the other. If the system has no thread left, tasks wait for one that is
- * there. So the last thread stays while any task waits or has its turn: then no task can be left without a thread to run it.
+ * <p>Threads start when tasks need them, and run one task after the other. If the system has no thread left, tasks wait for an existing
+ * one. So the last thread stays while any task waits or has its turn: no task is left without a thread to run it.
  *
- * <p>A thread in a system call that hangs cannot be ended. So a queue {@link #overFiles} takes the turn of a task that is withdrawn
- * while it runs, if it has run for a while and other tasks wait: the task is abandoned, and keeps only its thread. The number of abandoned
- * tasks is bounded for each user and in all; a task beyond that keeps its turn.
+ * <p>A thread in a system call that hangs cannot be ended. If a task of a queue {@link #overFiles} is withdrawn while it runs, has run for
+ * a while, and other tasks wait, the queue abandons it: the task loses its turn, and keeps only its thread. The number of abandoned tasks
+ * is bounded for each user and in total; further tasks keep their turns.
  */
 public final class FairQueue {
     private static final Logger LOG = LoggerFactory.getLogger(FairQueue.class);
     private static final Duration LONGEST_IDLE = Duration.ofSeconds(10);
 
-    /** A task that is withdrawn while it runs mostly ends by itself before. */
+    /** Most tasks that are withdrawn while they run end by themselves within this time. */
     private static final Duration TIME_TO_END = Duration.ofSeconds(2);
 
     private final String name;
@@ -57,9 +57,9 @@ public final class FairQueue {
     private boolean isClosed;
 
     /**
-     * Creates an empty queue; its threads start with the tasks, and end when they are idle.
+     * Creates an empty queue. Its threads start with the tasks, and end when they are idle.
      *
-     * @param name how its threads are called
+     * @param name the prefix of its threads' names
      * @param turns how many tasks run at a time
      * @param mostWaiting how many tasks may wait; {@link UserQuota} gives each user a share
      */
@@ -79,12 +79,13 @@ public final class FairQueue {
         this.factory = factory;
     }
 
-    /** Creates an empty queue for tasks that may hang in a file system; it abandons at most {@code mostAbandoned} of them at a time. */
+    /** Creates an empty queue for tasks that may hang in a file system. It abandons at most {@code mostAbandoned} of them at a time. */
     public static FairQueue overFiles(String name, int turns, int mostWaiting, int mostAbandoned) {
         return new FairQueue(name, turns, mostWaiting, mostAbandoned, TIME_TO_END, daemonThreads(name));
     }
 
-    private static ThreadFactory daemonThreads(String name) {
+    /** Returns a factory of daemon threads, which are called {@code name-1}, {@code name-2} and so on. */
+    public static ThreadFactory daemonThreads(String name) {
         AtomicInteger number = new AtomicInteger();
         return task -> {
             Thread thread = new Thread(task, name + "-" + number.incrementAndGet());
@@ -97,16 +98,16 @@ public final class FairQueue {
      * A task that has its turn and a thread.
      *
      * @param queue the name of the queue
-     * @param what what it does
-     * @param peer for whom
+     * @param what a description of the task
+     * @param peer the client
      * @param time since it began
      */
     public record Running(String queue, String what, Peer peer, Duration time, Thread thread) {}
 
-    /** A task that was submitted. */
+    /** A submitted task. */
     @FunctionalInterface
     public interface Ticket {
-        /** Withdraws the task; returns whether it never runs. One that runs already may lose its turn. */
+        /** Withdraws the task; returns whether it never runs. A task that runs already may lose its turn. */
         boolean withdraw();
     }
 
@@ -116,7 +117,7 @@ public final class FairQueue {
         private final Consumer<Runnable> work;
         private @Nullable Thread thread;
         private long beginNanos;
-        private boolean isLeft;
+        private boolean isWithdrawn;
 
         Task(Peer peer, String what, Consumer<Runnable> work) {
             this.peer = peer;
@@ -147,10 +148,10 @@ public final class FairQueue {
             return Duration.ofNanos(System.nanoTime() - beginNanos);
         }
 
-        /** Returns how long this has to end by itself; 0 if that time is over, and a century if its client is still there. */
+        /** Returns how long this task has left to end by itself: 0 if that time is over, and a century if its client is still connected. */
         private Duration timeLeft() {
             Duration left = timeToEnd.minus(time());
-            return !isLeft || thread == null ? Deadline.FOREVER : left.isNegative() ? Duration.ZERO : left;
+            return !isWithdrawn || thread == null ? Deadline.FOREVER : left.isNegative() ? Duration.ZERO : left;
         }
 
         private void end() {
@@ -158,17 +159,17 @@ public final class FairQueue {
                 if (running.remove(this)) {
                     callThread();
                 } else if (abandoned.remove(this)) {
-                    mayBeAbandoned.leave(peer);
+                    mayBeAbandoned.release(peer);
                 }
             }
         }
     }
 
     /**
-     * Has a task run when it is its user's turn.
+     * Runs a task when it is its user's turn.
      *
-     * @param what what it does, for people
-     * @throws dev.larder.error.LarderException REFUSED if too much waits already, NO_DAEMON after {@link #close}
+     * @param what a description of the task, for people
+     * @throws dev.larder.error.LarderException REFUSED if too many tasks wait already, NO_DAEMON after {@link #close}
      */
     public Ticket submit(Peer peer, String what, Runnable work) {
         return submitHolding(peer, what, endTurn -> {
@@ -181,8 +182,8 @@ public final class FairQueue {
     }
 
     /**
-     * Has a task run that keeps its turn after its thread: until any thread runs the action that the task receives. If the task fails,
-     * its turn ends.
+     * Runs a task that keeps its turn after its thread, until any thread runs the action that the task receives. If the task fails, its
+     * turn ends.
      */
     public synchronized Ticket submitHolding(Peer peer, String what, Consumer<Runnable> work) {
         if (isClosed) {
@@ -202,7 +203,7 @@ public final class FairQueue {
     }
 
     private synchronized boolean giveUp(Task task) {
-        task.isLeft = isAbandoning;
+        task.isWithdrawn = isAbandoning;
         boolean neverRuns = withdraw(task);
         callThread();
         return neverRuns;
@@ -211,23 +212,20 @@ public final class FairQueue {
     private synchronized boolean withdraw(Task task) {
         boolean isWaiting = waiting.remove(task);
         if (isWaiting) {
-            quota.leave(task.peer);
+            quota.release(task.peer);
         }
         return isWaiting;
     }
 
-    /**
-     * Sees that a thread takes the next task, if one may run now or after the time of a task that is left: an idle one, a new one, or the first one
-     * that has time.
-     */
+    /** Finds a thread for the next task, if one may run now or soon: an idle one, a new one, or the first one that becomes free. */
     private void callThread() {
         if (next() == null && timeUntilTurn().isZero()) {
             return;
         } else if (idleThreads > 0) {
-            notify(); // it calls another one if more tasks may run
+            notify(); // it wakes another thread if more tasks may run
             return;
         } else if (startingThreads > 0) {
-            return; // so does one that starts
+            return; // the starting thread takes the task
         }
         threads++;
         startingThreads++;
@@ -235,7 +233,8 @@ public final class FairQueue {
         try {
             factory.newThread(this::runTasks).start();
             isStarted = true;
-        } catch (OutOfMemoryError e) { // the system has no more threads now: one of this queue takes the task later
+        } catch (
+                OutOfMemoryError e) { // the system has no more threads now: a thread of this queue takes the task later
             LOG.debug("no thread for a request: queue={} threads={}", name, threads - 1);
         } finally {
             threads -= isStarted ? 0 : 1;
@@ -252,14 +251,14 @@ public final class FairQueue {
         }
     }
 
-    /** Waits for a task and gives it its turn; returns null if this thread is to end. */
+    /** Waits for a task and gives it its turn; returns null if this thread must end. */
     private synchronized @Nullable Task take() {
         Deadline idle = Deadline.after(LONGEST_IDLE);
         while (!isClosed) {
             Task next = next();
             if (next != null) {
                 waiting.take(next);
-                quota.leave(next.peer);
+                quota.release(next.peer);
                 next.begin();
                 running.add(next);
                 callThread();
@@ -289,7 +288,7 @@ public final class FairQueue {
         }
     }
 
-    /** Returns the next task, or null if none may run now. Abandons tasks that are left if that gives one its turn. */
+    /** Returns the next task, or null if none may run now. Abandons withdrawn tasks if that gives one its turn. */
     private @Nullable Task next() {
         Task next = firstThatMayRun();
         while (next == null && abandonOne()) {
@@ -321,7 +320,7 @@ public final class FairQueue {
         return false;
     }
 
-    /** Returns when a task that is left may lose its turn to one that waits; zero if there is none. */
+    /** Returns the time until a withdrawn task may lose its turn to a waiting one; zero if there is none. */
     private Duration timeUntilTurn() {
         return waiting.isEmpty()
                 ? Duration.ZERO
@@ -345,19 +344,19 @@ public final class FairQueue {
         return ofProcess < share && (peer.isOwner() || isMemberInTurn);
     }
 
-    /** Returns the tasks that have been working for so long. */
+    /** Returns the tasks that have run for at least this time. */
     public synchronized List<Running> runningFor(Duration time) {
         return described(running, "")
                 .filter(task -> task.time().compareTo(time) >= 0)
                 .toList();
     }
 
-    /** Returns the tasks that have been working for so long if they have all turns and others wait, else none. */
+    /** Returns the tasks that have run for at least this time, if all turns are taken and other tasks wait; else none. */
     public synchronized List<Running> blockingFor(Duration time) {
         return running.size() < turns || waiting.isEmpty() ? List.of() : runningFor(time);
     }
 
-    /** Returns the tasks that hang without a turn, as their clients have left. */
+    /** Returns the tasks that hang without a turn, because their clients have left. */
     public synchronized List<Running> abandoned() {
         return described(abandoned, " of a client that has left").toList();
     }
@@ -371,7 +370,7 @@ public final class FairQueue {
         });
     }
 
-    /** Drops the waiting tasks, and takes no more; running ones end by themselves. */
+    /** Drops the waiting tasks and accepts no more. Running ones end by themselves. */
     public synchronized void close() {
         isClosed = true;
         waiting.clear();

@@ -6,7 +6,7 @@ import java.nio.channels.WritableByteChannel;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Packs messages into few writes. One for all connections, used by the control thread only. */
+/** Packs messages into few writes. Shared by all connections, and used by the control thread only. */
 final class OutputBatch {
     private static final int CAPACITY = 64 * 1024;
     private static final int MAX_BATCHES = 8;
@@ -14,8 +14,8 @@ final class OutputBatch {
     private final ByteBuffer batch = ByteBuffer.allocateDirect(CAPACITY);
 
     /**
-     * Writes until the channel takes no more, there are no messages, or others should have their turn. Returns the bytes that are not
-     * taken, or null if there are none.
+     * Writes until the channel accepts no more, there are no messages, or other connections should have their turn. Returns the unsent
+     * bytes, or null if there are none.
      */
     @Nullable
     ByteBuffer write(Supplier<byte @Nullable []> messages, WritableByteChannel channel) throws IOException {
@@ -36,7 +36,7 @@ final class OutputBatch {
         return ByteBuffer.allocate(0);
     }
 
-    /** Fills the batch, and returns the message that has no room in it. */
+    /** Fills the batch, and returns the first message that does not fit. */
     private @Nullable ByteBuffer fill(Supplier<byte @Nullable []> messages) {
         batch.clear();
         for (byte[] next = messages.get(); next != null; next = messages.get()) {

@@ -14,8 +14,8 @@ import java.nio.file.Path;
 import jdk.net.ExtendedSocketOptions;
 
 /**
- * Says whose connections are listened to: the owner of the store's folder, root, and where the folder is open to its group the
- * members of that. The kernel's word counts, as of the moment of connecting, supplementary groups included.
+ * Decides who may connect: the owner of the store's folder, root, and, if the folder is shared, members of its group. Uses the user and
+ * groups that the kernel recorded at the time of connecting, supplementary groups included.
  */
 record PeerPolicy(StoreOwner owner, UserNames names) {
     private static final int ROOT = 0;
@@ -26,12 +26,12 @@ record PeerPolicy(StoreOwner owner, UserNames names) {
         this(owner, new UserNames(NAME_PATIENCE_MS));
     }
 
-    /** Listens to those whom a store's folder lets in. */
+    /** Returns the policy for a store's folder. */
     static PeerPolicy of(Path store) {
         return new PeerPolicy(StoreOwner.of(store));
     }
 
-    /** Returns who has connected; refuses a connection of anybody else. */
+    /** Returns the client of a connection, or refuses it. */
     Peer admit(SocketChannel channel) throws IOException {
         PeerCredentials credentials = Posix.system().peer(descriptor(channel));
         String user = credentials.uid() == owner.uid()
@@ -58,7 +58,7 @@ record PeerPolicy(StoreOwner owner, UserNames names) {
         return new Peer(credentials.pid(), uid, user, isOwner);
     }
 
-    /** Refuses what only the owner may ask for. */
+    /** Refuses a call that only the owner may make. */
     void requireOwner(Peer peer, String request) {
         if (!peer.isOwner()) {
             throw Failure.of(ErrorCode.REFUSED, "only the owner of the store may do that")
@@ -71,7 +71,7 @@ record PeerPolicy(StoreOwner owner, UserNames names) {
         }
     }
 
-    /** Returns the descriptor of a channel, for as long as that is open. */
+    /** Returns the descriptor of a channel; valid while the channel is open. */
     static int descriptor(SocketChannel channel) {
         try {
             return (int) DESCRIPTOR.invoke(channel);
@@ -87,7 +87,7 @@ record PeerPolicy(StoreOwner owner, UserNames names) {
             Class<?> kind = Class.forName("sun.nio.ch.SelChImpl");
             return MethodHandles.lookup().findVirtual(kind, "getFDVal", MethodType.methodType(int.class));
         } catch (ReflectiveOperationException e) {
-            throw Failure.of(ErrorCode.UNEXPECTED, "this JVM does not tell who connects")
+            throw Failure.of(ErrorCode.UNEXPECTED, "this JVM cannot identify clients")
                     .with("reason", e)
                     .cause(e)
                     .remedy("start it with --add-exports java.base/sun.nio.ch=ALL-UNNAMED, as the larder command does");

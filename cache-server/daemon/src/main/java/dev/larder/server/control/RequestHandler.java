@@ -2,12 +2,12 @@ package dev.larder.server.control;
 
 import dev.larder.internal.protocol.Request;
 
-/** Gives requests their meaning. */
+/** Handles requests. */
 @FunctionalInterface
 public interface RequestHandler {
     /**
-     * Answers a request, but for those of every Varlink service. Called on the control thread, and returns at once: what takes
-     * time goes to other threads, which answer through the {@link Reply} when they are ready. An exception is sent as the
+     * Answers a request; requests of every Varlink service are answered before. Called on the control thread, so it must return
+     * immediately: slow work goes to other threads, which answer through the {@link Reply} when they are ready. An exception is sent as the
      * answer.
      */
     void handle(Request request, Reply reply);

@@ -8,14 +8,11 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Elements that wait for their turn: users take turns, and so do the processes of one user. An element waits once. Not thread-safe: the
- * caller has a lock, or one thread.
- */
+/** Elements that wait for their turn. Users take turns, and so do the processes of one user. An element waits once. Not thread-safe. */
 final class Turns<T> {
     private final Function<T, Peer> peerOf;
 
-    /** By user and process; the first of each is the next to have its turn. */
+    /** By user and process, each in the order of their next turns. */
     private final Map<Integer, Map<Long, Set<T>>> waiting = new LinkedHashMap<>();
 
     Turns(Function<T, Peer> peerOf) {
@@ -45,7 +42,7 @@ final class Turns<T> {
                 .add(element);
     }
 
-    /** Returns the first process's first element that may have its turn; null if there is none. */
+    /** Returns the first element that may have its turn, considering only the first of each process; null if there is none. */
     @Nullable
     T first(Predicate<T> mayGo) {
         for (Map<Long, Set<T>> ofUser : waiting.values()) {
@@ -59,7 +56,7 @@ final class Turns<T> {
         return null;
     }
 
-    /** Takes an element out, without a turn; returns false if it does not wait. */
+    /** Removes an element without a turn; returns false if it does not wait. */
     boolean remove(T element) {
         Peer peer = peerOf.apply(element);
         Map<Long, Set<T>> ofUser = waiting.getOrDefault(peer.uid(), Map.of());
@@ -77,7 +74,7 @@ final class Turns<T> {
         return isWaiting;
     }
 
-    /** Gives an element its turn: takes it out, and makes its process the last of its user, and its user the last of all. */
+    /** Removes an element for its turn, and moves its process behind the user's others and its user behind all others. */
     void take(T element) {
         remove(element);
         Peer peer = peerOf.apply(element);

@@ -10,28 +10,28 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Names users without holding up whoever asks: a directory service that hangs must not hang the control plane. A user whose name
- * does not come in time is called by the number, until it comes. Thread-safe.
+ * Looks up names of users with a time limit: a directory service that hangs must not block the control thread. Until a name arrives, the
+ * user's number is used instead. Thread-safe.
  */
 final class UserNames {
     private final long patienceMs;
     private final Map<Integer, FutureTask<String>> lookups = new ConcurrentHashMap<>();
 
-    /** Waits once for each user, for so long at the most. */
+    /** Waits at most this time for each user, and only at the first call. */
     UserNames(long patienceMs) {
         this.patienceMs = patienceMs;
     }
 
-    /** Returns the name of a user; {@code lookup}, which may hang, runs once, in a thread of its own. */
+    /** Returns the name of a user. {@code lookup}, which may hang, runs once, on its own thread. */
     String of(int uid, Callable<String> lookup) {
-        FutureTask<String> made = new FutureTask<>(lookup);
-        FutureTask<String> found = lookups.putIfAbsent(uid, made);
+        FutureTask<String> lookupTask = new FutureTask<>(lookup);
+        FutureTask<String> found = lookups.putIfAbsent(uid, lookupTask);
         if (found == null) {
-            Thread thread = new Thread(made, "larder-user-name");
+            Thread thread = new Thread(lookupTask, "larder-user-name");
             thread.setDaemon(true);
             thread.start();
         }
-        return name(uid, found == null ? made : found, found == null ? patienceMs : 0);
+        return name(uid, found == null ? lookupTask : found, found == null ? patienceMs : 0);
     }
 
     private String name(int uid, Future<String> lookup, long waitMs) {
@@ -40,7 +40,7 @@ final class UserNames {
         } catch (TimeoutException e) {
             return Integer.toString(uid);
         } catch (ExecutionException e) {
-            lookups.remove(uid, lookup); // the next connection may be luckier
+            lookups.remove(uid, lookup); // the next connection tries again
             return Integer.toString(uid);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -6,8 +6,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Bounds how many of something there are at a time, so that one member of the group cannot use up the share of the others, and all
- * members together cannot use up the owner's. Not thread-safe: the caller has a lock, or one thread.
+ * Limits a number of items in use, so that one member of the group cannot use up the share of the others, and all members together cannot
+ * use up the owner's. Not thread-safe.
  */
 public final class UserQuota {
     private final String refusal;
@@ -20,7 +20,7 @@ public final class UserQuota {
     private int takenByMembers;
 
     /**
-     * Gives one member an eighth, and leaves the owner a quarter.
+     * Allows one member an eighth of the items, and reserves a quarter for the owner.
      *
      * @param refusal the beginning of the message of a refusal
      * @param remedy the remedy in a refusal
@@ -34,9 +34,9 @@ public final class UserQuota {
     }
 
     /**
-     * Takes one.
+     * Takes an item.
      *
-     * @throws dev.larder.error.LarderException REFUSED if the peer has its share, or none is left
+     * @throws dev.larder.error.LarderException REFUSED if the peer has used up its share, or none is left
      */
     public void take(Peer peer) {
         if (!tryTake(peer)) {
@@ -49,7 +49,7 @@ public final class UserQuota {
         }
     }
 
-    /** Takes one; returns false if the peer has its share, or none is left. */
+    /** Takes an item; returns false if the peer has used up its share, or none is left. */
     boolean tryTake(Peer peer) {
         int own = taken.getOrDefault(peer.uid(), 0);
         boolean isFree = takenInAll < most && own < limit(peer) && (peer.isOwner() || takenByMembers < mostOfMembers);
@@ -64,8 +64,8 @@ public final class UserQuota {
         return peer.isOwner() ? most : mostOfOneMember;
     }
 
-    /** Gives one back. */
-    public void leave(Peer peer) {
+    /** Releases an item. */
+    public void release(Peer peer) {
         taken.computeIfPresent(peer.uid(), (uid, count) -> count == 1 ? null : count - 1);
         count(peer, -1);
     }

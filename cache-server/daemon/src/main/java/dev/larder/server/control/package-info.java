@@ -1,6 +1,6 @@
 /**
- * The daemon's end of the control socket: {@link dev.larder.server.control.ControlServer} accepts, decodes and replies on
- * one thread; what a request means is up to a {@link dev.larder.server.control.RequestHandler}.
+ * The daemon's end of the control socket: {@link dev.larder.server.control.ControlServer} accepts, decodes and replies on one thread; a
+ * {@link dev.larder.server.control.RequestHandler} handles the requests.
  */
 @NullMarked
 package dev.larder.server.control;

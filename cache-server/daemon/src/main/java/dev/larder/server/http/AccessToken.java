@@ -22,7 +22,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The secret that gives access over HTTP: new with every start, or kept in a file. */
+/** The secret that gives access over HTTP: new with each start, or read from a file. */
 record AccessToken(String text) {
     static final String PARAMETER = "token=";
 
@@ -30,7 +30,7 @@ record AccessToken(String text) {
     private static final String SCHEME = "Bearer ";
     private static final String COOKIE = "larder-";
 
-    /** Needs no escape in an address, a header or a cookie. */
+    /** Characters that need no escape in an address, a header or a cookie. */
     private static final Pattern USABLE = Pattern.compile("[A-Za-z0-9._~-]{16,200}");
 
     private static final int FORMAT = 0170000;
@@ -47,13 +47,13 @@ record AccessToken(String text) {
     }
 
     /**
-     * Returns the token in a file that is kept from start to start. If there is no file, creates it with a random token: for this user
-     * alone, and for the group if one is given.
+     * Returns the token in a file of the user. If there is no file, creates it with a random token, readable by this user and, if given, by
+     * the group.
      *
      * @param group the number of the group that may read a new file; null for none
      * @throws dev.larder.error.LarderException REFUSED if other users own, write or read the file, BAD_INPUT if it has no token
      */
-    static AccessToken keptIn(Path file, @Nullable Integer group) {
+    static AccessToken fromFile(Path file, @Nullable Integer group) {
         try {
             if (!Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
                 random().createIn(file, group);
@@ -90,15 +90,14 @@ record AccessToken(String text) {
                     .with("file", file)
                     .with("uid", uid)
                     .with("mode", isFile ? Integer.toOctalString(mode & PERMISSIONS) : "no regular file")
-                    .remedy(
-                            "it has to be a regular file of the daemon's user or root that no other user can read or write,"
-                                    + " and its group cannot write: chmod 0640, or 0600");
+                    .remedy("make it a regular file of the daemon's user or root that no other user can read or write,"
+                            + " and that its group cannot write: chmod 0640, or 0600");
         }
     }
 
     /**
-     * Creates a file that is complete as soon as other processes see it. If another process has created one since, that one stays. In a
-     * file system without links the second may replace the first for a moment.
+     * Creates the file, complete from the moment when other processes see it. If another process has created one meanwhile, that one stays;
+     * in a file system without links, the second may replace the first for a moment.
      */
     private void createIn(Path file, @Nullable Integer group) throws IOException {
         Path whole = file.resolveSibling(file.getFileName() + "." + random().text);
@@ -116,7 +115,7 @@ record AccessToken(String text) {
         }
     }
 
-    /** Writes it to a new file that only its owner may read. */
+    /** Writes the token to a new file that only its owner may read. */
     void writeTo(Path file) {
         try {
             Files.deleteIfExists(file);
@@ -150,8 +149,8 @@ record AccessToken(String text) {
         }
     }
 
-    /** Tells whether a request names it: in its header, its address or its cookie. Takes the same time for every wrong one. */
-    boolean isKnownTo(HttpCall call, int port) {
+    /** Returns whether a request contains the token in its header, its address or its cookie. Takes the same time for every wrong token. */
+    boolean isSentBy(HttpCall call, int port) {
         String header = call.first("authorization");
         return (header != null && header.startsWith(SCHEME) && matches(header.substring(SCHEME.length())))
                 || isInAddressOf(call)
@@ -160,14 +159,14 @@ record AccessToken(String text) {
                         .anyMatch(part -> isNamed(part.strip(), cookieName(port) + "="));
     }
 
-    /** Tells whether a request names it in its address, where others may come to see it. */
+    /** Returns whether a request contains the token in its address, which other people may see. */
     boolean isInAddressOf(HttpCall call) {
         return parts(call.uri().getRawQuery(), "&").anyMatch(part -> isNamed(part, PARAMETER));
     }
 
     /**
-     * Returns a cookie that ends with the browser's session, that no script reads, and that no other site can have sent. Browsers keep
-     * cookies by host alone: the port is part of the name, so that two daemons do not take each other's.
+     * Returns a cookie that ends with the browser's session, that no script can read, and that no other site can make the browser send.
+     * Browsers store cookies by host only, so the name contains the port: two daemons do not overwrite each other's.
      */
     String cookie(int port) {
         return cookieName(port) + "=" + text + "; Path=/; HttpOnly; SameSite=Strict";
@@ -192,6 +191,6 @@ record AccessToken(String text) {
 
     @Override
     public String toString() {
-        return "AccessToken"; // never in a log
+        return "AccessToken"; // keeps the token out of logs
     }
 }

@@ -24,25 +24,25 @@ import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** Says what is exposed. The table of {@code ops/docs/METRICS.md} is written from it; a test compares the two. */
+/** The exposed metrics. The table in {@code ops/docs/METRICS.md} is generated from this list; a test compares the two. */
 public final class Exposition implements HttpResource {
     private static final ExpositionFormats FORMATS = ExpositionFormats.init();
     private static final double MICROS_PER_SECOND = 1e6;
 
     private static final List<Family> FAMILIES = List.of(
-            gauge("larder_capacity_bytes", "What the store may hold.", Counter.CAPACITY_BYTES),
+            gauge("larder_capacity_bytes", "Capacity of the store.", Counter.CAPACITY_BYTES),
             gauge(
                     "larder_resident_bytes",
-                    "What current versions occupy (blocks, not lengths of files).",
+                    "Space of current versions (blocks, not lengths of files).",
                     Counter.RESIDENT_BYTES),
             gauge(
                     "larder_leased_bytes",
-                    "What leased versions occupy, current or retired; sampled.",
+                    "Space of leased versions, current or retired; sampled.",
                     Counter.LEASED_BYTES),
-            gauge("larder_pinned_bytes", "What pinned versions occupy.", Counter.PINNED_BYTES),
+            gauge("larder_pinned_bytes", "Space of pinned versions.", Counter.PINNED_BYTES),
             gauge(
                     "larder_retired_bytes",
-                    "What versions occupy that only wait for their last reader.",
+                    "Space of versions that wait only for their last reader.",
                     Counter.RETIRED_BYTES),
             gauge("larder_datasets", "Datasets with a current version.", Counter.DATASETS),
             gauge("larder_arrays", "Arrays of current versions.", Counter.ARRAYS),
@@ -55,11 +55,11 @@ public final class Exposition implements HttpResource {
             gauge("larder_waiting", "Clients that wait for a dataset, or for their turn to build it.", Counter.WAITING),
             total(
                     "larder_sampled_opens",
-                    "Processes newly seen to lease a version; opens between two looks are missed.",
+                    "Processes newly seen to lease a version; opens between two samples are missed.",
                     Counter.SAMPLED_OPENS),
             totals(
                     "larder_asks",
-                    "Requests to the daemon for a dataset; opening a resident one asks nobody.",
+                    "Requests to the daemon for a dataset; opening a resident one needs no request.",
                     "outcome",
                     new Series("hit", Counter.ASK_HITS),
                     new Series("miss", Counter.ASK_MISSES),
@@ -69,7 +69,7 @@ public final class Exposition implements HttpResource {
                     new Series("left", Counter.ASKS_LEFT)),
             totals(
                     "larder_loads",
-                    "Loads from sources that have ended; done also if nothing had changed.",
+                    "Completed loads from sources; done also if nothing had changed.",
                     "outcome",
                     new Series("done", Counter.LOADS),
                     new Series("failed", Counter.LOAD_FAILURES)),
@@ -87,15 +87,15 @@ public final class Exposition implements HttpResource {
     private final Counters counters;
     private final Supplier<List<VersionUse>> versions;
 
-    /** Creates one that looks at every version that has files whenever it is asked. */
+    /** Creates the resource; {@code versions} reads the use of every version at each request. */
     public Exposition(Counters counters, Supplier<List<VersionUse>> versions) {
         this.counters = counters;
         this.versions = versions;
     }
 
     @Override
-    public HttpAnswer answer(HttpQuestion question) {
-        ExpositionFormatWriter format = FORMATS.findWriter(question.accept());
+    public HttpAnswer answer(HttpQuery query) {
+        ExpositionFormatWriter format = FORMATS.findWriter(query.accept());
         ByteArrayOutputStream text = new ByteArrayOutputStream();
         try {
             format.write(text, snapshots());
@@ -105,7 +105,7 @@ public final class Exposition implements HttpResource {
         return HttpAnswer.of(format.getContentType(), text.toByteArray());
     }
 
-    /** Returns the values of this moment. */
+    /** Returns the present values. */
     public MetricSnapshots snapshots() {
         List<VersionUse> uses = versions.get();
         MetricSnapshots.Builder snapshots = MetricSnapshots.builder();
@@ -125,7 +125,7 @@ public final class Exposition implements HttpResource {
                 .toArray();
         return HistogramSnapshot.builder()
                 .name("larder_wait_seconds")
-                .help("How long clients waited for datasets that were not resident, whatever the outcome.")
+                .help("Time that clients waited for datasets that were not resident, for all outcomes.")
                 .dataPoint(HistogramDataPointSnapshot.builder()
                         .classicHistogramBuckets(ClassicHistogramBuckets.of(limits, counts))
                         .sum(counters.value(Counter.WAIT_MICROS) / MICROS_PER_SECOND)
@@ -135,7 +135,7 @@ public final class Exposition implements HttpResource {
 
     private static GaugeSnapshot bytes(List<VersionUse> uses) {
         GaugeSnapshot.Builder snapshot =
-                GaugeSnapshot.builder().name("larder_version_bytes").help("What a version occupies.");
+                GaugeSnapshot.builder().name("larder_version_bytes").help("Space of a version.");
         uses.forEach(use -> snapshot.dataPoint(GaugeDataPointSnapshot.builder()
                 .labels(labels(use))
                 .value((double) use.storedBytes())

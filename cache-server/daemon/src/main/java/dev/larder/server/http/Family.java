@@ -10,22 +10,22 @@ import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import java.util.List;
 
-/** A metric that shows counters as they are: one, or one for each value of a label. */
+/** A metric that shows one counter, or one counter for each value of a label. */
 record Family(String name, String help, boolean isTotal, String label, List<Series> series) {
-    /** A value of the label, and what is shown for it. */
+    /** A value of the label, and its counter. */
     record Series(String value, Counter counter) {}
 
-    /** What rises and falls. */
+    /** Returns a metric that rises and falls. */
     static Family gauge(String name, String help, Counter counter) {
         return new Family(name, help, false, "", List.of(new Series("", counter)));
     }
 
-    /** What only grows; its name gets the ending {@code _total}. */
+    /** Returns a metric that only grows; its name gets the suffix {@code _total}. */
     static Family total(String name, String help, Counter counter) {
         return new Family(name, help, true, "", List.of(new Series("", counter)));
     }
 
-    /** What only grows, told apart by a label. */
+    /** Returns a metric that only grows, with one value for each label. */
     static Family totals(String name, String help, String label, Series... series) {
         return new Family(name, help, true, label, List.of(series));
     }

@@ -10,8 +10,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The names that this server answers to. A page of another site can have its own name point here (DNS rebinding); the browser then
- * sends that name as {@code Host}.
+ * The names of this server. Another site could make its own name resolve to this host (DNS rebinding); the browser then sends that name as
+ * {@code Host}.
  *
  * @param names in lower case, without ports
  */
@@ -19,20 +19,20 @@ record HostNames(Set<String> names) {
     private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]");
     private static final Pattern HOST = Pattern.compile("(?<name>\\[[0-9a-f:.]+]|[^:\\[\\]@/]+)(?::[0-9]{1,5})?");
 
-    /** Answers to the names of the loopback interface, and to these. */
+    /** Returns the names of the loopback interface and these. */
     static HostNames loopbackAnd(Set<String> others) {
         return new HostNames(Stream.concat(LOOPBACK.stream(), others.stream().map(HostNames::lowerCase))
                 .collect(Collectors.toUnmodifiableSet()));
     }
 
-    /** Tells whether a request names this server, in its only {@code Host} and in its address where that has a host. */
+    /** Returns whether a request names this server, in its only {@code Host} header and, if it has a host, in its address. */
     boolean isNamedBy(HttpCall call) {
         List<String> hosts = call.all("host");
         String authority = call.uri().getRawAuthority();
         return hosts.size() == 1 && contains(hosts.get(0)) && (authority == null || contains(authority));
     }
 
-    /** Tells whether a host, with or without a port, is one of the names. */
+    /** Returns whether a host, with or without a port, is one of the names. */
     boolean contains(@Nullable String host) {
         Matcher parts = HOST.matcher(host == null ? "" : lowerCase(host));
         return parts.matches() && names.contains(parts.group("name"));

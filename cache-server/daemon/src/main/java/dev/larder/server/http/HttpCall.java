@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The head of a request: all that is read of it.
+ * The head of a request; nothing else of it is read.
  *
  * @param headers the values of each header, by its name in lower case
  */
@@ -21,14 +21,14 @@ record HttpCall(String method, URI uri, Map<String, List<String>> headers) {
     private static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
     private static final Pattern REQUEST = Pattern.compile("(" + TOKEN + ") (\\S+) HTTP/1\\.[01]");
 
-    /** Matches no character in two ways: several parts that take spaces would need hours for a line of 16 KiB of them. */
+    /** Matches no character in two ways: several parts that match spaces would need hours for a line of 16 KiB of them. */
     private static final Pattern HEADER = Pattern.compile("(" + TOKEN + "):(.*)");
 
     HttpCall {
         headers = Map.copyOf(headers);
     }
 
-    /** Reads a head. Its lines end with CR and LF. Returns null if it is malformed or has too many headers. */
+    /** Parses a head, with lines that end with CR and LF. Returns null if it is malformed or has too many headers. */
     static @Nullable HttpCall parse(String head) {
         String[] lines = head.split("\r\n", -1);
         Matcher request = REQUEST.matcher(lines[0]);

@@ -42,7 +42,7 @@ final class HttpConnection {
         this.deadlineNanos = deadlineNanos;
     }
 
-    /** Returns when the current stage has to be over, by {@link System#nanoTime}. */
+    /** Returns the deadline of the current stage, by {@link System#nanoTime}. */
     long deadlineNanos() {
         return deadlineNanos;
     }
@@ -51,7 +51,7 @@ final class HttpConnection {
         return stage;
     }
 
-    /** Returns whether its place may be given to another client: no whole request waits for its answer. */
+    /** Returns whether another client may take its place, because no complete request waits for its answer. */
     boolean mayBeDropped() {
         return stage == Stage.READING || stage == Stage.LEAVING;
     }
@@ -59,7 +59,7 @@ final class HttpConnection {
     /** Reads the bytes that have arrived; false if the client has left. */
     boolean read() throws IOException {
         if (stage != Stage.READING) {
-            input.clear(); // no body matters
+            input.clear(); // bodies are ignored
             return channel.read(input) >= 0;
         }
         if (!input.hasRemaining()) {
@@ -101,7 +101,7 @@ final class HttpConnection {
     }
 
     /**
-     * Sends as much as the client takes. After the last byte, waits for the client to close: unread input at a close would reset the
+     * Sends as much as the client accepts. After the last byte, waits for the client to close: unread input at a close would reset the
      * connection, and lose the answer.
      */
     void write(long deadline) throws IOException {

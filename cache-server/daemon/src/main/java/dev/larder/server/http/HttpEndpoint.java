@@ -22,12 +22,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers requests for a few paths on the loopback interface. A request without the token gets 401, whatever the path, and one with a
- * foreign host name 421. No client can delay another client, or another part of the daemon; see {@link HttpListener}. No request changes
- * anything: only GET and HEAD are answered.
+ * Answers requests for a few paths on the loopback interface. A request without the token gets 401 for every path, and one with a foreign
+ * host name 421. No client can delay another client, or another part of the daemon; see {@link HttpListener}. No request changes anything:
+ * only GET and HEAD are answered.
  */
 public final class HttpEndpoint implements AutoCloseable {
-    /** The path of the status page, which takes the token out of its address. */
+    /** The path of the status page, which removes the token from its address. */
     public static final String PAGE = "/";
 
     /** The path of the metrics. */
@@ -53,40 +53,42 @@ public final class HttpEndpoint implements AutoCloseable {
     }
 
     /**
-     * The source of the token, and its place in the store.
+     * The source of the token, and its file in the store.
      *
-     * @param ofStore the file in the store that contains it for as long as the daemon runs; only its owner may read it
-     * @param kept a file of the user's that keeps it from start to start; null for a new token with every start
-     * @param group the number of the group that may read {@code kept} if it is created; null for none
+     * @param storeFile the file in the store that contains the token while the daemon runs; only its owner may read it
+     * @param userFile the user's file that keeps it across starts; null for a new token with each start
+     * @param group the number of the group that may read {@code userFile} if it is created; null for none
      */
     public record TokenPlace(
-            Path ofStore, @Nullable Path kept, @Nullable Integer group) {
+            Path storeFile,
+            @Nullable Path userFile,
+            @Nullable Integer group) {
         AccessToken token() {
-            return kept == null ? AccessToken.random() : AccessToken.keptIn(kept, group);
+            return userFile == null ? AccessToken.random() : AccessToken.fromFile(userFile, group);
         }
 
-        Path named() {
-            return kept == null ? ofStore : kept.toAbsolutePath();
+        Path shownFile() {
+            return userFile == null ? storeFile : userFile.toAbsolutePath();
         }
     }
 
     /**
      * Listens, and writes the token to a file that only its owner may read. The caller closes it.
      *
-     * @param port 0 for any that is free
-     * @param hosts by which names, besides those of the loopback interface, requests may call this server
-     * @param resources what is read, by path
-     * @throws dev.larder.error.LarderException REFUSED if the port is taken, or the kept file is not safe
+     * @param port 0 for any free port
+     * @param hosts host names that requests may use, besides those of the loopback interface
+     * @param resources the resources, by path
+     * @throws dev.larder.error.LarderException REFUSED if the port is taken, or the user's file is not safe
      */
     public static HttpEndpoint start(
             int port, Set<String> hosts, TokenPlace place, Map<String, HttpResource> resources) {
         AccessToken token = place.token();
         HostNames names = HostNames.loopbackAnd(hosts);
         HttpListener listener = HttpListener.bind(
-                port, bound -> new Answers(names, token, bound.getPort(), place.named(), Map.copyOf(resources)));
-        HttpEndpoint endpoint = new HttpEndpoint(listener, token, place.ofStore());
+                port, bound -> new Answers(names, token, bound.getPort(), place.shownFile(), Map.copyOf(resources)));
+        HttpEndpoint endpoint = new HttpEndpoint(listener, token, place.storeFile());
         try {
-            token.writeTo(place.ofStore());
+            token.writeTo(place.storeFile());
             listener.start();
             return endpoint;
         } catch (RuntimeException | Error e) {
@@ -95,19 +97,19 @@ public final class HttpEndpoint implements AutoCloseable {
         }
     }
 
-    /** Returns where the page is read by those who have the token: it is no part of it. */
+    /** Returns the address of the status page, without the token. */
     public URI address() {
         InetSocketAddress bound = listener.address();
         return URI.create("http://" + bound.getAddress().getHostAddress() + ":" + bound.getPort() + PAGE);
     }
 
-    /** Returns where a path is read; the token is part of it. */
+    /** Returns the address of a path, including the token. */
     public URI address(String path) {
         return address().resolve(path + "?" + AccessToken.PARAMETER + token.text());
     }
 
     /**
-     * Checks requests, and answers those that may be answered.
+     * Checks requests, and answers the permitted ones.
      *
      * @param file the file that contains the token
      */
@@ -118,7 +120,7 @@ public final class HttpEndpoint implements AutoCloseable {
             if (!names.isNamedBy(call)) {
                 return HttpReply.refusal(
                         MISDIRECTED, Map.of(), "this server does not have that name: serve it with --http-host NAME");
-            } else if (!token.isKnownTo(call, port)) {
+            } else if (!token.isSentBy(call, port)) {
                 return HttpReply.refusal(
                         401,
                         Map.of("WWW-Authenticate", "Bearer"),
@@ -139,8 +141,8 @@ public final class HttpEndpoint implements AutoCloseable {
         public HttpReply answer(HttpCall call) {
             try {
                 HttpResource resource = Objects.requireNonNull(resources.get(call.path()));
-                HttpQuestion question = HttpQuestion.of(call.uri().getRawQuery(), call.first("accept"));
-                return reply(200, call, resource.answer(question));
+                HttpQuery query = HttpQuery.of(call.uri().getRawQuery(), call.first("accept"));
+                return reply(200, call, resource.answer(query));
             } catch (LarderException e) {
                 byte[] text = String.valueOf(e.getMessage()).getBytes(StandardCharsets.UTF_8);
                 return reply(STATUS.getOrDefault(e.code(), 500), call, HttpAnswer.of(TEXT, text));
@@ -183,7 +185,7 @@ public final class HttpEndpoint implements AutoCloseable {
         return zipped.toByteArray();
     }
 
-    /** Stops listening, drops all clients, and removes the token's file from the store. May be called again. */
+    /** Stops listening, drops all clients, and removes the token's file from the store. Idempotent. */
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {

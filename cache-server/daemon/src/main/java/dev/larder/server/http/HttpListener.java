@@ -28,9 +28,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Speaks HTTP on the loopback interface: one request for each connection. Only its head is read. One thread reads and writes
- * for all clients and waits for none of them, so a slow client delays no other. When all places are taken, the client that has gone
- * longest without a whole request gives up its place.
+ * Serves HTTP on the loopback interface: one request for each connection, and only its head is read. One thread reads and writes for all
+ * clients and waits for none of them, so a slow client delays no other. If all places are taken, the oldest connection without a complete
+ * request loses its place.
  */
 final class HttpListener implements AutoCloseable {
     /** More would leave too few file descriptors to the rest of the daemon. */
@@ -59,7 +59,7 @@ final class HttpListener implements AutoCloseable {
 
     /** Computes answers. */
     interface Handler {
-        /** Refuses a request on the thread that serves all clients; null if it deserves an answer. */
+        /** Refuses a request on the thread that serves all clients; returns null if it must be answered. */
         @Nullable
         HttpReply refuse(HttpCall call);
 
@@ -91,7 +91,7 @@ final class HttpListener implements AutoCloseable {
      * Binds a port; clients are served from {@link #start} on.
      *
      * @param port 0 for any free port
-     * @param handler made for the address that is bound
+     * @param handler creates the handler for the bound address
      * @throws dev.larder.error.LarderException REFUSED if the port is taken
      */
     static HttpListener bind(int port, Function<InetSocketAddress, Handler> handler) {
@@ -125,7 +125,7 @@ final class HttpListener implements AutoCloseable {
         while (!isClosed) {
             try {
                 turn();
-            } catch (IOException | RuntimeException | Error e) { // such as a full heap: the next turn may succeed
+            } catch (IOException | RuntimeException | Error e) { // such as a full heap: the next round may succeed
                 LOG.warn("cannot serve HTTP: {}", e.toString());
                 pause();
             }
@@ -166,7 +166,7 @@ final class HttpListener implements AutoCloseable {
         acceptSome();
     }
 
-    /** Does something for one client, who may have left. */
+    /** Serves one client, which may have left. */
     private interface Service {
         void serve(HttpConnection connection) throws IOException;
     }
@@ -229,7 +229,7 @@ final class HttpListener implements AutoCloseable {
                 }
             });
         } catch (RejectedExecutionException e) {
-            send(connection, HttpReply.refusal(503, Map.of(), "too many requests: ask again later"), withBody);
+            send(connection, HttpReply.refusal(503, Map.of(), "too many requests: try again later"), withBody);
         }
     }
 
@@ -242,7 +242,7 @@ final class HttpListener implements AutoCloseable {
         return System.nanoTime() + PATIENCE_NANOS;
     }
 
-    /** Accepts a few, or the others would wait; each is read immediately, as its request has usually arrived. */
+    /** Accepts a few clients at a time, or the others would wait. Reads each immediately, because its request has usually arrived. */
     private void acceptSome() {
         for (int i = 0; i < MOST_ACCEPTED_AT_ONCE; i++) {
             SocketChannel channel = null;
@@ -316,7 +316,7 @@ final class HttpListener implements AutoCloseable {
         }
     }
 
-    /** Stops listening and drops all clients. May be called again, and without {@link #start}. */
+    /** Stops listening and drops all clients. Idempotent; works even without {@link #start}. */
     @Override
     public void close() {
         isClosed = true;

@@ -9,7 +9,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * An answer as it is sent. Every answer has the headers that protect a browser, refusals included.
+ * An encoded answer. Every answer, refusals included, has the headers that protect a browser.
  *
  * @param headers all but {@code Date}, {@code Connection} and {@code Content-Length}
  * @param body empty for none
@@ -18,7 +18,9 @@ import java.util.Map;
 record HttpReply(int status, Map<String, String> headers, byte[] body) {
     static final int NOT_MODIFIED = 304;
 
-    /** A page takes scripts, styles and pictures only from this server, is in no frame, and sends its address to no other site. */
+    /**
+     * A page may load scripts, styles and pictures only from this server, is not shown in a frame, and sends its address to no other site.
+     */
     private static final Map<String, String> GUARDS = Map.of(
             "Content-Security-Policy",
             "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

@@ -1,12 +1,12 @@
 package dev.larder.server.http;
 
-/** What is read under one path. Asked by several threads at once; changes nothing, and answers within a second or two. */
+/** The resource of a path. Called by several threads at the same time; changes nothing, and answers within a second or two. */
 @FunctionalInterface
 public interface HttpResource {
     /**
-     * Answers a question of somebody who knows the token.
+     * Answers a request that contained the token.
      *
-     * @throws dev.larder.error.LarderException told to the client: NOT_FOUND as 404, USAGE as 400, all others as 500
+     * @throws dev.larder.error.LarderException sent to the client: NOT_FOUND as 404, USAGE as 400, all others as 500
      */
-    HttpAnswer answer(HttpQuestion question);
+    HttpAnswer answer(HttpQuery query);
 }

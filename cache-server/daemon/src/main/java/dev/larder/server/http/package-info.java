@@ -1,7 +1,7 @@
 /**
- * What is read over HTTP: {@link dev.larder.server.http.HttpEndpoint} answers those who know the token, each path a {@link
- * dev.larder.server.http.HttpResource}; {@link dev.larder.server.http.Exposition} has the metrics for Prometheus. The only package that
- * knows how HTTP is spoken, and Prometheus.
+ * Read-only access over HTTP: {@link dev.larder.server.http.HttpEndpoint} answers requests with the token, by one {@link
+ * dev.larder.server.http.HttpResource} for each path; {@link dev.larder.server.http.Exposition} provides the metrics. The only package that
+ * implements HTTP or uses Prometheus.
  */
 @NullMarked
 package dev.larder.server.http;

@@ -2,6 +2,7 @@ package dev.larder.server.ingest;
 
 import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.internal.layout.ByteSums;
+import dev.larder.server.source.Parallel;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import dev.larder.server.source.SourceSample;
@@ -19,31 +20,31 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a dataset would be if it were loaded now.
+ * The version of a dataset that a load would publish now.
  *
- * @param arrays what was found, not yet read
- * @param provenance where it was found, and what its files look like
+ * @param arrays the arrays that were found, not yet read
+ * @param provenance their sources, with stamps of the files
  */
 record Candidate(String dataset, List<SourceArray> arrays, Provenance provenance) {
-    /** Stands for the time of a file that was written so short a time ago that a later write could have the same time. */
+    /** Replaces the time of a file that was written so recently that a later write could have the same time. */
     private static final long TOO_YOUNG = -1;
 
-    /** The clock of file systems moves in steps, of up to ten milliseconds. */
+    /** The clock of file systems moves in steps of up to ten milliseconds. */
     private static final long CLOCK_STEP_NANOS = 20_000_000;
 
-    /** An array that is made of more files has one record for all: each record stays in memory and in the manifest. */
+    /** An array that consists of more files has one record for all of them: each record stays in memory and in the manifest. */
     static final int MOST_RECORDED = 1_000;
 
     Candidate {
         arrays = List.copyOf(arrays);
     }
 
-    /** Returns the length of all data together. */
+    /** Returns the length of all arrays together, in bytes. */
     long dataBytes() {
         return ByteSums.sum(arrays.stream().mapToLong(SourceArray::byteSize));
     }
 
-    /** Tells whether a version has arrays of the same names, types, shapes and orders, read in the same way. */
+    /** Returns whether a version has arrays of the same names, types, shapes and orders, read in the same way. */
     boolean isShapedLike(PublishedVersion version) {
         if (!provenance.options().givesSameAs(version.provenance().options())
                 || version.arrays().size() != arrays.size()) {
@@ -60,7 +61,7 @@ record Candidate(String dataset, List<SourceArray> arrays, Provenance provenance
         return entries;
     }
 
-    /** Tells whether an array would be stored under the same name with the same type, shape and order. */
+    /** Returns whether an array would be stored under the same name with the same type, shape and order. */
     static boolean isShapedLike(SourceArray array, Map<String, ArrayEntry> entries) {
         ArrayEntry entry = entries.get(array.name().array());
         return entry != null
@@ -71,9 +72,9 @@ record Candidate(String dataset, List<SourceArray> arrays, Provenance provenance
     }
 
     /**
-     * Says what the files of arrays look like, sorted.
+     * Describes the files of arrays, sorted.
      *
-     * @param foundEpochNanos when the files were looked at; ones younger than that are not known by their time
+     * @param foundEpochNanos when the files were examined; the times of more recent files are not recorded
      */
     static List<SourceRecord> records(
             List<SourceArray> arrays, Map<Path, String> samples, long foundEpochNanos, boolean inPlace) {
@@ -99,10 +100,10 @@ record Candidate(String dataset, List<SourceArray> arrays, Provenance provenance
         return records;
     }
 
-    /** Makes one record of very many files: their folder, how long they are together, and hashes of what they look like. */
+    /** Returns one record for very many files: their common folder, their total length, and hashes of their names and stamps. */
     private static SourceRecord condensed(SourceArray array, long foundEpochNanos) {
         LookHash names = new LookHash();
-        LookHash looks = new LookHash();
+        LookHash stamps = new LookHash();
         LookHash changes = new LookHash();
         long byteSize = 0;
         long newestNanos = Long.MIN_VALUE;
@@ -113,7 +114,7 @@ record Candidate(String dataset, List<SourceArray> arrays, Provenance provenance
             folder = commonFolder(folder, file.file());
             String name = file.file().toString();
             names.add(name).add(file.byteSize());
-            looks.add(name).add(file.byteSize()).add(file.modifiedNanos()).add(file.inode());
+            stamps.add(name).add(file.byteSize()).add(file.modifiedNanos()).add(file.inode());
             changes.add(file.changedNanos());
         }
         boolean tooYoung = newestNanos > foundEpochNanos - CLOCK_STEP_NANOS;
@@ -123,7 +124,7 @@ record Candidate(String dataset, List<SourceArray> arrays, Provenance provenance
                 byteSize,
                 tooYoung ? TOO_YOUNG : newestNanos,
                 changes.value(),
-                looks.value(),
+                stamps.value(),
                 String.format("%016x", names.value()));
     }
 
@@ -135,12 +136,12 @@ record Candidate(String dataset, List<SourceArray> arrays, Provenance provenance
         return common;
     }
 
-    /** Tells whether a record's time says anything. */
+    /** Returns whether the time in a record identifies the contents. */
     static boolean isTrusted(SourceRecord record) {
         return record.modified() != TOO_YOUNG;
     }
 
-    /** Reads the samples of every file that has a record of its own, several at once. */
+    /** Reads the samples of every file that has its own record, several files in parallel. */
     static Map<Path, String> samples(List<SourceArray> arrays, int workers) {
         Map<Path, SourceIdentity> files = new HashMap<>();
         arrays.stream()

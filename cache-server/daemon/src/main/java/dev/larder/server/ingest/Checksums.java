@@ -17,15 +17,15 @@ import java.util.function.LongConsumer;
 import java.util.zip.CRC32C;
 
 /**
- * Reads data from one end to the other and keeps nothing but its CRC32C. Thread-safe.
+ * Reads data and computes its CRC32C. Thread-safe.
  *
- * @param onBytes told of every step, from the thread that reads
- * @param isWanted asked before and after every step
+ * @param onBytes receives the length of each step, on the reading thread
+ * @param mayContinue called before and after each step; returns false to stop
  */
-public record Checksums(LongConsumer onBytes, BooleanSupplier isWanted) {
+public record Checksums(LongConsumer onBytes, BooleanSupplier mayContinue) {
     /**
-     * Reads all data of an array of a source. Fails with {@link ErrorCode#BAD_INPUT} where a file is bad, or changed since it was
-     * checked, and with a {@link CancellationException} where nobody wants the answer any more.
+     * Reads all data of an array. Fails with {@link ErrorCode#BAD_INPUT} if a file is bad, or changed since it was checked, and with a
+     * {@link CancellationException} if {@code mayContinue} returns false.
      */
     public int of(SourceArray array) {
         CRC32C crc = new CRC32C();
@@ -43,7 +43,7 @@ public record Checksums(LongConsumer onBytes, BooleanSupplier isWanted) {
         return (int) crc.getValue();
     }
 
-    /** Reads a stretch of a file. */
+    /** Reads a range of a file. */
     public int of(Extent region) {
         CRC32C crc = new CRC32C();
         read(region, crc);
@@ -54,7 +54,7 @@ public record Checksums(LongConsumer onBytes, BooleanSupplier isWanted) {
         read(List.of(region), crc);
     }
 
-    /** Opens a file once for all regions of it that follow each other: there may be millions. */
+    /** Opens a file once for all consecutive ranges in it: there may be millions. */
     private void read(List<Extent> regions, CRC32C crc) {
         int next = 0;
         while (next < regions.size()) {
@@ -71,10 +71,10 @@ public record Checksums(LongConsumer onBytes, BooleanSupplier isWanted) {
     }
 
     private void read(ReadableByteChannel data, long byteSize, CRC32C crc, Object file) throws IOException {
-        requireWanted(file);
+        requireNotStopped(file);
         long missing = DataChecksum.update(crc, data, byteSize, bytes -> {
             onBytes.accept(bytes);
-            requireWanted(file);
+            requireNotStopped(file);
             return true;
         });
         if (missing > 0) {
@@ -85,8 +85,8 @@ public record Checksums(LongConsumer onBytes, BooleanSupplier isWanted) {
         }
     }
 
-    private void requireWanted(Object file) {
-        if (!isWanted.getAsBoolean()) {
+    private void requireNotStopped(Object file) {
+        if (!mayContinue.getAsBoolean()) {
             throw new CancellationException("the checksum is no longer needed: file=" + file);
         }
     }

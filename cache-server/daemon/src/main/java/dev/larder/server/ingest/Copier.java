@@ -74,7 +74,7 @@ final class Copier implements AutoCloseable {
             for (long i = Math.max(1, Math.min(workers, stretchesAtMost)); i > 0; i--) {
                 copies.add(CompletableFuture.runAsync(this::work, threads));
             }
-        } catch (OutOfMemoryError e) { // the system has no more threads for us
+        } catch (OutOfMemoryError e) { // the system has no more threads
             fail(e);
         }
         threads.shutdown();
@@ -167,7 +167,7 @@ final class Copier implements AutoCloseable {
         return Failure.of(ErrorCode.UNEXPECTED, "a copying thread died")
                 .with("reason", reason)
                 .cause(reason)
-                .remedy("check the daemon's log; if it says OutOfMemoryError, restart with a larger heap:"
+                .remedy("check the daemon's log; if it contains OutOfMemoryError, restart with a larger heap:"
                         + " LARDER_DAEMON_HEAP=SIZE");
     }
 
@@ -181,7 +181,7 @@ final class Copier implements AutoCloseable {
         threads.shutdownNow();
         try {
             if (!threads.awaitTermination(COPY_END_SECONDS, TimeUnit.SECONDS)) {
-                LOG.warn("a copy does not end, as its source hangs: waitedSeconds={}", COPY_END_SECONDS);
+                LOG.warn("a copy does not end because its source hangs: waitedSeconds={}", COPY_END_SECONDS);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -1,11 +1,10 @@
 package dev.larder.server.ingest;
 
 /**
- * Joins CRC32Cs of stretches that were computed apart, as if one thread had gone over all of them.
+ * Combines the CRC32Cs of consecutive pieces, as if one thread had read all of them.
  *
- * <p>A CRC is linear: appending n zero bytes multiplies it, as a vector over GF(2), by a matrix that squaring finds in log n
- * steps. This is the method of Mark Adler's {@code crc32_combine} in zlib 1.2.3 ({@code crc32.c}), here with Castagnoli's
- * polynomial.
+ * <p>A CRC is linear: appending n zero bytes multiplies it, as a vector over GF(2), by a matrix that squaring finds in log n steps. This is
+ * the method of Mark Adler's {@code crc32_combine} in zlib 1.2.3 ({@code crc32.c}), here with Castagnoli's polynomial.
  */
 public final class Crc32cSum {
     private static final int REVERSED_POLYNOMIAL = 0x82F63B78;
@@ -13,17 +12,17 @@ public final class Crc32cSum {
 
     private Crc32cSum() {}
 
-    /** Returns the CRC32C of two stretches, one behind the other. The second has {@code secondBytes}. */
+    /** Returns the CRC32C of two consecutive pieces. The second has {@code secondBytes}. */
     public static int of(int first, int second, long secondBytes) {
         return followedBy(first, secondBytes) ^ second;
     }
 
-    /** Returns the CRC32C of the second of two stretches, by that of both and of the first. */
+    /** Returns the CRC32C of the second of two pieces, from that of both and of the first. */
     public static int withoutFirst(int both, int first, long secondBytes) {
         return followedBy(first, secondBytes) ^ both;
     }
 
-    /** Returns the CRC32C of a stretch with this many zero bytes after it, without the constants at both ends of a CRC. */
+    /** Returns the CRC32C of a piece with this many zero bytes after it, without the constants at both ends of a CRC. */
     static int followedBy(int first, long secondBytes) {
         if (secondBytes == 0) {
             return first;

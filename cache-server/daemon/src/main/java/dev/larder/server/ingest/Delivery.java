@@ -1,10 +1,7 @@
 package dev.larder.server.ingest;
 
-import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ByteSums;
-import dev.larder.internal.layout.StoreLayout;
-import dev.larder.server.source.DeliveredData;
-import dev.larder.server.source.Extent;
+import dev.larder.server.reader.ReaderData;
 import dev.larder.server.source.Extents;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
@@ -13,12 +10,10 @@ import dev.larder.server.store.space.Reservation;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
 import java.util.function.Predicate;
-import java.util.stream.Collectors;
 
 /**
- * Divides the arrays of one dataset: most are copied from their sources. If a reader wrote a file as the store would, the file is moved,
+ * Divides the arrays of one dataset: most are copied from their sources. A file that was written for this load as the store would write it is moved,
  * like a file of a client that builds a dataset.
  *
  * @param copied the place of each array that is copied
@@ -28,7 +23,7 @@ record Delivery(LoadPlan copied, List<SourceArray> moved) {
     /** Returns how many bytes readers write. */
     static long byteSize(List<SourceArray> arrays) {
         return ByteSums.sum(arrays.stream()
-                .filter(array -> array.data() instanceof DeliveredData)
+                .filter(array -> array.data() instanceof ReaderData)
                 .mapToLong(SourceArray::byteSize));
     }
 
@@ -37,20 +32,15 @@ record Delivery(LoadPlan copied, List<SourceArray> moved) {
      */
     static Delivery of(
             List<SourceArray> arrays, LoadPlan plan, PackRule packs, Reservation reservation, LoadProgress progress) {
-        Set<ArrayName> written = arrays.stream()
-                .filter(array -> array.data() instanceof DeliveredData)
-                .map(SourceArray::name)
-                .collect(Collectors.toSet());
-        if (written.isEmpty()) {
-            return new Delivery(plan, List.of());
-        }
         List<SourceArray> all =
                 arrays.stream().map(array -> delivered(array, progress)).toList();
-        Predicate<SourceArray> isWritten = array -> written.contains(array.name());
+        if (all.stream().noneMatch(Delivery::isWritten)) {
+            return new Delivery(plan, List.of());
+        }
         Predicate<SourceArray> isMoved =
-                packs.packed(all).negate().and(isWritten).and(array -> StoredAsIs.fits(array, folder(array)));
+                packs.packed(all).negate().and(Delivery::isWritten).and(array -> MovableFiles.fits(array, folder(array)));
         List<SourceArray> copied = all.stream().filter(isMoved.negate()).toList();
-        List<SourceArray> twice = copied.stream().filter(isWritten).toList();
+        List<SourceArray> twice = copied.stream().filter(Delivery::isWritten).toList();
         reservation.grow(LoadPlan.of(twice, packs).storedBytes());
         return new Delivery(
                 LoadPlan.of(copied, packs), all.stream().filter(isMoved).toList());
@@ -60,19 +50,25 @@ record Delivery(LoadPlan copied, List<SourceArray> moved) {
         return Objects.requireNonNull(array.file().getParent());
     }
 
+    private static boolean isWritten(SourceArray array) {
+        return array.data() instanceof Extents extents && extents.isOwn();
+    }
+
     private static SourceArray delivered(SourceArray array, LoadProgress progress) {
-        if (!(array.data() instanceof DeliveredData data)) {
+        if (!(array.data() instanceof ReaderData data)) {
+            if (isWritten(array)) {
+                array.files().forEach(SourceIdentity::requireUnchanged);
+            }
             return array;
         }
         SourceIdentity file = data.deliver(bytes -> {}, progress::addBytes);
-        long offset = StoreLayout.header(array.header()).remaining();
-        Extents written = Extents.of(new Extent(file.file(), offset, array.byteSize()));
-        return new SourceArray(array.name(), array.header(), written, List.of(file), array.part());
+        return new SourceArray(
+                array.name(), array.header(), Extents.of(data.region(file)).own(), List.of(file), array.part());
     }
 
     /** Moves files, and returns the plan of the other arrays, which are copied. They include a file that a process can still write to. */
     LoadPlan moveTo(IncomingVersion version, PackRule packs, Reservation reservation, LoadProgress progress) {
-        List<SourceArray> stillWritten = StoredAsIs.moveAll(moved, version, progress);
+        List<SourceArray> stillWritten = MovableFiles.moveAll(moved, version, progress);
         if (stillWritten.isEmpty()) {
             return copied;
         }

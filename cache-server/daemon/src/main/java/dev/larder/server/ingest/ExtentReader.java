@@ -25,7 +25,7 @@ final class ExtentReader implements AutoCloseable {
 
     private static final int MOST_PIECES = 128;
 
-    /** One for each copying thread: they are few, and end with their load. */
+    /** One for each copying thread. There are few such threads, and they end with their load. */
     private static final ThreadLocal<ScatterList> LIST =
             ThreadLocal.withInitial(() -> new ScatterList(MOST_PIECES, MOST_GAP_BYTES));
 
@@ -113,14 +113,14 @@ final class ExtentReader implements AutoCloseable {
         long copied = 0;
         for (Piece piece : pieces) {
             int wanted = piece.memory().remaining();
-            int its = (int) Math.max(0, Math.min(wanted, position + read - piece.position()));
+            int available = (int) Math.max(0, Math.min(wanted, position + read - piece.position()));
             SegmentArray array = piece.part().array();
-            if (piece.position() == 0 && its > 0) {
+            if (piece.position() == 0 && available > 0) {
                 requireBeginning(
-                        source, array.source(), piece.extent(), piece.memory().slice(0, its));
+                        source, array.source(), piece.extent(), piece.memory().slice(0, available));
             }
-            if (its < wanted) {
-                throw array.unreadable(new IOException("it ends " + (wanted - its) + " bytes too early"));
+            if (available < wanted) {
+                throw array.unreadable(new IOException("it ends " + (wanted - available) + " bytes too early"));
             }
             piece.part().checksum().update(piece.memory());
             copied += wanted;
@@ -139,7 +139,7 @@ final class ExtentReader implements AutoCloseable {
         }
     }
 
-    /** Fills the last pieces from the open file, proves that it never changed, and closes it. */
+    /** Fills the last pieces from the open file, checks that the file has not changed, and closes it. */
     private void endFile() {
         if (source != null) {
             read();

@@ -5,19 +5,19 @@ import dev.larder.internal.error.Failure;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.store.version.PublishedVersion;
 
-/** How much the members of the group may put into the store, all together: what they have published and what is on its way. Thread-safe. */
+/** Limits the total size of published and unfinished uploads of the group's members. Thread-safe. */
 public final class GroupQuota {
     private final Residency residency;
     private final long quotaBytes;
     private long reservedBytes;
 
-    /** Lets members put in {@code quotaBytes} at most. */
+    /** Allows members {@code quotaBytes} in total. */
     public GroupQuota(Residency residency, long quotaBytes) {
         this.residency = residency;
         this.quotaBytes = quotaBytes;
     }
 
-    /** Sets a share aside for an upload, or refuses what is too much. */
+    /** Reserves a share for an upload, or refuses it. */
     synchronized void reserve(long bytes) {
         long used = publishedBytes() + reservedBytes;
         if (bytes > quotaBytes - used) {
@@ -31,7 +31,7 @@ public final class GroupQuota {
         reservedBytes += bytes;
     }
 
-    /** Gives back what was set aside; what was published of it counts as such. */
+    /** Releases a share. Published data still counts. */
     synchronized void release(long bytes) {
         reservedBytes -= bytes;
     }

@@ -10,7 +10,7 @@ public final class HeapShortage {
 
     private HeapShortage() {}
 
-    /** Returns a failure that names the remedy, where the heap was too small; else the failure itself. */
+    /** Returns a failure with a remedy if the heap was too small, otherwise the failure itself. */
     public static Throwable explained(Throwable failure) {
         OutOfMemoryError error = find(failure);
         if (error == null) {
@@ -25,7 +25,7 @@ public final class HeapShortage {
                         + "m larder serve; or load fewer files at once");
     }
 
-    /** Leaves out the shortage of threads, which has the same class and another remedy. */
+    /** Ignores a lack of threads, which has the same class and another remedy. */
     private static @Nullable OutOfMemoryError find(Throwable failure) {
         Throwable cause = failure;
         for (int depth = 0; cause != null && depth < 10; depth++) {

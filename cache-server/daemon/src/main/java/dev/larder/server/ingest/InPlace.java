@@ -3,10 +3,8 @@ package dev.larder.server.ingest;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
-import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.internal.layout.SegmentFile;
 import dev.larder.internal.protocol.LoadRequest;
-import dev.larder.npy.NpyHeader;
 import dev.larder.server.source.Extent;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
@@ -20,16 +18,16 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** Makes versions of files that stay where they lie. They are read once, for their checksums, and nothing of them is kept. */
+/** Creates versions from files that are not copied. Reads them once for their checksums. */
 final class InPlace {
     private static final int MOST_NAMED = 10;
 
     private InPlace() {}
 
-    /** Refuses what lies elsewhere where nothing is to be copied. */
+    /** Refuses remote sources for a load in place. */
     static void requireLocal(LoadRequest request) {
         if (request.options().inPlace() && request.sources().stream().anyMatch(LoadRequest.Source::isRemote)) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "what lies elsewhere cannot be mapped in place")
+            throw Failure.of(ErrorCode.BAD_INPUT, "remote sources cannot be mapped in place")
                     .with(
                             "sources",
                             request.sources().stream()
@@ -40,7 +38,7 @@ final class InPlace {
         }
     }
 
-    /** Refuses arrays that do not lie in one file as they are to be read, naming them and why. */
+    /** Refuses arrays that cannot be mapped from one file as they are, with their names and the reasons. */
     static void requireMappable(List<SourceArray> arrays, Path storeRoot) {
         List<String> refused = new ArrayList<>();
         Set<Path> files = new LinkedHashSet<>();
@@ -61,7 +59,7 @@ final class InPlace {
         }
     }
 
-    /** Adds to a failure for want of space what helps where all arrays of a load could stay where they are. */
+    /** Adds to a lack of space the advice to load in place, if that is possible for all arrays of a load. */
     static LarderException withAdvice(
             LarderException failure, LoadRequest request, List<SourceArray> arrays, Path storeRoot) {
         boolean isPossible = failure.code() == ErrorCode.NO_SPACE
@@ -71,7 +69,7 @@ final class InPlace {
         return isPossible
                 ? new LarderException(
                         failure.rawCode(),
-                        failure.getMessage() + ", or load it with --in-place, which maps the file where it lies",
+                        failure.getMessage() + ", or load it with --in-place, which maps the file without a copy",
                         failure)
                 : failure;
     }
@@ -95,25 +93,13 @@ final class InPlace {
                 : "";
     }
 
-    /** Adds an array to a version, after reading it from one end to the other. */
+    /** Adds an array to a version, after reading all of it. */
     static void add(SourceArray array, IncomingVersion version, Checksums checksums) {
         Extent region = array.extents().get(0);
         SourceIdentity identity = array.fileOf(0);
         SegmentFile file = new SegmentFile(
                 realPath(region.file()).toString(), identity.byteSize(), identity.modifiedNanos(), identity.inode());
-        NpyHeader header = array.header();
-        version.addInPlace(
-                new ArrayEntry(
-                        array.name().array(),
-                        header.dtype().descr(),
-                        header.order().name().charAt(0),
-                        header.shape(),
-                        file.file(),
-                        region.offset(),
-                        header.byteSize(),
-                        checksums.of(array),
-                        array.part()),
-                file);
+        version.addInPlace(array.entry(file.file(), region.offset(), checksums.of(array)), file);
     }
 
     private static Path realPath(Path path) {
@@ -124,7 +110,7 @@ final class InPlace {
                     .with("path", path)
                     .with("reason", e)
                     .cause(e)
-                    .remedy("check that it is there and readable");
+                    .remedy("check that it exists and is readable");
         }
     }
 }

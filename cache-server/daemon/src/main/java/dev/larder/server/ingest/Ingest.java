@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** Work under way that ends with new versions of datasets, or with none. Thread-safe. */
+/** A load, build or check that ends with new versions of datasets, or with none. Thread-safe. */
 public abstract sealed class Ingest permits LoadJob, Recheck, Upload {
     final LoadProgress progress;
     final IngestOutcome ending = new IngestOutcome();
@@ -22,34 +22,34 @@ public abstract sealed class Ingest permits LoadJob, Recheck, Upload {
         this.progress = new LoadProgress(String.join(",", datasets));
     }
 
-    /** Returns the datasets that this will publish a version of. */
+    /** Returns the datasets for which this will publish a version. */
     public final Set<String> datasets() {
         return datasets;
     }
 
-    /** Returns the arrays that are on their way, as far as they are known. */
+    /** Returns the arrays to be published, as far as they are known. */
     public abstract List<SourceArray> arrays();
 
-    /** Returns what completes when all is published, or with the failure. */
+    /** Returns a future that completes when all is published, or with the failure. */
     public final CompletableFuture<Done> outcome() {
         return ending.outcome();
     }
 
-    /** Has an action run once when this has ended, unless what is returned has run; one of the action's arguments is null. */
+    /** Runs an action once when this has ended. One of the action's arguments is null. The returned action removes it. */
     public final Runnable whenEnded(BiConsumer<? super @Nullable Done, ? super @Nullable Throwable> action) {
         return ending.whenEnded(action);
     }
 
-    /** Returns how far this is now. */
+    /** Returns the present progress. */
     public final Progress soFar() {
         return progress.snapshot();
     }
 
-    /** Tells a listener how far this is, now and from now on, until the action that is returned has run. */
+    /** Reports the progress to a listener, now and from now on. The returned action removes the listener. */
     public final Runnable listen(ProgressListener listener) {
         return progress.listen(listener);
     }
 
-    /** Ends this as soon as it can; what it wrote is removed. */
+    /** Ends this as soon as possible, and removes the files that it wrote. */
     public abstract void cancel();
 }

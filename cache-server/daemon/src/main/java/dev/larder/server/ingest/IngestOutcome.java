@@ -11,10 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * How an ingest ends, and who wants to know: unlike stages of a future, whoever does not want to know any more is forgotten at once.
- * Thread-safe.
- */
+/** The outcome of an ingest, and its listeners. Unlike stages of a future, a listener that is removed is freed immediately. Thread-safe. */
 final class IngestOutcome {
     private static final Logger LOG = LoggerFactory.getLogger(IngestOutcome.class);
 
@@ -24,14 +21,14 @@ final class IngestOutcome {
     private boolean hasEnded;
 
     IngestOutcome() {
-        var unused = outcome.whenComplete(this::tellAll);
+        var unused = outcome.whenComplete(this::runAll);
     }
 
     CompletableFuture<Done> outcome() {
         return outcome;
     }
 
-    /** Runs an action once at the end, in the order of these calls; returns what takes it back. */
+    /** Runs an action once at the end, in the order of these calls. The returned action removes it. */
     Runnable whenEnded(BiConsumer<? super @Nullable Done, ? super @Nullable Throwable> action) {
         Object key = new Object();
         synchronized (actions) {
@@ -50,7 +47,7 @@ final class IngestOutcome {
         }
     }
 
-    private void tellAll(@Nullable Done done, @Nullable Throwable failure) {
+    private void runAll(@Nullable Done done, @Nullable Throwable failure) {
         List<BiConsumer<? super @Nullable Done, ? super @Nullable Throwable>> all;
         synchronized (actions) {
             hasEnded = true;
@@ -60,8 +57,8 @@ final class IngestOutcome {
         for (BiConsumer<? super @Nullable Done, ? super @Nullable Throwable> action : all) {
             try {
                 action.accept(done, failure);
-            } catch (RuntimeException | Error e) { // the others want to know all the same
-                LOG.warn("a client could not be told how a load ended: {}", e.toString());
+            } catch (RuntimeException | Error e) { // the other listeners run all the same
+                LOG.warn("a listener failed at the end of a load: {}", e.toString());
             }
         }
     }

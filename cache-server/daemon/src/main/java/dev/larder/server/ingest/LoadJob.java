@@ -11,11 +11,13 @@ import dev.larder.internal.protocol.Progress;
 import dev.larder.internal.protocol.Progress.Phase;
 import dev.larder.server.remote.StagedSources;
 import dev.larder.server.residency.Residency;
+import dev.larder.server.source.Parallel;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.ScratchFolders;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.scan.ScannedSource;
+import dev.larder.server.source.shard.ShardCut;
 import dev.larder.server.store.IncomingVersion;
 import dev.larder.server.store.Store;
 import dev.larder.server.store.space.Occupied;
@@ -117,7 +119,7 @@ public final class LoadJob extends Ingest {
 
     private void awaitRechecks() {
         for (Recheck recheck : before) {
-            Runnable noProgress = recheck.listen(progress::pass);
+            Runnable noProgress = recheck.listen(progress::forward);
             recheck.startNow();
             recheck.outcome().handle((done, failure) -> done).join();
             noProgress.run();
@@ -182,10 +184,11 @@ public final class LoadJob extends Ingest {
     }
 
     private Done loadAndRelease() throws IOException {
+        List<Candidate> loaded;
         try (Reservation reservation = residency.reserve(0, () -> !cancelled);
                 ScratchMemory scratch = store.newScratch(reservation)) {
             try {
-                return loadAll(reservation, scratch);
+                loaded = loadAll(reservation, scratch);
             } catch (LarderException e) {
                 throw InPlace.withAdvice(e, request, found, store.layout().root());
             } finally {
@@ -195,9 +198,17 @@ public final class LoadJob extends Ingest {
                 }
             }
         }
+        residency.removeReplaced(); // it takes time, so the reserved space has been given back by now
+        datasets().forEach(dataset -> residency.retain(dataset, request.retention()));
+        long files = SourceArray.fileCount(loaded.stream()
+                .flatMap(candidate -> candidate.arrays().stream())
+                .toList());
+        long bytes = loaded.stream().mapToLong(Candidate::dataBytes).sum();
+        return Done.of(files, bytes, String.join("\n", notes));
     }
 
-    private Done loadAll(Reservation reservation, ScratchMemory scratch) throws IOException {
+    /** Returns the datasets that have a new version. */
+    private List<Candidate> loadAll(Reservation reservation, ScratchMemory scratch) throws IOException {
         List<Candidate> changed = new ArrayList<>();
         for (Candidate candidate : scan(scratch)) {
             Optional<String> unchanged = reuse.unchanged(candidate);
@@ -211,58 +222,31 @@ public final class LoadJob extends Ingest {
         arrays = changed.stream()
                 .flatMap(candidate -> candidate.arrays().stream())
                 .toList();
-        List<Candidate> loaded = changed.isEmpty() ? List.of() : loadSound(changed, reservation, scratch);
-        long files = SourceArray.fileCount(loaded.stream()
-                .flatMap(candidate -> candidate.arrays().stream())
-                .toList());
-        long bytes = loaded.stream().mapToLong(Candidate::dataBytes).sum();
-        found.forEach(SourceArray::release);
-        if (staged != null) {
-            staged.close();
-        }
-        scratch.close();
-        reservation.close();
-        residency.removeReplaced(); // it takes time, so the space that was set aside is given back by now
-        datasets().forEach(dataset -> residency.retain(dataset, request.retention()));
-        return Done.of(files, bytes, String.join("\n", notes));
+        return changed.isEmpty() ? List.of() : loadSound(changed, reservation, scratch);
     }
 
-    /** Finds everything before anything is read. */
+    /** Lists and fetches the sources, then finds all arrays before any is read. */
     private List<Candidate> scan(ScratchMemory scratch) throws IOException {
         progress.enter(Phase.SCANNING);
+        InPlace.requireLocal(request);
         long foundEpochNanos = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
         LoadOptions options = request.options();
-        long hidden = 0;
+        checksLater = options.as() == LoadOptions.As.IMAGES
+                && !options.inPlace()
+                && request.sources().stream().noneMatch(LoadRequest.Source::isRemote);
         ScanSettings scanning = scratchScan(workers, () -> cancelled, progress::addFiles, scratch);
-        InPlace.requireLocal(request);
-        SourceOptions meant = SourceOptions.of(options);
-        StagedSources sources = StagedSources.list(request.sources(), meant, scanning);
+        StagedSources sources = StagedSources.list(
+                request.sources(),
+                SourceOptions.of(options),
+                checksLater ? scanning.withChecksLater() : scanning,
+                options.shard());
         staged = sources;
-        if (options.shard() != null) {
-            sources.cutTo(options.shard());
-        }
-        checksLater = sources.isEmpty() && !options.inPlace() && options.as() == LoadOptions.As.IMAGES;
-        if (checksLater) {
-            scanning = scanning.withChecksLater();
-        }
-        Set<String> changed = fetchChanged(sources);
-        Shards shards = new Shards(options.shard(), scanning.memory());
-        List<ScannedSource> scannedSources = ScannedSource.scanAll(sources.local(changed::contains), meant, scanning);
-        try {
-            for (ScannedSource scanned : scannedSources) {
-                List<SourceArray> own = shards.cut(scanned.arrays());
-                own.forEach(array -> found.add(options.shard() == null ? sources.movable(array) : array));
-                hidden += scanned.hiddenFiles();
-            }
-        } catch (RuntimeException | Error e) {
-            scannedSources.forEach(scanned -> scanned.arrays().forEach(SourceArray::release));
-            throw e;
-        }
-        notes.addAll(ScannedSource.notes(scannedSources));
-        if (hidden > 0) {
-            notes.add("skipped " + hidden + (hidden == 1 ? " hidden file or folder" : " hidden files and folders"));
-        }
-        requireDistinctNames(found);
+        Set<String> changed = changedElsewhere(sources);
+        sources.fetch(
+                changed::contains, (bytes, files) -> progress.begin(Phase.LOADING, bytes, files), progress::addBytes);
+        progress.begin(Phase.SCANNING, Progress.UNKNOWN, Progress.UNKNOWN);
+        ShardCut shards = new ShardCut(options.shard(), scanning.memory());
+        findArrays(sources, changed, shards);
         Map<Path, String> samples = Candidate.samples(found, workers);
         List<Candidate> candidates = new ArrayList<>();
         for (String dataset : changed) {
@@ -282,11 +266,8 @@ public final class LoadJob extends Ingest {
         return candidates;
     }
 
-    /** Fetches what lies elsewhere and is not resident as it is there; returns the datasets that are to be scanned. */
-    private Set<String> fetchChanged(StagedSources sources) {
-        if (sources.isEmpty()) {
-            return datasets();
-        }
+    /** Returns the datasets to scan: without those whose remote sources look as they did when they were loaded. */
+    private Set<String> changedElsewhere(StagedSources sources) {
         Set<String> changed = new TreeSet<>(datasets());
         for (String dataset : datasets()) {
             reuse.unchanged(dataset, origins(dataset), sources.look(dataset)).ifPresent(note -> {
@@ -294,11 +275,26 @@ public final class LoadJob extends Ingest {
                 changed.remove(dataset);
             });
         }
-        long bytes = sources.prepare(changed::contains);
-        progress.begin(Phase.LOADING, bytes, sources.files());
-        sources.fetch(progress::addBytes);
-        progress.begin(Phase.SCANNING, Progress.UNKNOWN, Progress.UNKNOWN);
         return changed;
+    }
+
+    private void findArrays(StagedSources sources, Set<String> datasets, ShardCut shards) {
+        long hidden = 0;
+        List<ScannedSource> scannedSources = sources.scan(datasets::contains);
+        try {
+            for (ScannedSource scanned : scannedSources) {
+                found.addAll(sources.movable(shards.cut(scanned.arrays())));
+                hidden += scanned.hiddenFiles();
+            }
+        } catch (RuntimeException | Error e) {
+            scannedSources.forEach(scanned -> scanned.arrays().forEach(SourceArray::release));
+            throw e;
+        }
+        notes.addAll(ScannedSource.notes(scannedSources));
+        if (hidden > 0) {
+            notes.add("skipped " + hidden + (hidden == 1 ? " hidden file or folder" : " hidden files and folders"));
+        }
+        requireDistinctNames(found);
     }
 
     /** Returns how long a dataset is to live unused: as asked for, else as the version has it that is resident. */
@@ -474,7 +470,7 @@ public final class LoadJob extends Ingest {
             residency
                     .lastKnown(loading.candidate.dataset(), loading.version.digest())
                     .ifPresent(known -> loading.version.provenance(
-                            loading.version.provenance().knowingWhole(known)));
+                            loading.version.provenance().withWholeOf(known)));
         }
         Map<String, PublishedVersion> previous = new HashMap<>();
         datasets().forEach(dataset -> residency.find(dataset).ifPresent(version -> previous.put(dataset, version)));

@@ -8,8 +8,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Counts what a load has done, and tells whoever listens, at most twenty times a second. Thread-safe; a listener hears one
- * report after the other, from changing threads.
+ * Counts the progress of a load, and reports it to listeners at most twenty times a second. Thread-safe. A listener receives one report at
+ * a time, on changing threads.
  */
 public final class LoadProgress {
     private static final long INTERVAL_NS = 50_000_000;
@@ -23,19 +23,23 @@ public final class LoadProgress {
     private volatile long bytesTotal = Progress.UNKNOWN;
     private volatile long filesTotal = Progress.UNKNOWN;
 
-    /** Begins with looking for files; the name is what listeners are told. */
+    /**
+     * Begins with scanning.
+     *
+     * @param name the name in the reports
+     */
     public LoadProgress(String name) {
         this.name = name;
     }
 
-    /** Returns what ends the listening. */
+    /** Adds a listener. The returned action removes it. */
     public synchronized Runnable listen(ProgressListener listener) {
         listeners.add(listener);
         listener.progress(snapshot());
         return () -> listeners.remove(listener);
     }
 
-    /** Starts to count from zero what a phase is to do; its first step is told at once. */
+    /** Starts a phase with its totals, and counts from zero. Its first step is reported immediately. */
     public void begin(Phase next, long bytes, long files) {
         synchronized (this) {
             bytesDone.set(0);
@@ -49,30 +53,30 @@ public final class LoadProgress {
 
     void enter(Phase next) {
         phase = next;
-        tell();
+        report();
     }
 
-    /** Counts bytes that are copied. */
+    /** Counts copied bytes. */
     public void addBytes(long bytes) {
         bytesDone.addAndGet(bytes);
-        tellIfDue();
+        reportIfDue();
     }
 
-    /** Counts files that are looked at. */
+    /** Counts scanned files. */
     public void addFiles(long files) {
         filesDone.addAndGet(files);
-        tellIfDue();
+        reportIfDue();
     }
 
-    private void tellIfDue() {
+    private void reportIfDue() {
         long due = nextNs.get();
         long now = System.nanoTime();
         if (now - due >= 0 && nextNs.compareAndSet(due, now + INTERVAL_NS)) {
-            tell();
+            report();
         }
     }
 
-    /** Counts an array that is copied; tells nobody by itself. */
+    /** Counts a copied array, without a report. */
     public void addFile() {
         filesDone.incrementAndGet();
     }
@@ -85,12 +89,12 @@ public final class LoadProgress {
         return new Progress(phase, name, bytesDone.get(), bytesTotal, filesDone.get(), filesTotal, "");
     }
 
-    /** Tells what somebody else has done whom this waits for. */
-    synchronized void pass(Progress other) {
+    /** Forwards the progress of the job that this load waits for. */
+    synchronized void forward(Progress other) {
         listeners.forEach(listener -> listener.progress(other));
     }
 
-    private synchronized void tell() {
+    private synchronized void report() {
         Progress progress = snapshot();
         listeners.forEach(listener -> listener.progress(progress));
     }

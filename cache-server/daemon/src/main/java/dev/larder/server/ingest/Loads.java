@@ -149,7 +149,7 @@ public final class Loads {
     }
 
     private synchronized void finishUpload(String dataset, Publisher publisher) {
-        builds.leave(peer(publisher));
+        builds.release(peer(publisher));
         running.remove(dataset);
     }
 

@@ -1,13 +1,13 @@
 package dev.larder.server.ingest;
 
+import dev.larder.internal.layout.Digest;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 
-/** Condenses texts and numbers into 63 bits. */
+/** Hashes texts and numbers to 63 bits. */
 final class LookHash {
-    private final MessageDigest digest = sha256();
+    private final MessageDigest digest = Digest.sha256();
     private final ByteBuffer number = ByteBuffer.allocate(Long.BYTES);
 
     LookHash add(String text) {
@@ -22,16 +22,8 @@ final class LookHash {
         return this;
     }
 
-    /** Returns the hash, never negative; nothing can be added after. */
+    /** Returns the hash, never negative. Nothing can be added afterwards. */
     long value() {
         return ByteBuffer.wrap(digest.digest()).getLong() & Long.MAX_VALUE;
-    }
-
-    private static MessageDigest sha256() {
-        try {
-            return MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every JDK has SHA-256", e);
-        }
     }
 }

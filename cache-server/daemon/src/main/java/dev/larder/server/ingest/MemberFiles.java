@@ -15,32 +15,32 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The files of an upload by a member of the group. The daemon makes them, so that it owns them and can seal, empty and remove them
- * whatever the member does; the member can open them, as only it is told where they are, but can put nothing else there. Thread-safe.
+ * The files of an upload by a member of the group. The daemon creates and owns them, so it can seal, empty and remove them at any time. The
+ * member can open them, because no other process learns their names, but cannot create others. Thread-safe.
  */
 final class MemberFiles {
-    /** Looking at more at once would keep others waiting. */
-    private static final int LOOKS = 2_000;
+    /** Checking more files at a time would delay other calls. */
+    private static final int MOST_CHECKED = 2_000;
 
     private final IncomingVersion folder;
     private final GroupQuota quota;
     private final Reservation reservation;
 
-    /** Whether files occupy no more than the pages that they are long. */
+    /** Whether files occupy only the pages of their length. */
     private final boolean isExact;
 
-    /** Held while files are made, one request at a time. */
-    private final Object making = new Object();
+    /** Held while files are created, one request at a time. */
+    private final Object creation = new Object();
 
     private final Map<String, Long> lengths = new LinkedHashMap<>();
-    private final Map<String, String> told = new HashMap<>();
+    private final Map<String, String> claimedSources = new HashMap<>();
     private List<String> unseen = List.of();
-    private long reservedBytes; // changes under both locks, as does the next
+    private long reservedBytes; // this and the next field change under both locks
     private long promisedBytes;
     private boolean open = true;
     private boolean sealed;
 
-    /** Starts with a share of the quota as large as the reservation, which was set aside for it, and gives it back in the end. */
+    /** Starts with a share of the quota equal to the reservation, which the caller has reserved. Releases it in the end. */
     MemberFiles(IncomingVersion folder, GroupQuota quota, Reservation reservation) {
         this.folder = folder;
         this.quota = quota;
@@ -51,9 +51,9 @@ final class MemberFiles {
                 .orElse(false);
     }
 
-    /** Makes files, where the quota has room for them. Others look at the files meanwhile: it may wait for room. */
-    void make(List<NewFile> files) {
-        synchronized (making) {
+    /** Creates files if the quota allows them. May wait for space; other calls can proceed meanwhile. */
+    void create(List<NewFile> files) {
+        synchronized (creation) {
             requireUnsealed();
             long stored = storedBytes(files);
             grow(stored);
@@ -61,7 +61,7 @@ final class MemberFiles {
                 requireUnsealed();
                 promisedBytes += stored;
             }
-            files.forEach(this::make); // each with the lock for itself: others look at the files meanwhile
+            files.forEach(this::create); // one lock for each file, so that other calls can proceed in between
         }
     }
 
@@ -78,13 +78,13 @@ final class MemberFiles {
         }
     }
 
-    private synchronized void make(NewFile file) {
+    private synchronized void create(NewFile file) {
         requireUnsealed();
         String path = path(file.array());
         folder.makeFileForMember(path);
         lengths.put(path, file.bytes());
         if (!file.source().isEmpty()) {
-            told.put(file.array(), file.source());
+            claimedSources.put(file.array(), file.source());
         }
     }
 
@@ -108,32 +108,32 @@ final class MemberFiles {
         long missing = promisedBytes + more - reservedBytes;
         if (missing > 0) {
             quota.reserve(missing);
-            boolean isKept = false;
+            boolean isAdded = false;
             try {
                 reservation.grow(missing);
-                isKept = keep(missing);
+                isAdded = addReserved(missing);
             } finally {
-                if (!isKept) {
+                if (!isAdded) {
                     quota.release(missing);
                 }
             }
         }
     }
 
-    /** False where the upload has ended meanwhile, and given back what it had. */
-    private synchronized boolean keep(long more) {
+    /** Returns false if the upload has ended meanwhile, and has released its share. */
+    private synchronized boolean addReserved(long more) {
         if (open) {
             reservedBytes += more;
         }
         return open;
     }
 
-    /** An empty file takes memory too. */
+    /** An empty file also takes memory. */
     private static long storedBytes(long byteSize) {
         return Math.multiplyExact(Math.addExact(byteSize / PageSize.BYTES, 2), PageSize.BYTES);
     }
 
-    /** Huge pages, and what a disk sets aside for a file that grows, are more than was announced. */
+    /** Huge pages, and blocks that a disk allocates ahead for a growing file, exceed the announced length. */
     private long mostStoredBytes(long announced) {
         long stored = storedBytes(announced);
         return isExact ? stored : stored + Math.max(stored, PageSize.HUGE_BYTES);
@@ -143,19 +143,19 @@ final class MemberFiles {
         return array + ".npy";
     }
 
-    /** Returns where arrays come from, as far as the member has said so. */
-    synchronized Map<String, String> told() {
-        return Map.copyOf(told);
+    /** Returns the sources of arrays that the member claims. */
+    synchronized Map<String, String> claimedSources() {
+        return Map.copyOf(claimedSources);
     }
 
-    /** Looks at some files, at others the next time; fails where one is longer than the member had announced. */
+    /** Checks some files, and others at the next call. Fails if one is longer than the member announced. */
     synchronized void requireLengths() {
         if (unseen.isEmpty()) {
             unseen = List.copyOf(lengths.keySet());
         }
-        List<String> now = unseen.subList(0, Math.min(LOOKS, unseen.size()));
+        List<String> now = unseen.subList(0, Math.min(MOST_CHECKED, unseen.size()));
         unseen = unseen.subList(now.size(), unseen.size());
-        if (open && !sealed) { // else some have been moved to where they are published from
+        if (open && !sealed) { // otherwise some have been moved to the version
             now.forEach(this::requireAnnounced);
         }
     }
@@ -175,14 +175,14 @@ final class MemberFiles {
         }
     }
 
-    /** Lets nobody open the files for writing any more; no others are made from now on. */
+    /** Makes the files read-only. No others are created from now on. */
     synchronized void seal() {
         lengths.keySet().forEach(this::requireAnnounced);
         sealed = true;
         folder.sealFiles(lengths.keySet());
     }
 
-    /** Gives back the files' memory, as far as they were not published, and the share of the quota. Idempotent. */
+    /** Frees the memory of files that were not published, and releases the share of the quota. Idempotent. */
     synchronized void close() {
         if (open) {
             open = false;

@@ -6,33 +6,33 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * Says which arrays of a version share segments.
+ * The rule by which arrays of a version share segments.
  *
- * @param belowBytes arrays shorter than this do
- * @param leastArrays where there are at least so many of them
- * @param leastPackBytes how long a pack is at least, as long as there is something to put into it
+ * @param belowBytes only shorter arrays share
+ * @param leastArrays only if there are at least this many short arrays
+ * @param leastPackBytes the least length of a pack, except the last
  */
 record PackRule(long belowBytes, int leastArrays, long leastPackBytes) {
     private static final long MIB = 1L << 20;
 
-    /** More small files than this are a burden on those who open them all. */
+    /** More small files than this slow down programs that open them all. */
     private static final int FEW_ARRAYS = 64;
 
     private static final long SMALL_BYTES = MIB;
     private static final long LEAST_PACK_BYTES = 4 * MIB;
 
-    /** Where the file system rounds every file up to 2 MiB, files of their own are for what is larger than a few of those. */
+    /** If the file system rounds every file up to 2 MiB, only arrays much longer than that get their own files. */
     private static final long SMALL_BYTES_IN_HUGE_PAGES = 8 * MIB;
 
     private static final long LEAST_PACK_BYTES_IN_HUGE_PAGES = 64 * MIB;
 
-    /** Packs are long enough that there are few, and short enough that threads can fill several at once. */
+    /** Packs are long enough that there are few, and short enough that several threads can fill them. */
     private static final long USUAL_PACKS = 16;
 
     private static final long USUAL_PACK_BYTES = 1L << 30;
     private static final long MOST_PACKS = 40;
 
-    /** Returns what holds for a load into a mount with this {@code huge=} word. */
+    /** Returns the rule for a load into a mount with this {@code huge=} option. */
     static PackRule of(LoadOptions options, String hugePages) {
         boolean isRoundedUp = hugePages.equals("always");
         long leastPackBytes = isRoundedUp ? LEAST_PACK_BYTES_IN_HUGE_PAGES : LEAST_PACK_BYTES;
@@ -44,7 +44,7 @@ record PackRule(long belowBytes, int leastArrays, long leastPackBytes) {
                 : new PackRule(SMALL_BYTES, FEW_ARRAYS + 1, leastPackBytes);
     }
 
-    /** Tells which of these arrays are packed. */
+    /** Returns a predicate for the arrays that are packed. */
     Predicate<SourceArray> packed(List<SourceArray> arrays) {
         long small = arrays.stream().filter(this::isSmall).count();
         return small >= leastArrays ? this::isSmall : array -> false;
@@ -54,7 +54,7 @@ record PackRule(long belowBytes, int leastArrays, long leastPackBytes) {
         return array.byteSize() < belowBytes;
     }
 
-    /** Returns where to end a pack, given how long all packs together are. */
+    /** Returns the length of a pack, for this total length of all packs. */
     long packBytes(long allBytes) {
         long usual = Math.min(USUAL_PACK_BYTES, allBytes / USUAL_PACKS);
         return Math.max(leastPackBytes, Math.max(usual, allBytes / MOST_PACKS));

@@ -15,10 +15,10 @@ import java.util.List;
  * StoreLayout#PACK_ALIGNMENT}.
  */
 final class Packing {
-    /** Thousands of arrays mostly have few headers. If they have more, keeping all would cost more than it saves. */
+    /** Thousands of arrays usually have few different headers. If they have more, storing all would cost more than it saves. */
     private static final int SHARED_HEADS = 4096;
 
-    /** A scan gives equal headers as one object. */
+    /** A scan represents equal headers by one object. */
     private final IdentityHashMap<NpyHeader, ByteBuffer> heads = new IdentityHashMap<>();
 
     private final List<Segment> packs = new ArrayList<>();

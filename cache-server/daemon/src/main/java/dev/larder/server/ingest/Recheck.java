@@ -9,6 +9,7 @@ import dev.larder.internal.protocol.Done;
 import dev.larder.internal.protocol.Progress.Phase;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.source.Extent;
+import dev.larder.server.source.Parallel;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.store.Store;
 import dev.larder.server.store.version.PublishedVersion;
@@ -22,8 +23,8 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Compares a version that an earlier boot of the machine left with its checksums, before any client can open it. What is whole
- * becomes current; what is not is loaded again or set aside.
+ * Compares a version of an earlier boot with its checksums, before clients can open it. A whole version becomes current; a damaged one is
+ * loaded again or set aside.
  */
 public final class Recheck extends Ingest {
     private final PublishedVersion version;
@@ -42,18 +43,18 @@ public final class Recheck extends Ingest {
         progress.begin(Phase.VERIFYING, version.dataBytes(), version.arrays().size());
     }
 
-    /** Returns what is compared. */
+    /** Returns the version. */
     public PublishedVersion version() {
         return version;
     }
 
-    /** None: nothing is read from a source. */
+    /** Returns an empty list: no source is read. */
     @Override
     public List<SourceArray> arrays() {
         return List.of();
     }
 
-    /** Leaves the version to the next start, which compares it then. */
+    /** Leaves the version to the next start, which compares it again. */
     @Override
     public void cancel() {
         cancelled = true;
@@ -62,7 +63,7 @@ public final class Recheck extends Ingest {
         }
     }
 
-    /** Compares now, on a thread of its own, where nobody has begun: a client waits for this one. */
+    /** Compares now, on a new thread, unless it has begun: a client waits for this version. */
     void startNow() {
         if (!started.get()) {
             Thread thread = new Thread(this::run, "larder-recheck");
@@ -71,14 +72,14 @@ public final class Recheck extends Ingest {
         }
     }
 
-    /** Does the work where nobody has begun, and completes {@link #outcome}; throws nothing. */
+    /** Does the work unless it has begun, and completes {@link #outcome}. Throws nothing. */
     void run() {
         if (!started.compareAndSet(false, true)) {
             return;
         }
         try {
             compare();
-            residency.heldBack().reveal(version);
+            residency.unverified().reveal(version);
         } catch (RuntimeException | Error e) {
             Throwable reason = outcomeOf(e);
             beforeOutcome.run();
@@ -89,7 +90,7 @@ public final class Recheck extends Ingest {
         ending.outcome().complete(Done.of(version.arrays().size(), version.dataBytes(), ""));
     }
 
-    /** Only damage has the version given up. After any other failure it stays held back, and can be compared again. */
+    /** Gives the version up only if it is damaged. After any other failure it stays unverified, and can be compared again. */
     private Throwable outcomeOf(Throwable failure) {
         if (failure instanceof CancellationException) {
             return cancellation();
@@ -156,14 +157,14 @@ public final class Recheck extends Ingest {
         }
     }
 
-    /** Gives the version up; where even that fails, it stays held back for the next start. */
+    /** Gives the version up. If even that fails, it stays unverified for the next start. */
     private LarderException rejected(LarderException reason) {
         Failure failure = Failure.of(ErrorCode.CHECKSUM, "version was damaged while the machine was down")
                 .with("dataset", version.dataset())
                 .with("version", version.version())
                 .with("reason", reason);
         try {
-            residency.heldBack().reject(version);
+            residency.unverified().reject(version);
         } catch (RuntimeException | Error e) {
             reason.addSuppressed(e);
         }

@@ -7,6 +7,7 @@ import dev.larder.internal.protocol.LoadRequest;
 import dev.larder.internal.protocol.Progress.Phase;
 import dev.larder.server.residency.Residency;
 import dev.larder.server.source.Extent;
+import dev.larder.server.source.Parallel;
 import dev.larder.server.store.Store;
 import dev.larder.server.store.version.PublishedVersion;
 import dev.larder.server.store.version.SourceRecord;
@@ -165,7 +166,7 @@ final class Reuse {
     private String keep(Candidate candidate, PublishedVersion version) {
         if (!candidate.provenance().sources().equals(version.sources())
                 || !candidate.provenance().origins().equals(version.origins())) {
-            residency.recordSources(version, candidate.provenance().knowingWhole(version.provenance()));
+            residency.recordSources(version, candidate.provenance().withWholeOf(version.provenance()));
         }
         return words(version, "its sources were read again and are unchanged");
     }

@@ -4,7 +4,6 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ArrayEntry;
-import dev.larder.npy.NpyHeader;
 import dev.larder.server.source.SourceArray;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -24,7 +23,7 @@ final class SegmentArray {
      *
      * @param headOffset the offset of its {@code .npy} header
      * @param dataOffset the offset of its data, right after the header
-     * @param sharedHead the bytes of the header if other arrays have the same; null to make them when they are needed
+     * @param sharedHead the bytes of the header if other arrays have the same; null to encode them when they are needed
      */
     SegmentArray(SourceArray source, long headOffset, long dataOffset, @Nullable ByteBuffer sharedHead) {
         this.source = source;
@@ -74,16 +73,6 @@ final class SegmentArray {
 
     /** Returns the entry of the array for the index, once all bytes are there. */
     synchronized ArrayEntry entry(String file) {
-        NpyHeader header = source.header();
-        return new ArrayEntry(
-                source.name().array(),
-                header.dtype().descr(),
-                header.order().name().charAt(0),
-                header.shape(),
-                file,
-                dataOffset,
-                header.byteSize(),
-                crc32c,
-                source.part());
+        return source.entry(file, dataOffset, crc32c);
     }
 }

@@ -60,7 +60,7 @@ final class SegmentGroup {
         return extents > 1 && segment.byteSize() / extents < NARROW_BYTES;
     }
 
-    /** Returns equal objects for columns of one table: they start in the same file, and have as many batches of rows. */
+    /** Returns equal objects for columns of one table: columns that start in the same file and have as many batches of rows. */
     private static List<Object> table(SegmentCopy column) {
         return List.of(column.extents().get(0).file(), column.extents().size());
     }
@@ -80,8 +80,8 @@ final class SegmentGroup {
     }
 
     /**
-     * Returns the stretches that one thread copies next, from each segment the same share; none if all are handed out. They end where
-     * huge pages do: two threads that share a huge page would both make it.
+     * Returns the stretches that one thread copies next, from each segment the same share; none if all have been returned. They end at
+     * multiples of huge pages, so that two threads do not allocate the same huge page.
      */
     List<SegmentStretch> next() {
         long step = segments.size() == 1 ? STRETCH_BYTES : PageSize.HUGE_BYTES;
@@ -89,9 +89,9 @@ final class SegmentGroup {
         double share = (double) end / longest.byteSize();
         List<SegmentStretch> stretches = new ArrayList<>();
         for (SegmentCopy segment : segments) {
-            long itsEnd = share < 1 ? nearestHugePage(segment.byteSize() * share) : Long.MAX_VALUE;
-            if (segment.hasNext(itsEnd)) {
-                stretches.add(segment.next(itsEnd));
+            long segmentEnd = share < 1 ? nearestHugePage(segment.byteSize() * share) : Long.MAX_VALUE;
+            if (segment.hasNext(segmentEnd)) {
+                stretches.add(segment.next(segmentEnd));
             }
         }
         return stretches;

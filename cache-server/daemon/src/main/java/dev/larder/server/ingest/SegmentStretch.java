@@ -18,8 +18,8 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Consecutive bytes of a segment: headers and data of arrays. Moves from the first byte to the last, over the extents of files, or
- * the streams, that the data comes from. Belongs to one thread at a time.
+ * Consecutive bytes of a segment: headers and data of arrays. Moves from the first byte to the last, over the extents of files, or the
+ * streams, that provide the data. Belongs to one thread at a time.
  */
 final class SegmentStretch {
     /** After this many files, a stretch ends with its array or at the next huge page. */
@@ -166,7 +166,7 @@ final class SegmentStretch {
         return Objects.requireNonNull(writer, "not begun");
     }
 
-    /** Returns the offset in the current array at which this ends. */
+    /** Returns the end of this stretch in the current array, as an offset. */
     private long end() {
         return index == endIndex ? endOffset : array().source().byteSize();
     }
@@ -219,22 +219,22 @@ final class SegmentStretch {
 
     /** Takes memory for the next bytes of an extent, at most {@code most}, and adds it to the memory that a read fills. */
     Piece take(long most, ScatterList read) {
-        Part its = part();
-        int itsExtent = number;
+        Part current = part();
+        int currentExtent = number;
         long position = filePosition();
         ByteBuffer memory = writer().take(Math.min(most, contiguousBytes()), read);
         advance(memory.remaining());
-        return new Piece(this, its, itsExtent, position, memory);
+        return new Piece(this, current, currentExtent, position, memory);
     }
 
     /** Copies an array that is a stream or empty. */
     void copyStream(LoadProgress progress) {
-        Part its = part();
+        Part current = part();
         SourceArray source = array().source();
         if (isStream()) {
             source.files().forEach(SourceIdentity::requireUnchanged);
             try (ReadableByteChannel data = source.openForLastTime()) {
-                writer().copy(data, source.byteSize(), its.checksum(), progress::addBytes);
+                writer().copy(data, source.byteSize(), current.checksum(), progress::addBytes);
             } catch (IOException e) {
                 throw array().unreadable(e);
             }

@@ -12,10 +12,12 @@ import dev.larder.internal.protocol.Progress;
 import dev.larder.internal.protocol.Progress.Phase;
 import dev.larder.internal.protocol.SourceAddress;
 import dev.larder.server.remote.StagedSources;
+import dev.larder.server.source.Parallel;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.scan.ScannedSource;
+import dev.larder.server.source.shard.ShardCut;
 import dev.larder.server.store.space.ScratchMemory;
 import dev.larder.server.store.version.PublishedVersion;
 import dev.larder.server.store.version.SourceRecord;
@@ -33,7 +35,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.zip.ZipException;
 
-/** Reads the sources of versions again and names what of them is not what was loaded. Used once, by one thread. */
+/** Reads the sources of versions again and reports arrays that differ from the loaded ones. One use, one thread. */
 public final class SourceComparison {
     private static final int MOST_NAMED = 10;
 
@@ -48,29 +50,29 @@ public final class SourceComparison {
     private final List<String> different = Collections.synchronizedList(new ArrayList<>());
     private final List<String> missing = Collections.synchronizedList(new ArrayList<>());
 
-    /** An array that was found again, and what it was. */
+    /** A source array and the entry of its loaded copy. */
     private record Pair(SourceArray source, ArrayEntry entry) {}
 
     /**
      * Prepares to compare.
      *
      * @param array the only array of interest; empty for all
-     * @param isWanted asked from time to time whether somebody still waits for the answer
-     * @param scratch where columns are made to be compared
+     * @param hasClient returns false if no client waits for the answer
+     * @param scratch memory for columns that have to be built for the comparison
      */
     public SourceComparison(
-            String array, int workers, ProgressListener listener, BooleanSupplier isWanted, ScratchMemory scratch) {
+            String array, int workers, ProgressListener listener, BooleanSupplier hasClient, ScratchMemory scratch) {
         this.scratch = scratch;
         this.array = array;
         this.workers = workers;
         this.progress = new LoadProgress("sources");
-        this.checksums = new Checksums(progress::addBytes, isWanted);
+        this.checksums = new Checksums(progress::addBytes, hasClient);
         var unused = progress.listen(listener);
     }
 
     /**
-     * Reads the sources of all versions that have one. Fails with {@link ErrorCode#CHECKSUM} where any holds something else, with
-     * {@link ErrorCode#BAD_INPUT} where files are only missing or cannot be read. What no load would accept any more is something else.
+     * Reads the sources of all versions that have one. Fails with {@link ErrorCode#CHECKSUM} if any differs, and with {@link
+     * ErrorCode#BAD_INPUT} if files are only missing or cannot be read. A source that a load would refuse counts as different.
      */
     public Done run(List<PublishedVersion> versions) {
         try {
@@ -116,18 +118,17 @@ public final class SourceComparison {
         try {
             SourceOptions options = SourceOptions.of(version.provenance().options());
             ScanSettings scanning = LoadJob.scratchScan(
-                    workers, () -> !checksums.isWanted().getAsBoolean(), progress::addFiles, scratch);
-            StagedSources fetched = StagedSources.list(sources, options, scanning);
+                    workers, () -> !checksums.mayContinue().getAsBoolean(), progress::addFiles, scratch);
+            StagedSources fetched = StagedSources.list(sources, options, scanning, null);
             staged.add(fetched);
-            fetch(fetched);
-            Shards shards = new Shards(version.provenance().options().shard(), scanning.memory());
+            fetched.fetch(
+                    dataset -> true, (bytes, files) -> progress.begin(Phase.LOADING, bytes, files), progress::addBytes);
+            progress.begin(Phase.SCANNING, Progress.UNKNOWN, Progress.UNKNOWN);
+            ShardCut shards = new ShardCut(version.provenance().options().shard(), scanning.memory());
             isScanning = true;
-            for (LoadRequest.Source source : fetched.local(dataset -> true)) {
-                List<SourceArray> whole = ScannedSource.scan(version.dataset(), source.file(), options, scanning)
-                        .arrays();
-                toRelease.addAll(whole);
-                found.addAll(shards.cut(whole));
-            }
+            List<ScannedSource> scanned = fetched.scan(dataset -> true);
+            scanned.forEach(source -> toRelease.addAll(source.arrays()));
+            scanned.forEach(source -> found.addAll(shards.cut(source.arrays())));
         } catch (LarderException e) {
             boolean areThere = isScanning && areThere(version, record -> true) && !isUnreadable(e);
             (areThere ? different : missing).add(explained(requireBadInput(e)));
@@ -139,25 +140,25 @@ public final class SourceComparison {
         Set<String> absent = new HashSet<>(entries.keySet());
         for (SourceArray source : found) {
             absent.remove(source.name().array());
-            if (isWanted(source.name().array())) {
+            if (isSelected(source.name().array())) {
                 pair(source, entries);
             }
         }
-        absent.stream().filter(this::isWanted).forEach(name -> {
+        absent.stream().filter(this::isSelected).forEach(name -> {
             boolean areThere = areThere(version, record -> record.array().equals(name));
             (areThere ? different : missing).add(version.dataset() + "/" + name + " is no longer in any source");
         });
     }
 
-    /** Tells whether all files of this machine that some arrays were read from can still be read, whatever is in them now. */
-    private static boolean areThere(PublishedVersion version, Predicate<SourceRecord> isMeant) {
+    /** Returns whether all local source files of some arrays can still be read. Their contents are not compared. */
+    private static boolean areThere(PublishedVersion version, Predicate<SourceRecord> filter) {
         return version.sources().stream()
-                .filter(isMeant)
+                .filter(filter)
                 .map(SourceRecord::path)
                 .allMatch(path -> SourceAddress.is(path) || Files.isReadable(Path.of(path)));
     }
 
-    /** Tells whether the system could not read a file; else it was read, and its content was refused. */
+    /** Returns whether the system could not read a file; otherwise its content was refused. */
     private static boolean isUnreadable(LarderException failure) {
         for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
             if (cause instanceof IOException && !(cause instanceof EOFException || cause instanceof ZipException)) {
@@ -167,15 +168,7 @@ public final class SourceComparison {
         return false;
     }
 
-    private void fetch(StagedSources fetched) {
-        if (!fetched.isEmpty()) {
-            progress.begin(Phase.LOADING, fetched.prepare(dataset -> true), fetched.files());
-            fetched.fetch(progress::addBytes);
-            progress.begin(Phase.SCANNING, Progress.UNKNOWN, Progress.UNKNOWN);
-        }
-    }
-
-    private boolean isWanted(String name) {
+    private boolean isSelected(String name) {
         return array.isEmpty() || array.equals(name);
     }
 

@@ -42,15 +42,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A dataset that a client builds: it writes {@code .npy} files into a folder of the store's incoming work, then asks to have
- * them published. Its data has no source to come back from.
+ * A dataset that a client builds: it writes {@code .npy} files into a folder in {@code incoming}, and then asks the daemon to publish them.
+ * Its data has no source.
  *
- * <p>Nobody who wrote can write on: large files whose data is aligned are moved out of the client's sight, proved to have no
- * writer left, and read for their checksum; all others, and those that still have a writer, are copied while their checksum is
- * computed. Files of a member of the group are made by the daemon; see {@link MemberFiles}.
+ * <p>After the publication no process can write to the data: large aligned files are moved out of the client's sight, checked for open
+ * writers, and read for their checksum. All other files, and those with open writers, are copied. Files of a member of the group are
+ * created by the daemon; see {@link MemberFiles}.
  */
 public final class Upload extends Ingest {
-    /** Of one dataset; more than its index can have in this heap. */
+    /** For one dataset; more than its index can have in this heap. */
     private static final int MOST_PARTS = 1_000_000;
 
     private static final Logger LOG = LoggerFactory.getLogger(Upload.class);
@@ -79,10 +79,10 @@ public final class Upload extends Ingest {
     private volatile @Nullable IncomingVersion publishing;
     private volatile boolean cancelled;
 
-    /** What an upload is made of. */
+    /** The request for an upload. */
     record Terms(String dataset, int workers, long bytes, Retention retention, Publisher publisher) {}
 
-    /** Where the client writes, and what it may write there if it is a member of the group. */
+    /** The folder of the client, and its files if it is a member of the group. */
     private record Place(
             IncomingVersion version,
             Reservation reservation,
@@ -119,17 +119,17 @@ public final class Upload extends Ingest {
     }
 
     /**
-     * Sets the space aside that the client asked for, which may take a while, and makes the folder. What fails ends the build, and is
-     * thrown.
+     * Reserves the requested space, which may take a while, and creates the folder. A failure ends the build, and is thrown.
      *
-     * @param isWanted tells whether the client still waits
+     * @param hasClient returns whether the client still waits
      */
-    void begin(BooleanSupplier isWanted) {
+    void begin(BooleanSupplier hasClient) {
         try {
-            BooleanSupplier goesOn = () -> !cancelled && (state.get() != State.STARTING || isWanted.getAsBoolean());
-            place = publisher.isMember() ? placeOfMember(goesOn) : place(goesOn);
+            BooleanSupplier mayContinue =
+                    () -> !cancelled && (state.get() != State.STARTING || hasClient.getAsBoolean());
+            place = publisher.isMember() ? placeOfMember(mayContinue) : place(mayContinue);
         } catch (CancellationException e) {
-            RuntimeException reason = given(e);
+            RuntimeException reason = abandoned(e);
             end(null, reason);
             throw reason;
         } catch (RuntimeException | Error e) {
@@ -137,16 +137,16 @@ public final class Upload extends Ingest {
             throw e;
         }
         state.set(State.BUILDING);
-        if (cancelled) { // while there was nothing to end yet
+        if (cancelled) { // cancelled before there was anything to end
             cancel();
         }
     }
 
-    /** The quota is asked first: what the member may not do anyway evicts nothing. */
-    private Place placeOfMember(BooleanSupplier isWanted) {
+    /** Checks the quota first: a refused upload evicts nothing. */
+    private Place placeOfMember(BooleanSupplier mayContinue) {
         quota.reserve(reservedBytes);
         try {
-            Place common = place(isWanted);
+            Place common = place(mayContinue);
             return new Place(
                     common.version, common.reservation, new MemberFiles(common.version, quota, common.reservation));
         } catch (RuntimeException | Error e) {
@@ -155,8 +155,8 @@ public final class Upload extends Ingest {
         }
     }
 
-    private Place place(BooleanSupplier isWanted) {
-        Reservation reservation = residency.reserve(reservedBytes, isWanted);
+    private Place place(BooleanSupplier mayContinue) {
+        Reservation reservation = residency.reserve(reservedBytes, mayContinue);
         try {
             IncomingVersion version = publisher.isMember()
                     ? store.newUpload(dataset, provenance(publisher))
@@ -191,12 +191,12 @@ public final class Upload extends Ingest {
         try {
             ending.outcome().getNow(Done.NOTHING);
         } catch (CompletionException e) {
-            throw e.getCause() instanceof LarderException reason ? reason : given(e);
+            throw e.getCause() instanceof LarderException reason ? reason : abandoned(e);
         }
     }
 
-    /** Notes which arrays are parts of columns; those of a member have to be announced. */
-    public void noteParts(List<PartOfColumn> more) {
+    /** Records that arrays are parts of columns. A member must have announced them. */
+    public void addParts(List<PartOfColumn> more) {
         MemberFiles memberFiles = memberFiles();
         for (PartOfColumn part : more) {
             boolean isRefused = memberFiles == null
@@ -214,29 +214,29 @@ public final class Upload extends Ingest {
         }
     }
 
-    /** Makes files for a member of the group; a client that may make them itself is refused. */
-    public void makeFiles(List<NewFile> files) {
+    /** Creates files for a member of the group. Refuses other clients, which create them themselves. */
+    public void createFiles(List<NewFile> files) {
         MemberFiles memberFiles = memberFiles();
         if (memberFiles == null) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "files are made only for members of the group")
+            throw Failure.of(ErrorCode.BAD_INPUT, "files are created only for members of the group")
                     .with("dataset", dataset)
                     .remedy("write them into the folder");
         }
-        memberFiles.make(files);
+        memberFiles.create(files);
     }
 
     /**
-     * Sets space aside for what the client is about to write, evicting what may leave; a member has its room with its files.
+     * Reserves space for data that the client is about to write, and evicts to make room. For a member, space is reserved with its files.
      *
-     * @param bytes how much in all
+     * @param bytes the total
      */
-    public void makeRoom(long bytes) {
+    public void reserve(long bytes) {
         if (memberFiles() == null) {
             growTo(bytes);
         }
     }
 
-    /** One at a time, or two would both grow by what one of them needs. */
+    /** One call at a time, or two calls would both add the missing bytes. */
     private void growTo(long bytes) {
         Reservation reservation = reservation();
         synchronized (reservation) {
@@ -244,7 +244,7 @@ public final class Upload extends Ingest {
         }
     }
 
-    /** Gives the build up where a member has written more than was announced. */
+    /** Gives the build up if a member has written more than it announced. */
     public void requireAnnounced() {
         MemberFiles memberFiles = state.get() == State.BUILDING ? memberFiles() : null;
         if (memberFiles != null) {
@@ -256,11 +256,11 @@ public final class Upload extends Ingest {
         }
     }
 
-    private Provenance provenance(Publisher telling) {
-        return Provenance.computed(retention.ttl().toMillis()).withPublisher(telling);
+    private Provenance provenance(Publisher builder) {
+        return Provenance.computed(retention.ttl().toMillis()).withPublisher(builder);
     }
 
-    /** Returns what the client is told. */
+    /** Returns the answer for the client. */
     public Build build() {
         return new Build(folder().folder().toString());
     }
@@ -270,10 +270,10 @@ public final class Upload extends Ingest {
         return arrays;
     }
 
-    /** Gives the build up; one that is being published already ends as soon as it can. */
+    /** Gives the build up. If it is being published, it ends as soon as possible. */
     @Override
     public void cancel() {
-        cancel(given(new CancellationException()));
+        cancel(abandoned(new CancellationException()));
     }
 
     private void cancel(Throwable reason) {
@@ -284,23 +284,23 @@ public final class Upload extends Ingest {
         }
         if (state.compareAndSet(State.BUILDING, State.ENDED)) {
             discards.execute(
-                    () -> end(null, reason)); // it takes time, and the control thread may be the one that cancels
+                    () -> end(null, reason)); // removal takes time, and the control thread may be the one that cancels
         }
     }
 
-    /** Publishes the files of the client, and completes {@link #outcome}; throws nothing. */
+    /** Publishes the files of the client, and completes {@link #outcome}. Throws nothing. */
     public void publish() {
         if (!state.compareAndSet(State.BUILDING, State.PUBLISHING)) {
-            return; // it was given up, or is being published: the outcome tells
+            return; // it was given up, or is being published: the outcome has the result
         }
         try {
             end(publishAll(), null);
         } catch (RuntimeException | Error e) {
-            end(null, cancelled ? given(e) : e);
+            end(null, cancelled ? abandoned(e) : e);
         }
     }
 
-    private RuntimeException given(Throwable cause) {
+    private RuntimeException abandoned(Throwable cause) {
         return Failure.of(ErrorCode.INTERRUPTED, "build was abandoned")
                 .with("dataset", dataset)
                 .cause(cause)
@@ -315,12 +315,12 @@ public final class Upload extends Ingest {
             if (closing != null) {
                 closing.close();
             }
-        } catch (RuntimeException | Error e) { // or nobody could ever build the dataset again
+        } catch (RuntimeException | Error e) { // otherwise the dataset could never be built again
             LOG.warn("files of a build were not all removed: {}", Failure.words(e));
             reason = reason == null ? e : reason;
         }
         if (done != null) {
-            residency.removeReplaced(); // it takes time, so the space that was set aside is given back by now
+            residency.removeReplaced(); // after the reservation has been released, because removal takes time
         }
         beforeOutcome.run();
         if (done != null) {
@@ -332,16 +332,16 @@ public final class Upload extends Ingest {
 
     private Done publishAll() {
         progress.enter(Phase.SCANNING);
-        Publisher telling = publisher;
+        Publisher builder = publisher;
         MemberFiles memberFiles = memberFiles();
         if (memberFiles != null) {
             memberFiles.seal();
-            telling = publisher.telling(memberFiles.told());
+            builder = publisher.withClaimedSources(memberFiles.claimedSources());
         }
-        arrays = found();
+        arrays = scan();
         PackRule packs = PackRule.of(LoadOptions.none(), store.hugePages());
         Predicate<SourceArray> isMoved =
-                packs.packed(arrays).negate().and(array -> StoredAsIs.fits(array, folder().folder()));
+                packs.packed(arrays).negate().and(array -> MovableFiles.fits(array, folder().folder()));
         List<SourceArray> moved = arrays.stream().filter(isMoved).toList();
         LoadPlan plan = LoadPlan.of(arrays.stream().filter(isMoved.negate()).toList(), packs);
         long bytes = ByteSums.sum(arrays.stream().mapToLong(SourceArray::byteSize));
@@ -352,15 +352,17 @@ public final class Upload extends Ingest {
         reservation.allowFor(1, arrays.size());
         long manifests = store.manifestBytes(1);
         long written = manifests == 0 ? stored : Math.max(stored, reservation.writtenBytes()); // huge pages take more
-        growTo(ByteSums.add(ByteSums.add(written, plan.storedBytes()), manifests)); // what is copied lies there twice
+        growTo(ByteSums.add(
+                ByteSums.add(written, plan.storedBytes()),
+                manifests)); // copied files are in the store twice for a while
         progress.begin(Phase.LOADING, bytes, arrays.size());
-        try (IncomingVersion version = store.newIncoming(dataset, provenance(telling))) {
+        try (IncomingVersion version = store.newIncoming(dataset, provenance(builder))) {
             publishing = version;
             reservation.writesTo(version.folder());
             if (cancelled) {
                 version.cancel();
             }
-            List<SourceArray> stillWritten = StoredAsIs.moveAll(moved, version, progress);
+            List<SourceArray> stillWritten = MovableFiles.moveAll(moved, version, progress);
             if (!stillWritten.isEmpty()) {
                 reservation.growTo(stored
                         + plan.storedBytes()
@@ -385,7 +387,7 @@ public final class Upload extends Ingest {
         }
     }
 
-    private List<SourceArray> found() {
+    private List<SourceArray> scan() {
         List<SourceArray> found = new ArrayList<>();
         ScanSettings scanning = new ScanSettings(workers, true, () -> cancelled, checked -> {});
         for (SourceArray array : ScannedSource.scan(dataset, folder().folder(), SourceOptions.none(), scanning)

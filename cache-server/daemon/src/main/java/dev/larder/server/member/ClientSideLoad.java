@@ -17,8 +17,8 @@ import dev.larder.internal.protocol.Progress.Phase;
 import dev.larder.internal.protocol.Request;
 import dev.larder.npy.NpyHeader;
 import dev.larder.server.ingest.LoadProgress;
-import dev.larder.server.ingest.Parallel;
 import dev.larder.server.remote.StagedSources;
+import dev.larder.server.source.Parallel;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
@@ -37,10 +37,10 @@ import java.util.concurrent.CancellationException;
 import java.util.function.LongConsumer;
 
 /**
- * A load into the store of another user, who lets the group of this process in: everything is read here, with the rights of this
- * process, and handed to the daemon as a build. So the daemon opens nothing that the caller could not.
+ * A load into the store of another user, by a member of the store's group. This process reads everything with its own rights, and passes it
+ * to the daemon as a build, so the daemon opens no file that the caller could not.
  *
- * <p>Datasets are published one after the other. What they were read from is noted as text, for people.
+ * <p>Datasets are published one after the other. Their sources are recorded as text, for people.
  */
 public final class ClientSideLoad {
 
@@ -61,9 +61,9 @@ public final class ClientSideLoad {
     }
 
     /**
-     * Loads sources into a store and returns when all are published. Interrupting the thread gives up what is not.
+     * Loads sources into a store and returns when all are published. Interrupting the thread cancels the rest.
      *
-     * @throws LarderException REFUSED for what only the owner's daemon can do
+     * @throws LarderException REFUSED for options that only the owner's daemon can serve
      */
     public static Done load(Path store, LoadRequest request, ProgressListener listener) {
         requirePossible(store, request);
@@ -96,7 +96,7 @@ public final class ClientSideLoad {
                     .with("user", StoreLocation.userName())
                     .with("owner", owner.user())
                     .remedy(
-                            "remove it: what you load is copied into the store by your own process, without a source there");
+                            "remove it: your own process copies the data into the store, which has no source for it then");
         }
     }
 
@@ -118,20 +118,18 @@ public final class ClientSideLoad {
         ScanSettings settings =
                 new ScanSettings(workers, false, () -> Thread.currentThread().isInterrupted(), progress::addFiles);
         SourceOptions options = SourceOptions.of(request.options());
-        try (StagedSources sources = StagedSources.list(request.sources(), options, settings)) {
-            return loadAll(found, sources, settings);
+        try (StagedSources sources = StagedSources.list(request.sources(), options, settings, null)) {
+            return loadAll(found, sources);
         } finally {
             found.forEach(SourceArray::release);
         }
     }
 
-    private Done loadAll(List<SourceArray> found, StagedSources sources, ScanSettings settings) {
+    private Done loadAll(List<SourceArray> found, StagedSources sources) {
         try {
-            if (!sources.isEmpty()) {
-                progress.begin(Phase.LOADING, sources.prepare(dataset -> true), sources.files());
-                sources.fetch(progress::addBytes);
-            }
-            scan(found, sources, settings);
+            sources.fetch(
+                    dataset -> true, (bytes, files) -> progress.begin(Phase.LOADING, bytes, files), progress::addBytes);
+            scan(found, sources);
             long bytes = ByteSums.sum(found.stream().mapToLong(SourceArray::byteSize));
             progress.begin(Phase.LOADING, bytes, found.size());
             for (String dataset : names(request)) {
@@ -148,10 +146,9 @@ public final class ClientSideLoad {
         }
     }
 
-    private void scan(List<SourceArray> found, StagedSources sources, ScanSettings settings) {
+    private void scan(List<SourceArray> found, StagedSources sources) {
         Map<String, SourceArray> names = new HashMap<>();
-        SourceOptions options = SourceOptions.of(request.options());
-        List<ScannedSource> scanned = ScannedSource.scanAll(sources.local(dataset -> true), options, settings);
+        List<ScannedSource> scanned = sources.scan(dataset -> true);
         scanned.forEach(source -> found.addAll(source.arrays()));
         notes.addAll(ScannedSource.notes(scanned));
         for (SourceArray array : found) {
@@ -203,7 +200,7 @@ public final class ClientSideLoad {
         progress.addFile();
     }
 
-    /** Tells how much goes through. */
+    /** Reports the bytes that are read. */
     private record Counted(ReadableByteChannel data, LongConsumer onBytes) implements ReadableByteChannel {
         @Override
         public int read(ByteBuffer target) throws IOException {

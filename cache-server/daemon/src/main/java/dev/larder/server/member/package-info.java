@@ -1,6 +1,6 @@
 /**
- * What runs in the process of a member of the store's group, not in the daemon: {@link dev.larder.server.member.ClientSideLoad}
- * loads with the member's own rights.
+ * Code that runs in the process of a member of the store's group, not in the daemon: {@link dev.larder.server.member.ClientSideLoad} loads
+ * with the member's own rights.
  */
 @NullMarked
 package dev.larder.server.member;

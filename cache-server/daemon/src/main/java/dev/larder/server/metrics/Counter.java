@@ -1,6 +1,6 @@
 package dev.larder.server.metrics;
 
-/** What the daemon counts. Totals only grow while it runs; the others rise and fall. */
+/** The counters of the daemon. Totals only grow while it runs; the others rise and fall. */
 public enum Counter {
     CAPACITY_BYTES("capacity bytes"),
     RESIDENT_BYTES("resident bytes"),
@@ -43,7 +43,7 @@ public enum Counter {
         this.label = label;
     }
 
-    /** Returns the words under which readers find it. */
+    /** Returns the label in the counters' file. */
     public String label() {
         return label;
     }

@@ -22,10 +22,9 @@ import org.agrona.concurrent.status.AtomicCounter;
 import org.agrona.concurrent.status.CountersManager;
 
 /**
- * The daemon's counters, live in a file that others read with {@link CountersDescriptor#read}. Any thread may count.
+ * The daemon's counters, in a file that other processes read with {@link CountersDescriptor#read} at any time. Thread-safe.
  *
- * <p>There is nothing to close: the mapping goes when nobody can count any more, because a count after {@code munmap} would
- * kill the daemon.
+ * <p>Cannot be closed: the mapping is freed when it is unreachable, because a count after {@code munmap} would kill the daemon.
  */
 public final class Counters {
     private static final Set<PosixFilePermission> READABLE_BY_GROUP = PosixFilePermissions.fromString("rw-r-----");
@@ -50,7 +49,7 @@ public final class Counters {
         return allocated;
     }
 
-    /** Creates the file anew, all counters at zero. Only for the holder of the store's lock. */
+    /** Creates the file, with all counters at zero. Only for the owner of the store's lock. */
     public static Counters create(Path file, long pid, long startEpochMs) {
         try {
             Files.deleteIfExists(file);
@@ -64,7 +63,7 @@ public final class Counters {
         }
     }
 
-    /** Makes the file anew, with the values of now, where somebody has removed it. What is counted just then may be missing. */
+    /** Restores the file with the present values if another program removed it. Concurrent counts may be lost. */
     public synchronized void restoreIfRemoved(Path file) {
         if (Files.exists(file)) {
             return;
@@ -77,7 +76,7 @@ public final class Counters {
             CountersDescriptor.formatVersionRelease(buffer);
             counters = again;
         } catch (IOException failure) {
-            throw failed("cannot make the counters anew", file, failure);
+            throw failed("cannot create the counters again", file, failure);
         }
     }
 
@@ -89,7 +88,7 @@ public final class Counters {
                 .remedy("check space and permissions of the store");
     }
 
-    /** Counts on a heap array that nobody else reads, for parts that run without a store. */
+    /** Returns counters in a private heap array, for parts that run without a store. */
     public static Counters unshared() {
         return new Counters(new UnsafeBuffer(new byte[CountersDescriptor.FILE_LENGTH]), 0, 0);
     }
@@ -99,17 +98,17 @@ public final class Counters {
         add(counter, 1);
     }
 
-    /** Adds a number, which may be below zero. */
+    /** Adds a number, which may be negative. */
     public void add(Counter counter, long delta) {
         of(counter).getAndAdd(delta);
     }
 
-    /** Puts a value in place. */
+    /** Sets a value. */
     public void set(Counter counter, long value) {
         of(counter).set(value);
     }
 
-    /** Returns the value now. */
+    /** Returns the present value. */
     public long value(Counter counter) {
         return of(counter).get();
     }
@@ -129,7 +128,7 @@ public final class Counters {
                 file,
                 Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
                 PosixFilePermissions.asFileAttribute(READABLE_BY_GROUP))) {
-            Files.setPosixFilePermissions(file, READABLE_BY_GROUP); // whatever the umask says
+            Files.setPosixFilePermissions(file, READABLE_BY_GROUP); // independent of the umask
             IoUtil.fill(channel, 0, CountersDescriptor.FILE_LENGTH, (byte) 0);
             return channel.map(FileChannel.MapMode.READ_WRITE, 0, CountersDescriptor.FILE_LENGTH);
         }

@@ -16,13 +16,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The errors that the daemon has met: each kind once, with how often and when. Bounded: the kind that was seen longest ago
- * makes room. Any thread may record.
+ * The errors of the daemon: each kind once, with its count and times. Bounded: the kind that was seen longest ago is dropped first.
+ * Thread-safe.
  *
- * <p>Two errors are of one kind if they have the same subject, are of one class and come from the same place; messages differ in
- * their values. This
- * is not Agrona's {@code DistinctErrorLog}, which never forgets: when its buffer is full, what is new is lost, and the new is
- * what one looks for.
+ * <p>Two errors are of one kind if they have the same subject, class and place in the code; messages differ in their values. Agrona's
+ * {@code DistinctErrorLog} is not used because it never drops entries: once its buffer is full, it loses the new errors, which matter most.
  */
 public final class ErrorLog {
     private static final Logger LOG = LoggerFactory.getLogger(ErrorLog.class);
@@ -43,41 +41,41 @@ public final class ErrorLog {
         this.capacity = capacity;
     }
 
-    /** Notes an error; the first of its kind also goes to the daemon's log with its stack trace. */
+    /** Records an error. The first of its kind also goes to the daemon's log with its stack trace. */
     public void record(Throwable error) {
         record("", error);
     }
 
     private void record(String what, Throwable error) {
-        if (note(what, error) == 1) {
-            LOG.error("error noted: {}", Failure.words(error), error);
+        if (add(what, error) == 1) {
+            LOG.error("error recorded: {}", Failure.words(error), error);
         }
     }
 
-    /** Notes an error that no client is told of, and says in the daemon's log what it kept from being done. */
+    /** Records an error that no client receives, and logs the operation that failed. */
     public void report(String what, Throwable error) {
         record(what, error);
         LOG.warn("{}: {}", what, Failure.words(error));
     }
 
     /**
-     * Notes the failure of a load or build, for each {@code subject} apart. Its client also receives it, but may be long gone when a person
-     * looks for the reason. Leaves out those that were cancelled, or ended with the daemon.
+     * Records the failure of a load or build, separately for each {@code subject}. Its client also receives it, but may be long gone when a
+     * person looks for the reason. Omits loads that were cancelled, or that ended with the daemon.
      */
     public void recordUnlessGivenUp(String subject, Throwable error) {
         if (!(error instanceof LarderException known) || known.code() == ErrorCode.UNEXPECTED) {
             record(subject, error);
         } else if (known.code() != ErrorCode.INTERRUPTED && known.code() != ErrorCode.NO_DAEMON) {
-            note(subject, error);
+            add(subject, error);
         }
     }
 
-    /** Returns what was noted, the kind that was seen last at the end. */
+    /** Returns the recorded errors, the most recent kind last. */
     public synchronized List<Entry> entries() {
         return new ArrayList<>(entries.values());
     }
 
-    private synchronized long note(String what, Throwable error) {
+    private synchronized long add(String what, Throwable error) {
         Instant now = clock.instant();
         Kind kind = Kind.of(what, error);
         Entry before = entries.remove(kind);
@@ -99,7 +97,7 @@ public final class ErrorLog {
                 : text.getBuffer().substring(0, STACK_CHARS) + "…";
     }
 
-    /** One kind of error: how often, when, its newest message and the stack trace of the first. */
+    /** One kind of error: count, first and last time, its newest message and the stack trace of the first. */
     public record Entry(long count, Instant first, Instant last, String message, String stackTrace) {}
 
     private record Kind(String subject, Class<?> type, int code, List<StackTraceElement> place) {

@@ -7,8 +7,8 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * Counts what nobody reports: leases are locks, and who opens what is resident asks no daemon. So one has to look now and then.
- * Thread-safe.
+ * Samples the use of versions for the counters. Clients open resident versions without the daemon, so it has to check their leases from
+ * time to time. Thread-safe.
  */
 public final class UsageSampler {
     private final Counters counters;
@@ -18,13 +18,13 @@ public final class UsageSampler {
     /** A process that reads a version. */
     private record Reading(long pid, String dataset, long version) {}
 
-    /** Creates one; {@code versions} looks at every version that has files. */
+    /** Creates a sampler; {@code versions} reads the use of every version that has files. */
     public UsageSampler(Counters counters, Supplier<List<VersionUse>> versions) {
         this.counters = counters;
         this.versions = versions;
     }
 
-    /** Looks, brings the counters up to date, and returns what it saw. */
+    /** Takes a sample, updates the counters, and returns the sample. */
     public synchronized List<VersionUse> sample() {
         List<VersionUse> uses = List.copyOf(versions.get());
         counters.set(Counter.RESIDENT_BYTES, bytes(uses, use -> !use.isRetired()));
@@ -45,7 +45,7 @@ public final class UsageSampler {
         return uses;
     }
 
-    private static long bytes(List<VersionUse> uses, Predicate<VersionUse> wanted) {
-        return uses.stream().filter(wanted).mapToLong(VersionUse::storedBytes).sum();
+    private static long bytes(List<VersionUse> uses, Predicate<VersionUse> filter) {
+        return uses.stream().filter(filter).mapToLong(VersionUse::storedBytes).sum();
     }
 }

@@ -3,12 +3,12 @@ package dev.larder.server.metrics;
 import java.util.List;
 
 /**
- * How a version was used at one moment.
+ * The use of a version at one moment.
  *
- * @param storedBytes what it occupies
- * @param isRetired whether only its readers still see it
- * @param isLeased whether anybody leases it, also where this pid namespace cannot tell who
- * @param pids who leases it, as far as is known
+ * @param storedBytes the space it occupies
+ * @param isRetired whether it is visible only to its present readers
+ * @param isLeased whether any process leases it, even one that this pid namespace does not show
+ * @param pids the processes that lease it, as far as they are visible
  */
 public record VersionUse(
         String dataset,

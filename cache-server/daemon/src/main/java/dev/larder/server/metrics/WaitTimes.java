@@ -3,9 +3,9 @@ package dev.larder.server.metrics;
 import java.time.Duration;
 import java.util.List;
 
-/** How long clients waited for what was not resident when they asked, as a histogram among the counters. */
+/** A histogram of the times that clients waited for datasets that were not resident, among the counters. */
 public final class WaitTimes {
-    /** Where each bar of the histogram ends; the last one has no end. */
+    /** The bars of the histogram. The last one has no upper limit. */
     public static final List<Bar> BARS = List.of(
             new Bar(Duration.ofMillis(10), Counter.WAITS_TO_10_MS),
             new Bar(Duration.ofMillis(100), Counter.WAITS_TO_100_MS),

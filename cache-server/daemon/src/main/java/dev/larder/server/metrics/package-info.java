@@ -1,6 +1,6 @@
 /**
- * What the daemon tells about itself: {@link dev.larder.server.metrics.Counters} that anybody may read from the store while
- * it runs, and the {@link dev.larder.server.metrics.ErrorLog}.
+ * Observation of the daemon: {@link dev.larder.server.metrics.Counters}, which other processes may read from the store while it runs, and
+ * the {@link dev.larder.server.metrics.ErrorLog}.
  */
 @NullMarked
 package dev.larder.server.metrics;

@@ -4,7 +4,7 @@ import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.security.CodeSource;
 
-/** Tells where classes come from. */
+/** Finds the jars of classes. */
 final class CodeSources {
     private CodeSources() {}
 

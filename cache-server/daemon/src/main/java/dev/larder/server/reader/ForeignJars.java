@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Finds jars that a reader needs and that are never packed with it, as a user has those that fit the servers, such as Hadoop's. */
 final class ForeignJars {
-    /** How long the command may take; it starts a JVM. */
+    /** Time limit for the command, which starts a JVM. */
     private static final Duration LONGEST = Duration.ofSeconds(30);
 
     private ForeignJars() {}
@@ -26,7 +26,7 @@ final class ForeignJars {
         }
     }
 
-    /** Returns their class path; empty where the reader needs none. */
+    /** Returns their class path; empty if the reader needs none. */
     static String classPath(ReaderSpec reader) {
         if (reader.foreign().isEmpty()) {
             return "";
@@ -77,7 +77,7 @@ final class ForeignJars {
         }
     }
 
-    /** Ends a command that hangs, and what it has started, which holds on to its output. */
+    /** Ends a command that hangs, and its children, which hold its output open. */
     private static void end(Process process) {
         process.descendants().forEach(ProcessHandle::destroyForcibly);
         process.destroyForcibly();

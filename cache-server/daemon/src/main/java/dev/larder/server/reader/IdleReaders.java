@@ -4,8 +4,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * The readers that have looked and wait to be asked for data: few, whatever the number of sources. One that has to end is started again
- * when its data is wanted. Thread-safe.
+ * The readers that wait to write the data they have found: few, for any number of sources. A reader that ends here is started again for its data.
+ * Thread-safe.
  */
 final class IdleReaders {
     private static final int MOST = 2;
@@ -14,7 +14,7 @@ final class IdleReaders {
 
     private IdleReaders() {}
 
-    /** Adds one; the one that has waited longest ends where there are too many. */
+    /** Adds a reader. If there are too many, the one that has waited longest ends. */
     static void add(ReaderSource source) {
         ReaderSource longest;
         synchronized (WAITING) {

@@ -7,10 +7,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What readers have lately found in files, so that no reader is started for files that have not changed: as long as nobody wants their data,
- * nobody has to read them. Thread-safe.
- */
+/** The arrays that readers have found in files recently, so that unchanged files need no reader until their data is loaded. Thread-safe. */
 final class KnownLooks {
     private static final int MOST = 256;
     private static final long MOST_WORDS_BYTES = 1 << 20;
@@ -39,21 +36,21 @@ final class KnownLooks {
         }
     }
 
-    /** Returns what was found in files that looked just so; null where nobody knows. */
+    /** Returns the arrays in files that have not changed since; null if they are unknown. */
     static @Nullable Offers find(ReaderSpec reader, List<SourceIdentity> files, ReadRequest request) {
         synchronized (ANSWERS) {
             return ANSWERS.get(Question.of(reader, files, request));
         }
     }
 
-    /** Forgets what turned out to be otherwise. */
+    /** Forgets arrays that are no longer in the files. */
     static void remove(ReaderSpec reader, List<SourceIdentity> files, ReadRequest request) {
         synchronized (ANSWERS) {
             ANSWERS.remove(Question.of(reader, files, request));
         }
     }
 
-    /** Remembers what was found, unless that is much or may change unseen. */
+    /** Remembers arrays, unless they are many, or the files may change without notice. */
     static void add(ReaderSpec reader, List<SourceIdentity> files, ReadRequest request, Offers offers) {
         long nowNanos = System.currentTimeMillis() * 1_000_000;
         boolean isYoung = files.stream().anyMatch(file -> file.modifiedNanos() > nowNanos - YOUNG_NANOS);

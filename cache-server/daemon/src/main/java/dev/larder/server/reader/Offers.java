@@ -1,7 +1,6 @@
 package dev.larder.server.reader;
 
 import dev.larder.error.LarderException;
-import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.Names;
 import dev.larder.npy.Dtype;
@@ -17,7 +16,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** What a reader has offered, proved to be possible. Filled by one thread, then never changed. */
+/** The arrays that a reader has offered, after all checks. One thread fills it, then it never changes. */
 final class Offers {
     private static final int MOST_OFFERS = 1_000_000;
 
@@ -30,7 +29,7 @@ final class Offers {
     private final List<NpyHeader> headers = new ArrayList<>();
     private long wordsBytes;
 
-    /** Starts without any; {@code files} are what the reader looks at. */
+    /** Starts without offers of arrays in some files. */
     Offers(ReaderSpec reader, List<SourceIdentity> files) {
         this.reader = reader;
         this.files = files;
@@ -41,31 +40,31 @@ final class Offers {
         return more <= MOST_OFFERS - all.size();
     }
 
-    /** Adds one that a process has made; fails where it cannot be. */
-    void add(Offer offer, ReaderProcess process) {
+    /** Adds an offer; fails if the array is impossible. */
+    void add(Offer offer, ReaderTalk talk) {
         wordsBytes += (long) offer.name().length()
                 + offer.part().length()
                 + offer.dtype().length();
         if (wordsBytes > MOST_WORDS_BYTES) {
-            throw lie(offer, process, "its arrays have names of more than " + MOST_WORDS_BYTES + " bytes together");
+            throw impossible(offer, talk, "its arrays have names of more than " + MOST_WORDS_BYTES + " bytes together");
         }
-        NpyHeader header = header(offer, process);
-        requirePlace(offer, process, header.byteSize());
+        NpyHeader header = header(offer, talk);
+        requirePlace(offer, talk, header.byteSize());
         all.add(offer);
         headers.add(header);
     }
 
     /** Fails where two have one name. */
-    void requireDistinct(ReaderProcess process) {
+    void requireDistinct(ReaderTalk talk) {
         Set<String> names = new HashSet<>();
         for (Offer offer : all) {
             if (!names.add(offer.name())) {
-                throw lie(offer, process, "it is offered twice");
+                throw impossible(offer, talk, "it is offered twice");
             }
         }
     }
 
-    private NpyHeader header(Offer offer, ReaderProcess process) {
+    private NpyHeader header(Offer offer, ReaderTalk talk) {
         try {
             Dtype dtype = Dtype.parse(offer.dtype());
             return NpyHeader.of(
@@ -73,17 +72,17 @@ final class Offers {
                     Order.C,
                     offer.shape().stream().mapToLong(Long::longValue).toArray());
         } catch (LarderException | IllegalArgumentException | ArithmeticException e) {
-            throw lie(offer, process, String.valueOf(e.getMessage()));
+            throw impossible(offer, talk, String.valueOf(e.getMessage()));
         }
     }
 
-    private void requirePlace(Offer offer, ReaderProcess process, long byteSize) {
+    private void requirePlace(Offer offer, ReaderTalk talk, long byteSize) {
         if (Arrays.stream(ColumnPart.values()).noneMatch(part -> part.name().equals(offer.part()))) {
-            throw lie(offer, process, "no such part of a column: " + Names.printable(offer.part()));
+            throw impossible(offer, talk, "no such part of a column: " + Names.printable(offer.part()));
         } else if (offer.file() == Offer.WRITTEN) {
             return;
         } else if (offer.file() < 0 || offer.file() >= files.size()) {
-            throw lie(offer, process, "no such file: " + offer.file());
+            throw impossible(offer, talk, "no such file: " + offer.file());
         }
         SourceIdentity file = files.get(offer.file());
         if (offer.offset() < 0 || offer.offset() > file.byteSize() - byteSize) {
@@ -95,11 +94,12 @@ final class Offers {
         }
     }
 
-    private LarderException lie(Offer offer, ReaderProcess process, String reason) {
-        Failure failure = process.failure("a reader offers what cannot be", null)
+    private LarderException impossible(Offer offer, ReaderTalk talk, String reason) {
+        return talk.impossible("a reader offered an impossible array")
                 .with("file", files.get(0).file())
-                .with("array", Names.printable(offer.name()));
-        return failure.with("reason", reason).remedy("replace the reader " + reader.kind());
+                .with("array", Names.printable(offer.name()))
+                .with("reason", reason)
+                .remedy("replace the reader " + reader.kind());
     }
 
     int count() {
@@ -110,7 +110,7 @@ final class Offers {
         return all.get(index);
     }
 
-    /** Returns the header of what an offer becomes. */
+    /** Returns the header of an array. */
     NpyHeader header(int index) {
         return headers.get(index);
     }
@@ -124,12 +124,12 @@ final class Offers {
         return all.equals(other.all);
     }
 
-    /** Tells whether there is a column that a name means. */
+    /** Returns whether a name means a column. */
     boolean has(String name) {
         return all.stream().anyMatch(offer -> Selection.isNameOf(name, column(offer)));
     }
 
-    /** Returns the column that is offered, without what its part is called. */
+    /** Returns the name of the column of an offer. */
     private static String column(Offer offer) {
         ColumnPart part = ColumnPart.valueOf(offer.part());
         return offer.name().endsWith("/" + part.suffix()) ? part.columnName(offer.name()) : offer.name();

@@ -1,12 +1,9 @@
 package dev.larder.server.reader;
 
 import dev.larder.error.ErrorCode;
-import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
-import dev.larder.internal.error.Remedy;
 import dev.larder.internal.layout.Names;
 import dev.larder.reader.Answer;
-import dev.larder.reader.BadSource;
 import dev.larder.reader.PlaceRequest;
 import dev.larder.reader.Target;
 import dev.larder.reader.Wire;
@@ -22,11 +19,11 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Places of one kind that a reader, a process of its own, lists and fetches from. Ends the reader and removes what it fetched when it is
- * closed. Used by one thread.
+ * Places of one kind, which a reader in a process of its own lists and fetches. Closing it ends the reader and removes the fetched files. Used by one
+ * thread.
  */
 public final class PlaceSource implements AutoCloseable {
-    /** What is fetched passes through few buffers: more threads of the collector would only take the processors from it. */
+    /** The data passes through few buffers, so more collector threads would only take processor time from the reader. */
     private static final int COLLECTORS = 1;
 
     private static final int MOST_OBJECTS = 10_000_000;
@@ -39,7 +36,6 @@ public final class PlaceSource implements AutoCloseable {
     private final Readers.Known reader;
     private final PlaceRequest request;
     private final ReaderFolder folder;
-    private final ReaderProcess process;
     private final ReaderTalk talk;
     private final List<Answer.ListedObject> objects = new ArrayList<>();
     private final Map<Integer, Set<String>> names = new HashMap<>();
@@ -49,18 +45,16 @@ public final class PlaceSource implements AutoCloseable {
     private PlaceSource(Readers.Known reader, PlaceRequest request, ScanSettings settings) {
         this.reader = reader;
         this.request = request;
-        ReaderLimits limits = ReaderLimits.now();
         this.folder = ReaderFolder.in(settings.scratch());
         try {
-            this.process = ReaderProcess.start(reader, folder.path(), limits.heap(), COLLECTORS, Long.MAX_VALUE);
-            this.talk = new ReaderTalk(process, limits.patience(), settings.isCancelled(), folder);
+            this.talk = ReaderTalk.start(reader, folder, settings, COLLECTORS, Long.MAX_VALUE);
         } catch (RuntimeException | Error e) {
             folder.close();
             throw e;
         }
     }
 
-    /** Starts a reader and has it list what lies at addresses. The caller closes it. */
+    /** Starts a reader, which lists the objects at some addresses. The caller closes it. */
     public static PlaceSource open(Readers.Known reader, PlaceRequest request, ScanSettings settings) {
         PlaceSource source = new PlaceSource(reader, request, settings);
         try {
@@ -73,22 +67,19 @@ public final class PlaceSource implements AutoCloseable {
     }
 
     private void list() {
-        process.send(Wire.start(reader.spec().kind(), request));
+        talk.send(Wire.start(reader.spec().kind(), request));
         talk.await(0, 0, bytes -> {}, answer -> {
             if (answer instanceof Answer.Listed listed && listed.objects().size() <= MOST_OBJECTS - objects.size()) {
                 listed.objects().forEach(this::add);
             } else {
-                throw refusal(
-                        answer,
-                        number -> request.addresses().get(number),
-                        request.addresses().size());
+                throw talk.refusal(answer, request.addresses().size(), request.addresses()::get);
             }
         });
     }
 
     private void add(Answer.ListedObject object) {
         if (object.place() < 0 || object.place() >= request.addresses().size() || object.byteSize() < 0) {
-            throw process.failure("a reader lists what cannot be", null)
+            throw talk.impossible("a reader listed an impossible object")
                     .with("object", Names.printable(object.name()))
                     .with("bytes", object.byteSize())
                     .remedy("replace the reader " + reader.spec().kind());
@@ -98,13 +89,13 @@ public final class PlaceSource implements AutoCloseable {
             throw Failure.of(ErrorCode.BAD_INPUT, "cannot read source file")
                     .with("file", request.addresses().get(object.place()) + "/" + Names.printable(object.name()))
                     .with("reason", objection)
-                    .remedy("rename it, or name folders and files beside it");
+                    .remedy("rename it, or load the other folders and files by their names");
         }
         if (!names.computeIfAbsent(object.place(), place -> new HashSet<>()).add(object.name())) {
             throw Failure.of(ErrorCode.BAD_INPUT, "cannot read source file")
                     .with("file", request.addresses().get(object.place()) + "/" + Names.printable(object.name()))
-                    .with("reason", "its place lists it twice")
-                    .remedy("rename one of them, or name folders and files beside it");
+                    .with("reason", "the server listed it twice")
+                    .remedy("rename one of them, or load the other folders and files by their names");
         }
         wordsBytes += object.name().length() + object.tag().length() + WORDS_OF_EACH;
         if (wordsBytes > MOST_WORDS_BYTES) {
@@ -115,7 +106,7 @@ public final class PlaceSource implements AutoCloseable {
         objects.add(object);
     }
 
-    /** Returns why an object cannot be a file below a folder; null where it can. */
+    /** Returns why an object cannot be a file below a folder; null if it can. */
     private static @Nullable String objection(String name) {
         if (name.isEmpty() || name.length() > MOST_NAME_BYTES || name.indexOf('\0') >= 0) {
             return "its name is empty, too long or has a zero byte";
@@ -128,7 +119,7 @@ public final class PlaceSource implements AutoCloseable {
         return null;
     }
 
-    /** Returns what was listed, in the order in which the reader numbers it. */
+    /** Returns the objects, in the order of their numbers. */
     public List<Answer.ListedObject> objects() {
         return objects;
     }
@@ -138,65 +129,35 @@ public final class PlaceSource implements AutoCloseable {
         return folder.path();
     }
 
-    /** Has objects fetched into files that lie in the folder, and ends the reader, so that nobody can write to them any more. */
+    /** Fetches objects into files in the folder, and ends the reader, so that no process can write to them any more. */
     public void fetch(List<Target> targets, long byteSize, LongConsumer onBytes) {
         peek(targets, byteSize, onBytes);
-        process.send(Wire.fill(List.of()));
-        process.awaitEnd();
-        if (!process.kill()) {
-            throw process.failure("a reader left a process that cannot be killed", null)
-                    .exception();
-        }
+        talk.send(Wire.fill(List.of()));
+        talk.end();
     }
 
     /** Has parts of objects fetched; more can be wanted after. */
     public void peek(List<Target> targets, long byteSize, LongConsumer onBytes) {
         folder.expect(objects.size(), byteSize);
-        process.send(Wire.fill(targets));
+        talk.send(Wire.fill(targets));
         talk.await(byteSize, byteSize, onBytes, answer -> {
-            throw refusal(answer, this::addressOf, objects.size());
+            throw talk.refusal(answer, objects.size(), this::addressOf);
         });
     }
 
-    /** Returns where an object lies, for people. */
+    /** Returns the address of an object, for messages. */
     private String addressOf(int number) {
         Answer.ListedObject object = objects.get(number);
         String place = request.addresses().get(object.place());
         return object.isAlone() ? place : place + (place.endsWith("/") ? "" : "/") + object.name();
     }
 
-    /** Names what a number stands for. */
-    private interface Numbered {
-        String name(int number);
-    }
-
-    private LarderException refusal(Answer answer, Numbered numbered, int count) {
-        if (answer instanceof Answer.Refused refused && refused.file() >= 0 && refused.file() < count) {
-            Failure failure = Failure.of(ErrorCode.BAD_INPUT, "cannot read source file")
-                    .with("file", numbered.name(refused.file()));
-            if (refused.offset() != BadSource.NOWHERE) {
-                failure = failure.with("offset", refused.offset());
-            }
-            return failure.with("reason", refused.reason()).remedy(refused.remedy());
-        } else if (answer instanceof Answer.Failed failed && failed.reason().contains("No space left on device")) {
-            return Failure.of(ErrorCode.NO_SPACE, "the store's file system is full")
-                    .with("reason", failed.reason())
-                    .remedy("something else used the space; " + Remedy.FREE_SPACE);
-        } else if (answer instanceof Answer.Failed failed) {
-            return process.failure("a reader failed", null)
-                    .with("reason", failed.reason())
-                    .remedy("nothing else is affected; load it again, or report what it said");
-        }
-        return process.failure("a reader broke the protocol", null)
-                .remedy("replace the reader " + reader.spec().kind());
-    }
-
-    /** Ends the reader and removes what was fetched and has not been moved. Idempotent. */
+    /** Ends the reader, and removes the fetched files that have not been moved. Idempotent. */
     @Override
     public void close() {
         if (!closed) {
             closed = true;
-            process.close();
+            talk.close();
             folder.close();
         }
     }

@@ -1,5 +1,6 @@
 package dev.larder.server.reader;
 
+import dev.larder.internal.process.SystemTools;
 import java.io.File;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -21,9 +22,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The archive of classes by which readers of one kind start quickly. It lies beside that of the daemon's own classes, or in the user's cache
- * where that folder is not ours to write to, and is made from what the first reader loaded, in the background, once that has ended. A daemon without an archive makes none. Without it all works, only slower:
- * nothing fails because of it.
+ * The archive of classes that lets readers of one kind start quickly. It is in the folder of the daemon's own archive, or in the user's cache if that
+ * folder is read-only. It is made in the background, from the classes that the first reader has loaded. A daemon without an archive makes none.
+ * Readers run without it as well, only slower, so nothing fails because of it.
  */
 final class ReaderClasses {
     private static final Logger LOG = LoggerFactory.getLogger(ReaderClasses.class);
@@ -31,7 +32,7 @@ final class ReaderClasses {
     private static final String LIST = "classes.list";
     private static final long DUMP_SECONDS = 60;
 
-    /** What this daemon has made, or tried to make. */
+    /** The archives that this daemon has made, or tried to make. */
     private static final Set<Path> TRIED = ConcurrentHashMap.newKeySet();
 
     private final ReaderSpec spec;
@@ -66,7 +67,7 @@ final class ReaderClasses {
             return new ReaderClasses(
                     spec, java, classPath, (isOurs ? folder : cache(System.getenv(), folder)).resolve(name));
         } catch (IOException e) {
-            return new ReaderClasses(spec, java, classPath, null); // whoever starts the reader is told
+            return new ReaderClasses(spec, java, classPath, null); // the start of the reader reports the failure
         }
     }
 
@@ -91,7 +92,7 @@ final class ReaderClasses {
         return sum.getValue();
     }
 
-    /** Returns what a reader is told that runs in a folder: to use the archive, or to write down there what it loads. */
+    /** Returns the flags of a reader that runs in a folder: to use the archive, or to write the list of its classes there. */
     List<String> flags(Path folder) {
         if (archive == null) {
             return List.of();
@@ -113,7 +114,7 @@ final class ReaderClasses {
         return Files.isWritable(folder);
     }
 
-    /** Makes the archive, in the background, from what a reader has written down that has ended. */
+    /** Makes the archive, in the background, from the list of a reader that has ended. */
     void learn(Path folder) {
         Path list = folder.resolve(LIST);
         if (archive == null || !Files.isReadable(list) || !TRIED.add(archive)) {
@@ -132,7 +133,7 @@ final class ReaderClasses {
         thread.start();
     }
 
-    /** Names a file of this process; the launcher removes, after a while, what a killed daemon has left of such. */
+    /** Returns the name of a file of this process. The launcher removes such files of killed daemons after a while. */
     private static Path beside(Path archive, String suffix) {
         return archive.resolveSibling("." + ProcessHandle.current().pid() + "-" + archive.getFileName() + suffix);
     }
@@ -166,8 +167,8 @@ final class ReaderClasses {
     }
 
     private Process dump(Path known, Path fresh) throws IOException {
-        List<String> words = new ArrayList<>(List.of(ReaderProcess.tool("nice"), "-n", "19"));
-        words.addAll(List.of(ReaderProcess.tool("setpriv"), "--pdeathsig", "KILL", "--", java.toString()));
+        List<String> words = new ArrayList<>(List.of(SystemTools.find("nice"), "-n", "19"));
+        words.addAll(List.of(SystemTools.find("setpriv"), "--pdeathsig", "KILL", "--", java.toString()));
         words.addAll(spec.flags());
         words.addAll(List.of("-Xmx512m", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-XX:ErrorFile=/dev/null"));
         words.addAll(List.of("-XX:-CreateCoredumpOnCrash", "-Xlog:disable", "-Xshare:dump"));

@@ -29,7 +29,7 @@ final class ReaderFolder implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ReaderFolder.class);
     private static final int WRITABLE = 0600;
 
-    /** What a reader may keep in temporary files, such as libraries that it unpacks. */
+    /** The limit for temporary files, such as libraries that a reader unpacks. */
     private static final long MOST_TEMPORARY_BYTES = 64L << 20;
 
     private final Path path;
@@ -56,7 +56,7 @@ final class ReaderFolder implements AutoCloseable {
         return path;
     }
 
-    /** Returns where the array of an offer is written. */
+    /** Returns the file for the array of an offer. */
     Path file(int offer) {
         return path.resolve(offer + ".npy");
     }
@@ -128,7 +128,7 @@ final class ReaderFolder implements AutoCloseable {
         return expectedBytes;
     }
 
-    /** Measures what lies here. */
+    /** Returns the length of all files in the folder. */
     long occupiedBytes() {
         return scratch.occupiedBytes(path);
     }

@@ -47,7 +47,7 @@ final class ReaderJava {
         Path home = Files.isDirectory(wanted) ? wanted : home(wanted);
         Optional<Installed> java = installed(home);
         if (java.isEmpty()) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "there is no Java where a variable says")
+            throw Failure.of(ErrorCode.BAD_INPUT, "a variable names a folder without a Java")
                     .with(VARIABLE, wanted)
                     .remedy("set it to the folder of a JDK or JRE " + reader.javaVersion() + " or later");
         } else if (java.get().version < reader.javaVersion()) {

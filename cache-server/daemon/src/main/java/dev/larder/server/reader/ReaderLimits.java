@@ -7,10 +7,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What a reader may take.
+ * The limits of a reader.
  *
- * @param heap how much memory its heap may have, as a flag of the JVM says it: {@code 512m}
- * @param patience how long it may make no progress
+ * @param heap the size of its heap, as a flag of the JVM: {@code 512m}
+ * @param patience the longest time without progress
  */
 record ReaderLimits(String heap, Duration patience) {
     /** Names the limits, for programs that set no environment. */
@@ -25,7 +25,7 @@ record ReaderLimits(String heap, Duration patience) {
     private static final String DEFAULT_PATIENCE = "60s";
     private static final long SMALLEST_MIB = 512;
 
-    /** Returns those of this process; fails with {@link ErrorCode#USAGE} where they make no sense. */
+    /** Returns those of this process; fails with {@link ErrorCode#USAGE} if they are malformed. */
     static ReaderLimits now() {
         String heap = value(HEAP_PROPERTY, HEAP_VARIABLE, defaultHeap());
         String patience = value(PATIENCE_PROPERTY, PATIENCE_VARIABLE, DEFAULT_PATIENCE);

@@ -9,7 +9,6 @@ import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.Names;
 import dev.larder.npy.NpyHeader;
 import dev.larder.reader.Answer;
-import dev.larder.reader.BadSource;
 import dev.larder.reader.Offer;
 import dev.larder.reader.ReadRequest;
 import dev.larder.reader.Selection;
@@ -33,8 +32,8 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Files that a reader has looked at, and will write the arrays of when they are wanted: all at once, each into a file that this daemon makes
- * and reserves, and no longer maps by then. Ends the reader when it is closed, or when it misbehaves. Thread-safe.
+ * The arrays that a reader has found in files. When the first of them is loaded, the reader writes all, each into a file that this daemon makes and
+ * reserves. A reader that misbehaves is ended. Thread-safe.
  */
 public final class ReaderSource implements AutoCloseable {
     private final Readers.Known reader;
@@ -44,13 +43,10 @@ public final class ReaderSource implements AutoCloseable {
     private final ReaderFolder folder;
     private final ReentrantLock lock = new ReentrantLock();
     private final Offers offers;
-    private @Nullable Talking talking;
+    private @Nullable ReaderTalk talking;
     private boolean isDelivered;
     private @Nullable RuntimeException failure;
     private boolean closed;
-
-    /** A process that lives, and the conversation with it. */
-    private record Talking(ReaderProcess process, ReaderTalk talk) {}
 
     private ReaderSource(Readers.Known reader, List<SourceIdentity> files, ReadRequest request, ScanSettings settings) {
         this.reader = reader;
@@ -93,36 +89,33 @@ public final class ReaderSource implements AutoCloseable {
         }
     }
 
-    /** Starts a reader and asks it what there is. */
+    /** Starts a reader, which looks for arrays. */
     private Offers look() {
-        ReaderLimits limits = ReaderLimits.now();
         long sourceBytes = ByteSums.sum(files.stream().mapToLong(SourceIdentity::byteSize));
-        ReaderProcess process =
-                ReaderProcess.start(reader, folder.path(), limits.heap(), request.workers(), sourceBytes);
-        ReaderTalk talk = new ReaderTalk(process, limits.patience(), settings.isCancelled(), folder);
-        talking = new Talking(process, talk);
+        ReaderTalk talk = ReaderTalk.start(reader, folder, settings, request.workers(), sourceBytes);
+        talking = talk;
         Offers found = new Offers(reader.spec(), files);
-        process.send(Wire.start(reader.spec().kind(), request));
+        talk.send(Wire.start(reader.spec().kind(), request));
         talk.await(sourceBytes, 0, bytes -> {}, answer -> {
             if (answer instanceof Answer.Offered offered
                     && found.hasRoom(offered.offers().size())) {
-                offered.offers().forEach(offer -> found.add(offer, process));
+                offered.offers().forEach(offer -> found.add(offer, talk));
             } else {
-                throw refusal(answer, process);
+                throw refusal(talk, answer);
             }
         });
-        found.requireDistinct(process);
+        found.requireDistinct(talk);
         return found;
     }
 
-    /** Ends a process that nobody asks, to be started again by whoever does. */
+    /** Ends an idle process. {@link #awake} starts another. */
     void endProcess() {
-        if (lock.tryLock()) { // else it is asked just now
+        if (lock.tryLock()) { // else it is just busy
             try {
-                Talking idle = talking;
+                ReaderTalk idle = talking;
                 if (idle != null && !isDelivered) {
                     talking = null;
-                    idle.process.close();
+                    idle.close();
                 }
             } finally {
                 lock.unlock();
@@ -130,8 +123,8 @@ public final class ReaderSource implements AutoCloseable {
         }
     }
 
-    private Talking awake() {
-        Talking idle = talking;
+    private ReaderTalk awake() {
+        ReaderTalk idle = talking;
         if (idle != null) {
             return idle;
         }
@@ -143,26 +136,8 @@ public final class ReaderSource implements AutoCloseable {
         return Objects.requireNonNull(talking);
     }
 
-    /** Words what a reader says is wrong with a file. */
-    private LarderException refusal(Answer answer, ReaderProcess process) {
-        if (answer instanceof Answer.Refused refused && refused.file() >= 0 && refused.file() < files.size()) {
-            Failure failure = Failure.of(ErrorCode.BAD_INPUT, "cannot read source file")
-                    .with("file", files.get(refused.file()).file());
-            if (refused.offset() != BadSource.NOWHERE) {
-                failure = failure.with("offset", refused.offset());
-            }
-            if (!refused.column().isEmpty()) {
-                failure = failure.with("column", Names.printable(refused.column()));
-            }
-            return failure.with("reason", refused.reason()).remedy(refused.remedy());
-        } else if (answer instanceof Answer.Failed failed) {
-            return process.failure("a reader failed", null)
-                    .with("file", files.get(0).file())
-                    .with("reason", failed.reason())
-                    .remedy("nothing else is affected; check the file, or report what it said");
-        }
-        return process.failure("a reader broke the protocol", null)
-                .remedy("replace the reader " + reader.spec().kind());
+    private LarderException refusal(ReaderTalk talk, Answer answer) {
+        return talk.refusal(answer, files.size(), number -> files.get(number).file());
     }
 
     /**
@@ -197,7 +172,7 @@ public final class ReaderSource implements AutoCloseable {
         return arrays;
     }
 
-    /** Tells whether there is a column of a name: all of what it is called in the files, or a part of that. */
+    /** Returns whether a name means a column: its whole name in the files, or levels of it. */
     public boolean has(String column) {
         return offers.has(column);
     }
@@ -232,13 +207,13 @@ public final class ReaderSource implements AutoCloseable {
                     && offer.shape().size() == 1;
         }
         if (!fits) {
-            throw Failure.of(ErrorCode.UNEXPECTED, "a reader offers other than what it was asked for")
+            throw Failure.of(ErrorCode.UNEXPECTED, "a reader offered other arrays than requested")
                     .with("kind", reader.spec().kind())
                     .remedy("replace the reader");
         }
     }
 
-    /** Returns what is to be written. */
+    /** Returns the header of an array. */
     NpyHeader header(int index) {
         return offers.header(index);
     }
@@ -248,8 +223,8 @@ public final class ReaderSource implements AutoCloseable {
     }
 
     /**
-     * Has everything written that no file has, once; then the reader ends, so that nobody can write any more. Of several threads that ask,
-     * each hears of the same failure.
+     * Lets the reader write its arrays, unless it has, and returns the file of one. Then the reader ends, so that no process can write to the files
+     * any more. All threads get the same failure.
      */
     Path deliver(int index, LongConsumer beforeWriting, LongConsumer onBytes) {
         lock.lock();
@@ -279,7 +254,7 @@ public final class ReaderSource implements AutoCloseable {
         }
     }
 
-    private void deliverAll(Talking reading, LongConsumer beforeWriting, LongConsumer onBytes) {
+    private void deliverAll(ReaderTalk talk, LongConsumer beforeWriting, LongConsumer onBytes) {
         List<Integer> written = new ArrayList<>();
         long bytes = 0;
         for (int i = 0; i < offers.count(); i++) {
@@ -293,21 +268,16 @@ public final class ReaderSource implements AutoCloseable {
         for (int index : written) {
             targets.add(folder.newTarget(index, offers.header(index)));
         }
-        ReaderProcess process = reading.process;
-        process.send(Wire.fill(targets));
-        reading.talk.await(bytes, folder.expectedBytes(), onBytes, answer -> {
-            throw refusal(answer, process);
+        talk.send(Wire.fill(targets));
+        talk.await(bytes, folder.expectedBytes(), onBytes, answer -> {
+            throw refusal(talk, answer);
         });
-        process.awaitEnd();
-        if (!process.kill()) {
-            throw process.failure("a reader left a process that cannot be killed", null)
-                    .exception();
-        }
+        talk.end();
         files.forEach(SourceIdentity::requireUnchanged);
         targets.forEach(folder::requireLength);
     }
 
-    /** Ends the reader and removes what it wrote. Idempotent. */
+    /** Ends the reader and removes its files. Idempotent. */
     @Override
     public void close() {
         lock.lock();
@@ -315,9 +285,9 @@ public final class ReaderSource implements AutoCloseable {
             if (!closed) {
                 closed = true;
                 IdleReaders.remove(this);
-                Talking reading = talking;
-                if (reading != null) {
-                    reading.process.close();
+                ReaderTalk talk = talking;
+                if (talk != null) {
+                    talk.close();
                 }
                 folder.close();
             }

@@ -14,18 +14,18 @@ import java.util.regex.PatternSyntaxException;
  * Describes a reader, as its {@code reader.properties} does.
  *
  * @param kind the kind of sources that it reads
- * @param description what that is, for people
- * @param suffixes what names of files end with, for people
- * @param names what names of files match; the group {@code stem} is the name without its suffix
- * @param magic what files begin with, in hex; empty where that tells nothing
+ * @param description the kind, for people
+ * @param suffixes the ends of the names of its files, for people
+ * @param names the pattern of the names of its files; the group {@code stem} is the name without its suffix
+ * @param magic the first bytes of its files, in hex; empty if there are none
  * @param javaVersion the oldest Java that runs it
  * @param isJoining whether the files of a folder, one after the other, are one table
  * @param takes the words of {@code --as} that it knows
- * @param schemes how addresses of places begin that it reads, such as {@code https}; empty for a reader of files
- * @param environment names of variables of the daemon's environment that it may see
- * @param flags what its JVM is told besides
- * @param foreign what names jars of the user's that it needs: a variable, then the words of a command that prints them; empty for none
- * @param classPath what belongs to its class path besides the jars of its folder
+ * @param schemes the schemes of its addresses, such as {@code https}; empty for a reader of files
+ * @param environment the variables of the daemon's environment that it may see
+ * @param flags further flags of its JVM
+ * @param foreign the source of jars that the user has to install: a variable, then the words of a command that prints them; empty for none
+ * @param classPath the entries of its class path besides the jars of its folder
  */
 public record ReaderSpec(
         String kind,
@@ -41,7 +41,7 @@ public record ReaderSpec(
         List<String> flags,
         List<String> foreign,
         List<String> classPath) {
-    /** Reads a description; {@code kind} is what its folder is called. */
+    /** Reads a description; {@code kind} is the name of its folder. */
     static ReaderSpec of(String kind, Properties properties) {
         try {
             return new ReaderSpec(
@@ -75,17 +75,17 @@ public record ReaderSpec(
                 .toList();
     }
 
-    /** Tells whether a file is called like one of this kind. */
+    /** Returns whether a file has a name of this kind. */
     public boolean isNamedSo(String fileName) {
         return names.matcher(fileName).matches();
     }
 
-    /** Tells whether a file with this beginning is one of this kind, whatever it is called. */
+    /** Returns whether a file with this beginning is of this kind, whatever its name is. */
     boolean beginsSo(byte[] beginning) {
         return !magic.isEmpty() && HexFormat.of().formatHex(beginning).startsWith(magic);
     }
 
-    /** Returns the name of a file without what tells its kind. */
+    /** Returns the name of a file without its suffix. */
     public String stem(String fileName) {
         Matcher matcher = names.matcher(fileName);
         return matcher.matches() ? matcher.group("stem") : fileName;

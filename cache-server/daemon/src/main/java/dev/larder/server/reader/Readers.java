@@ -19,8 +19,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The readers that this installation knows, and those that it has: each in a folder of its own, {@code readers/<kind>}, beside the jars of
- * the daemon or in {@code $LARDER_READERS}. Looked up anew for each source.
+ * The readers that this installation knows, and those that it has. Each is in a folder of its own, {@code readers/<kind>}, next to the jars of the
+ * daemon or in {@code $LARDER_READERS}. Each source looks them up again.
  */
 public final class Readers {
     /** Names the folder of readers, for programs that set no environment. */
@@ -36,10 +36,10 @@ public final class Readers {
     /**
      * A reader.
      *
-     * @param folder where its jars are; null where it is not installed
+     * @param folder the folder of its jars; null if it is not installed
      */
     public record Known(ReaderSpec spec, @Nullable Path folder) {
-        /** Returns what keeps it from being started, with what to do; empty where nothing does. */
+        /** Returns the reason why it cannot be started, and the remedy; empty if it can. */
         public Optional<String> obstacle() {
             try {
                 requireStartable();
@@ -62,7 +62,7 @@ public final class Readers {
             return new Startable(folder, ReaderJava.find(spec));
         }
 
-        /** Where a reader lies and what runs it. */
+        /** The folder of a reader, and the Java that runs it. */
         record Startable(Path folder, Path java) {}
     }
 
@@ -118,7 +118,7 @@ public final class Readers {
         return ReaderSpec.of(kind, properties);
     }
 
-    /** Returns the folder where readers are looked for, where there is one. */
+    /** Returns the folder of readers, if there is one. */
     static Optional<Path> folder() {
         String wanted = System.getProperty(FOLDER_PROPERTY, System.getenv(FOLDER_VARIABLE));
         Path folder = wanted != null && !wanted.isEmpty() ? Path.of(wanted) : beside(CodeSources.of(Readers.class));
@@ -129,7 +129,7 @@ public final class Readers {
         return Files.isRegularFile(jar) ? jar.resolveSibling("readers") : null;
     }
 
-    /** Returns what reads places of a scheme, such as {@code https}; fails with {@link ErrorCode#BAD_INPUT} where nothing does. */
+    /** Returns the reader of places with a scheme, such as {@code https}; fails with {@link ErrorCode#BAD_INPUT} if there is none. */
     public static Known ofScheme(String scheme) {
         List<Known> places = all().stream()
                 .filter(known -> !known.spec().schemes().isEmpty())
@@ -148,7 +148,7 @@ public final class Readers {
                                 + " readers"));
     }
 
-    /** Returns what reads a file by its name, if anything does; {@code as} is the word of {@code --as}. */
+    /** Returns the reader of files with this name, if there is one; {@code as} is the word of {@code --as}. */
     public static Optional<Known> named(List<Known> readers, String fileName, String as) {
         return readers.stream()
                 .filter(reader -> reader.spec().isNamedSo(fileName)
@@ -156,12 +156,12 @@ public final class Readers {
                 .findFirst();
     }
 
-    /** Returns what reads a regular file by its first bytes, if anything does. */
+    /** Returns the reader of a regular file by its first bytes, if there is one. */
     public static Optional<Known> beginning(List<Known> readers, Path file, String as) {
         byte[] beginning;
         try (InputStream in = Files.newInputStream(file)) {
             beginning = in.readNBytes(BEGINNING_BYTES);
-        } catch (IOException unreadable) { // which whoever reads it says
+        } catch (IOException unreadable) { // the scan reports it
             return Optional.empty();
         }
         List<Known> found = new ArrayList<>(readers);

@@ -1,6 +1,6 @@
 /**
- * Programs that read foreign formats, seen from the daemon: which there are, how one is started, watched and ended, and how what it writes
- * becomes arrays of a source. Start at {@code ReaderSource}.
+ * Programs that read foreign formats, from the daemon's side: the list of readers, the start, the supervision and the end of their processes, and the
+ * arrays that they write. Start at {@code ReaderSource}.
  */
 @NullMarked
 package dev.larder.server.reader;

@@ -13,14 +13,14 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * Has the data of a {@code .npy} file begin where that of a stored array does, although it comes in one piece with its header: the file is
- * written so far behind its place that a header as numpy writes it for plain types ends there, and that header is then made longer. After a
- * header of another length the file is as good, only that its data is copied.
+ * Moves the data of a fetched {@code .npy} file to the offset of a stored array, although the file arrives in one piece with its header. The file is
+ * written with such an offset that the usual header of numpy ends there, and that header is then made longer. If the header has another length, the
+ * file is only copied.
  */
 final class NpyAlignment {
     private static final int USUAL_HEADER_BYTES = 128;
 
-    /** How far behind the start the file is written. */
+    /** The offset at which the file is written. */
     static final int SHIFT = StoreLayout.DATA_START - USUAL_HEADER_BYTES;
 
     private static final int LENGTH_OFFSET = 8;
@@ -66,7 +66,7 @@ final class NpyAlignment {
         return header.flip();
     }
 
-    /** Returns the same header, filled up with spaces, so that it ends where it did behind the shift. */
+    /** Returns the same header, filled up with spaces, so that it ends at the same offset. */
     private static ByteBuffer longer(ByteBuffer header) {
         int start = header.get(LENGTH_OFFSET - 2) == 1 ? SHORT_START : LONG_START;
         int end = SHIFT + header.limit();

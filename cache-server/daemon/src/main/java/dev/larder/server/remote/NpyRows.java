@@ -10,14 +10,14 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.StandardOpenOption;
 
-/** Tells by the header of a {@code .npy} object which of its bytes are the rows of a shard. */
+/** Finds the rows of a shard in a {@code .npy} object, by its header. */
 final class NpyRows {
-    /** How much is fetched of an object to see its header. */
+    /** How much of an object is fetched for its header. */
     static final int HEAD_BYTES = 8192;
 
     private NpyRows() {}
 
-    /** Returns what is to be fetched besides the head; all of an object whose rows cannot be told. */
+    /** Returns the part to fetch besides the head: all of the object if its rows cannot be found. */
     static Target of(Target whole, ShardRows shard) {
         try (FileChannel file = FileChannel.open(whole.path(), StandardOpenOption.READ)) {
             NpyHeader header = NpyHeader.read(file, whole.path().toString());

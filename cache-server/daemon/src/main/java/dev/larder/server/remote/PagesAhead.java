@@ -8,8 +8,8 @@ import dev.larder.reader.Target;
 import java.util.List;
 
 /**
- * Gives files their memory in huge pages, ahead of the reader that fills them, on a thread of its own. So nothing has to be moved to huge
- * pages later. Where the kernel has none, or no room is left, it ends: the reader finds small pages, or is told.
+ * Gives files their memory in huge pages, on a thread of its own, before the reader fills them, so that no data has to be moved to huge pages later.
+ * If the kernel has none, or no space is left, it ends: the reader uses small pages, or fails.
  */
 final class PagesAhead {
     private final Thread thread;
@@ -20,7 +20,9 @@ final class PagesAhead {
         thread.setDaemon(true);
     }
 
-    /** Works during the filling of files that have their lengths, in their order; nobody here can write to them after. */
+    /**
+     * Prepares files while they are filled, in their order. They have their lengths by then. No thread of this process can write to them afterwards.
+     */
     static void during(List<Target> files, Runnable filling) {
         PagesAhead pages =
                 new PagesAhead(files.stream().filter(PagesAhead::hasHugePieces).toList());
@@ -53,7 +55,7 @@ final class PagesAhead {
             } finally {
                 posix.close(descriptor);
             }
-        } catch (LarderException e) { // no more descriptors, say: small pages do, too
+        } catch (LarderException e) { // such as no more descriptors: the reader uses small pages
             return false;
         }
     }

@@ -23,7 +23,7 @@ final class StagedPlace {
     private final LoadRequest.Source source;
     private final Path folder;
 
-    /** What was listed, by name; an object's number is that of its reader. */
+    /** The objects by name, with their numbers in the reader. */
     private final Map<String, Numbered> objects = new TreeMap<>();
 
     private final Set<Path> shifted = new HashSet<>();
@@ -31,7 +31,7 @@ final class StagedPlace {
 
     record Numbered(int number, Answer.ListedObject listed) {}
 
-    /** {@code folder} is where the reader has its files. */
+    /** Describes a place; {@code folder} has the files of its reader. */
     StagedPlace(LoadRequest.Source source, Path folder, int number) {
         this.source = source;
         this.folder =
@@ -60,7 +60,7 @@ final class StagedPlace {
         return isAlone;
     }
 
-    /** Returns the folder, or the file where an object was named itself: what a load is to read. */
+    /** Returns the path to load: the folder, or the file if the user named an object. */
     Path root() {
         return isAlone ? folder.resolve(objects.keySet().iterator().next()) : folder;
     }
@@ -69,7 +69,7 @@ final class StagedPlace {
         return folder.resolve(name);
     }
 
-    /** Makes an empty file for each object: names alone tell what a load reads of a folder. */
+    /** Makes an empty file for each object: a load chooses files by their names. */
     void makeFiles() {
         Path at = folder;
         try {
@@ -111,14 +111,14 @@ final class StagedPlace {
         return path.substring(Math.min(path.length(), folder.toString().length() + 1));
     }
 
-    /** Returns where an object lies, by the path of its file, as anybody may see it. */
+    /** Returns the address of an object by the path of its file, without secrets. */
     String visible(String path) {
         String address = source.visiblePath();
         String name = name(path);
         return isAlone || name.isEmpty() ? address : address + (address.endsWith("/") ? "" : "/") + name;
     }
 
-    /** Replaces, in a text, paths by addresses, and takes out what nobody may see. */
+    /** Replaces paths in a text by addresses, and removes secrets. */
     String explained(String text) {
         String address = source.visiblePath();
         String below = address.endsWith("/") ? address : address + "/";

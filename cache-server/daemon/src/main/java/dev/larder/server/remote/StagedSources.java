@@ -31,17 +31,18 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.BiConsumer;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sources of a load as files of this machine: those that lie elsewhere are listed, then fetched into files of the store, and read from
- * there as a user's files are. Closing it removes what was fetched and has not been moved. Used by one thread.
+ * The sources of a load as files of this machine: remote sources are listed, then fetched into files of the store, and scanned there. Closing it
+ * removes the fetched files that have not been moved. Used by one thread.
  */
 public final class StagedSources implements AutoCloseable {
-    /** How many requests are made at once, for programs that set no environment. */
+    /** The property for the number of connections, for programs that set no environment. */
     public static final String CONNECTIONS_PROPERTY = "larder.connections";
 
     private static final String CONNECTIONS_VARIABLE = "LARDER_CONNECTIONS";
@@ -55,25 +56,37 @@ public final class StagedSources implements AutoCloseable {
     private final List<LoadRequest.Source> requested;
     private final SourceOptions options;
     private final ScanSettings settings;
+    private final @Nullable ShardRows shard;
     private final Map<LoadRequest.Source, StagedPlace> places = new LinkedHashMap<>();
     private final Map<Path, StagedPlace> placesByFolder = new HashMap<>();
     private final List<Kind> kinds = new ArrayList<>();
     private final Map<String, String> looks = new HashMap<>();
 
-    /** The places that one reader reads, and what it is to fetch. */
+    /** The places of one reader, and the files to fetch. */
     private record Kind(PlaceSource reader, List<StagedPlace> places, List<Target> targets) {}
 
-    private @Nullable ShardRows shard;
-
-    private StagedSources(List<LoadRequest.Source> requested, SourceOptions options, ScanSettings settings) {
+    private StagedSources(
+            List<LoadRequest.Source> requested,
+            SourceOptions options,
+            ScanSettings settings,
+            @Nullable ShardRows shard) {
         this.requested = requested;
         this.options = options;
         this.settings = settings;
+        this.shard = shard;
     }
 
-    /** Lists every source that lies elsewhere; where none does this does nothing. The caller closes it. */
-    public static StagedSources list(List<LoadRequest.Source> requested, SourceOptions options, ScanSettings settings) {
-        StagedSources staged = new StagedSources(requested, options, settings);
+    /**
+     * Lists every remote source; does nothing if all sources are on this machine. The caller closes it.
+     *
+     * @param shard the rows to fetch of {@code .npy} files if their servers send parts of files; null for all
+     */
+    public static StagedSources list(
+            List<LoadRequest.Source> requested,
+            SourceOptions options,
+            ScanSettings settings,
+            @Nullable ShardRows shard) {
+        StagedSources staged = new StagedSources(requested, options, settings, shard);
         try {
             staged.listAll();
             return staged;
@@ -86,7 +99,7 @@ public final class StagedSources implements AutoCloseable {
         }
     }
 
-    /** Refuses an address that a load would refuse at once; nothing is asked over the network. */
+    /** Refuses an address that a load would refuse without a connection. */
     public static void requireReadable(LoadRequest.Source source) {
         String obstacle =
                 Readers.ofScheme(SourceAddress.scheme(source.path())).obstacle().orElse("");
@@ -151,7 +164,7 @@ public final class StagedSources implements AutoCloseable {
                 .remedy("give a number from 1 to " + MOST_CONNECTIONS);
     }
 
-    /** Returns what changes whenever anything changes that a dataset is loaded from; empty where some of it lies on this machine. */
+    /** Returns a hash that differs after any change of the sources of a dataset; empty if some of them are on this machine. */
     public String look(String dataset) {
         boolean isElsewhere = requested.stream()
                 .filter(source -> source.name().equals(dataset))
@@ -159,7 +172,7 @@ public final class StagedSources implements AutoCloseable {
         return isElsewhere ? looks.getOrDefault(dataset, "") : "";
     }
 
-    /** Returns what was listed of a source that lies elsewhere: the objects by name, and what each is known by. */
+    /** Returns the objects of a remote source by name, each with its length and its tag or time. */
     public Map<String, String> listed(LoadRequest.Source source) {
         Map<String, String> listed = new TreeMap<>();
         StagedPlace place = places.get(source);
@@ -175,48 +188,58 @@ public final class StagedSources implements AutoCloseable {
         return listed;
     }
 
-    /** Tells whether anything lies elsewhere. */
-    public boolean isEmpty() {
-        return places.isEmpty();
-    }
-
     /**
-     * Prepares to fetch what the load of some datasets reads, and sets space aside for that.
+     * Fetches the remote files that the load of some datasets reads. No other process can write to them afterwards. Does nothing if all sources are
+     * on this machine.
      *
-     * @return how many bytes that is
+     * @param onBegin takes the number of bytes and of files, before the first is fetched
+     * @param onBytes takes the number of bytes of each step
      */
-    public long prepare(Predicate<String> isWanted) {
+    public void fetch(Predicate<String> isWanted, BiConsumer<Long, Long> onBegin, LongConsumer onBytes) {
+        if (places.isEmpty()) {
+            return;
+        }
         long byteSize = 0;
         long storedBytes = 0;
         for (Kind kind : kinds) {
-            for (StagedPlace place : kind.places) {
-                if (isWanted.test(place.source().name())) {
-                    place.makeFiles();
-                    choose(place, kind.targets);
-                }
-            }
-            ShardRows rows = shard;
-            if (rows != null && options.as() == LoadOptions.As.ARRAYS) {
-                cut(kind, rows);
-            }
+            choose(kind, isWanted);
             byteSize = ByteSums.add(byteSize, bytes(kind));
             for (Target target : kind.targets) {
-                long pagesBytes = ByteSums.roundUp(ByteSums.add(target.offset(), target.byteSize()), PageSize.BYTES);
-                long besideBytes = target.start() == 0
-                        ? 0
-                        : NpyRows.HEAD_BYTES + PageSize.BYTES; // the head; rows begin within a page
-                storedBytes = ByteSums.add(storedBytes, ByteSums.add(pagesBytes, besideBytes));
+                storedBytes = ByteSums.add(storedBytes, storedBytes(target));
             }
         }
         settings.scratch().setAside(storedBytes);
-        return byteSize;
+        onBegin.accept(
+                byteSize, kinds.stream().mapToLong(kind -> kind.targets.size()).sum());
+        kinds.forEach(kind -> fetch(kind, onBytes));
+        places.values().forEach(place -> place.shifted().forEach(NpyAlignment::complete));
+    }
+
+    private void choose(Kind kind, Predicate<String> isWanted) {
+        for (StagedPlace place : kind.places) {
+            if (isWanted.test(place.source().name())) {
+                place.makeFiles();
+                choose(place, kind.targets);
+            }
+        }
+        if (shard != null && options.as() == LoadOptions.As.ARRAYS) {
+            cut(kind, shard);
+        }
+    }
+
+    private static long storedBytes(Target target) {
+        long pagesBytes = ByteSums.roundUp(ByteSums.add(target.offset(), target.byteSize()), PageSize.BYTES);
+        boolean isWhole = target.start() == 0;
+        return isWhole
+                ? pagesBytes
+                : ByteSums.add(pagesBytes, NpyRows.HEAD_BYTES + PageSize.BYTES); // rows begin within a page
     }
 
     private static long bytes(Kind kind) {
         return ByteSums.sum(kind.targets.stream().mapToLong(Target::byteSize));
     }
 
-    /** Chooses, by names alone, what a load of a place would open. */
+    /** Chooses, by names alone, the files that a load of a place would open. */
     private void choose(StagedPlace place, List<Target> targets) {
         Set<Path> opened =
                 place.isAlone() ? Set.of(place.root()) : ScannedSource.opened(place.root(), options, settings);
@@ -233,12 +256,7 @@ public final class StagedSources implements AutoCloseable {
         });
     }
 
-    /** Has only those rows fetched that a shard has, of arrays that tell at their beginning where these are. */
-    public void cutTo(ShardRows wanted) {
-        shard = wanted;
-    }
-
-    /** Narrows what is fetched of arrays down to their rows of the shard, once their headers are there. */
+    /** Narrows the targets of arrays down to the rows of the shard, by their headers. */
     private void cut(Kind kind, ShardRows rows) {
         List<Target> heads = new ArrayList<>();
         for (Target target : kind.targets) {
@@ -256,25 +274,16 @@ public final class StagedSources implements AutoCloseable {
         kind.targets.replaceAll(target -> known.contains(target.path()) ? NpyRows.of(target, rows) : target);
     }
 
-    /** Returns how many objects are to be fetched. */
-    public long files() {
-        return kinds.stream().mapToLong(kind -> kind.targets.size()).sum();
-    }
-
-    /** Fetches it; nobody can write to the files after. */
-    public void fetch(LongConsumer onBytes) {
-        for (Kind kind : kinds) {
-            List<Target> whole =
-                    kind.targets.stream().filter(target -> target.start() == 0).toList();
-            whole.forEach(StagedSources::resize);
-            if (!kind.targets.isEmpty()) {
-                PagesAhead.during(whole, () -> kind.reader.fetch(kind.targets, bytes(kind), onBytes));
-            }
+    private static void fetch(Kind kind, LongConsumer onBytes) {
+        List<Target> whole =
+                kind.targets.stream().filter(target -> target.start() == 0).toList();
+        whole.forEach(StagedSources::resize);
+        if (!kind.targets.isEmpty()) {
+            PagesAhead.during(whole, () -> kind.reader.fetch(kind.targets, bytes(kind), onBytes));
         }
-        places.values().forEach(place -> place.shifted().forEach(NpyAlignment::complete));
     }
 
-    /** Gives a file its length, so that what is cut off is zeros, and is found to be missing before it is read. */
+    /** Sets the length of a file, so that a part that does not arrive is found to be missing before it is read. */
     private static void resize(Target target) {
         int descriptor = Posix.system().openOrCreate(target.path(), FILE_MODE);
         try {
@@ -284,20 +293,17 @@ public final class StagedSources implements AutoCloseable {
         }
     }
 
-    /** Returns the sources of some datasets, those from elsewhere as they lie on this machine now. */
-    public List<LoadRequest.Source> local(Predicate<String> isWanted) {
+    /** Finds the arrays of some datasets. Lists all bad files of all sources together. */
+    public List<ScannedSource> scan(Predicate<String> isWanted) {
         List<LoadRequest.Source> local = new ArrayList<>();
         for (LoadRequest.Source source : requested) {
-            StagedPlace place = places.get(source);
             if (isWanted.test(source.name())) {
-                local.add(
-                        place == null
-                                ? source
-                                : new LoadRequest.Source(
-                                        source.name(), place.root().toString()));
+                StagedPlace place = places.get(source);
+                String path = place == null ? source.path() : place.root().toString();
+                local.add(new LoadRequest.Source(source.name(), path));
             }
         }
-        return local;
+        return ScannedSource.scanAll(local, options, settings);
     }
 
     /** Finds the place that a file was fetched from by its folder, so that very many places and files cost no more each. */
@@ -311,27 +317,28 @@ public final class StagedSources implements AutoCloseable {
         return Optional.empty();
     }
 
-    /** Returns the same array, as one whose file is moved into the store where it was fetched so that it can be. */
-    public SourceArray movable(SourceArray array) {
-        boolean isMovable = array.extents().size() == 1
+    /** Returns the same arrays. The store may take the files whose data is at the offset of a stored array. */
+    public List<SourceArray> movable(List<SourceArray> arrays) {
+        return arrays.stream()
+                .map(array -> isMovable(array) && array.data() instanceof Extents data ? movable(array, data) : array)
+                .toList();
+    }
+
+    private boolean isMovable(SourceArray array) {
+        return array.extents().size() == 1
                 && StoreLayout.isDataStart(array.extents().get(0).offset())
                 && array.byteSize() >= SMALLEST_MOVED_BYTES
                 && placeOf(array.file())
                         .filter(place -> place.shifted().contains(array.file()))
                         .isPresent();
-        if (!isMovable || !(array.data() instanceof Extents data)) {
-            return array;
-        }
-        settings.scratch().setAside(-array.byteSize()); // it takes its room as an array, not twice
-        return new SourceArray(
-                array.name(),
-                array.header(),
-                new StagedData(data, array.byteSize(), array.files().get(0)),
-                array.files(),
-                array.part());
     }
 
-    /** Returns what is noted of a file: of one that was fetched, where it came from and what it was there. */
+    private SourceArray movable(SourceArray array, Extents data) {
+        settings.scratch().setAside(-array.byteSize()); // it takes its room as an array, not twice
+        return array.withData(array.header(), data.own());
+    }
+
+    /** Returns the record of a file; for a fetched file, that of its object. */
     public SourceRecord noted(SourceRecord record, String dataset) {
         Optional<StagedPlace> fetchedFrom = placeOf(Path.of(record.path()));
         if (fetchedFrom.isPresent()) {
@@ -349,14 +356,14 @@ public final class StagedSources implements AutoCloseable {
         return record;
     }
 
-    /** Returns where a file comes from, for people. */
+    /** Returns the origin of a file, for people. */
     public String visible(Path file) {
         return placeOf(file.toAbsolutePath())
                 .map(place -> place.visible(file.toString()))
                 .orElse(file.toString());
     }
 
-    /** Returns the same failure, which names files by where they come from, and says nothing that nobody may see. */
+    /** Returns the same failure with addresses in place of paths, and without secrets. */
     public LarderException explained(LarderException failure) {
         String message = String.valueOf(failure.getMessage());
         String explained = message;

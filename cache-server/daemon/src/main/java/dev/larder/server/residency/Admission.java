@@ -19,17 +19,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides whether a load may begin. It may where its bytes fit, or where evicting what was used least recently makes them fit;
- * only versions leave that nobody leases, that are not pinned and that have a source, and computed rows that nobody has open. Where
- * even all of those would not be enough, none leaves and the load is refused. One load at a time is decided on. What somebody was just told of may hold a load up for as
- * long as that one has to lease it, however often it is told of again. Thread-safe.
+ * Decides whether a load may begin: if its bytes fit, or if they fit after evicting the least recently used data. Evictable are versions
+ * that are not leased, not pinned and have a source, and computed rows that no process has open. If evicting all of them would not be
+ * enough, nothing is evicted and the load is refused. Decides one load at a time. A version that was just announced to a client may delay a
+ * load until the client has had time to lease it, but no longer if it is announced again. Thread-safe.
  */
 final class Admission {
-    private static final long LOOK_AGAIN_MS = 50;
-    private static final long MOST_PAUSES = Usage.PROTECTED_MS / LOOK_AGAIN_MS;
+    private static final long PAUSE_MS = 50;
+    private static final long MOST_PAUSES = Usage.PROTECTED_MS / PAUSE_MS;
 
-    /** How long what somebody else removes may take to be free: unlinking small pages costs 0.2 s a GiB. */
-    private static final long MOST_PAUSES_FOR_DEPARTING = 60_000 / LOOK_AGAIN_MS;
+    /** Time limit for freeing memory that another thread removes: unlinking small pages takes 0.2 s a GiB. */
+    private static final long MOST_PAUSES_FOR_FREEING = 60_000 / PAUSE_MS;
 
     private static final Logger LOG = LoggerFactory.getLogger(Admission.class);
 
@@ -38,30 +38,30 @@ final class Admission {
     private final Usage usage;
     private final LongSupplier clockMs;
 
-    /** What could leave, and why the rest could not. */
+    /** The data that could be evicted, and the reasons for keeping the rest. */
     private static final class Survey {
         private final List<PublishedVersion> evictable = new ArrayList<>();
         private final List<PublishedVersion> awaited = new ArrayList<>();
         private final List<PublishedVersion> leased = new ArrayList<>();
         private final List<PublishedVersion> pinned = new ArrayList<>();
         private final List<PublishedVersion> unsourced = new ArrayList<>();
-        private final List<RegionFiles.Kept> evictableRows = new ArrayList<>();
+        private final List<RegionFiles.Persistent> evictableRows = new ArrayList<>();
         private long heldRowBytes;
 
         long evictableBytes() {
             return Residency.storedBytes(evictable)
                     + evictableRows.stream()
-                            .mapToLong(RegionFiles.Kept::storedBytes)
+                            .mapToLong(RegionFiles.Persistent::storedBytes)
                             .sum();
         }
     }
 
     /**
-     * What may leave.
+     * Evictable data.
      *
-     * @param letsGo removes it, where nobody has begun to use it since
+     * @param evict removes it; returns false if it has come into use
      */
-    private record Candidate(long lastUseMs, long bytes, BooleanSupplier letsGo) {}
+    private record Candidate(long lastUseMs, long bytes, BooleanSupplier evict) {}
 
     Admission(Store store, Residency residency, Usage usage, LongSupplier clockMs) {
         this.store = store;
@@ -71,8 +71,8 @@ final class Admission {
     }
 
     /** See {@link Residency#reserve(long, int, long, BooleanSupplier)}. */
-    Reservation reserve(long neededBytes, int datasets, long arrays, BooleanSupplier isWanted) {
-        Reservation reservation = store.newReservation((growing, moreBytes) -> grow(growing, moreBytes, isWanted));
+    Reservation reserve(long neededBytes, int datasets, long arrays, BooleanSupplier hasClients) {
+        Reservation reservation = store.newReservation((growing, moreBytes) -> grow(growing, moreBytes, hasClients));
         try {
             reservation.allowFor(datasets, arrays);
             reservation.grow(neededBytes);
@@ -89,23 +89,23 @@ final class Admission {
             if (!store.tryGrow(growing, moreBytes, residency::usedBytes)) {
                 throw withSums(notEnough(moreBytes), growing)
                         .remedy(
-                                "evict datasets that you no longer need with larder evict (computed ones do not come back),"
+                                "evict datasets that you no longer need with larder evict (computed ones cannot be loaded again),"
                                         + " or raise --capacity");
             }
         });
     }
 
-    /** Sets more space aside, or refuses with all numbers and nothing changed; see {@link Reservation#grow}. */
-    void grow(Reservation reservation, long moreBytes, BooleanSupplier isWanted) {
+    /** Reserves more space, or fails with all numbers and changes nothing; see {@link Reservation#grow}. */
+    void grow(Reservation reservation, long moreBytes, BooleanSupplier hasClients) {
         for (int pauses = 0; !tryGrow(reservation, moreBytes, pauses); pauses++) {
-            pause(); // others may be decided on meanwhile
-            if (!isWanted.getAsBoolean()) {
-                throw new CancellationException("no client waits any more for a load that waited for room");
+            pause(); // outside the lock, so that other loads can be decided meanwhile
+            if (!hasClients.getAsBoolean()) {
+                throw new CancellationException("every client has left a load that waited for space");
             }
         }
     }
 
-    /** False where a moment may help; never for ever. */
+    /** Returns false if it is worth trying again after a pause. Never does so indefinitely. */
     private synchronized boolean tryGrow(Reservation reservation, long moreBytes, int pauses) {
         if (store.tryGrow(reservation, moreBytes, residency::usedBytes)) {
             return true;
@@ -113,13 +113,13 @@ final class Admission {
         residency.removeRetired();
         while (!store.tryGrow(reservation, moreBytes, residency::usedBytes)) {
             Survey survey = survey(pauses < MOST_PAUSES);
-            long departing = pauses < MOST_PAUSES_FOR_DEPARTING ? residency.departingBytes() : 0;
+            long freeing = pauses < MOST_PAUSES_FOR_FREEING ? residency.freeingBytes() : 0;
             long missing = store.missingBytes(reservation, moreBytes, residency::usedBytes);
-            if (departing > 0 && missing <= departing) {
+            if (freeing > 0 && missing <= freeing) {
                 return false;
             } else if (missing <= survey.evictableBytes()) {
                 evict(reservation, survey, missing);
-            } else if (missing <= survey.evictableBytes() + Residency.storedBytes(survey.awaited) + departing) {
+            } else if (missing <= survey.evictableBytes() + Residency.storedBytes(survey.awaited) + freeing) {
                 return false;
             } else {
                 throw notEnough(reservation, moreBytes, survey);
@@ -147,7 +147,7 @@ final class Admission {
         residency.retired().stream()
                 .filter(version -> store.leases().isLeased(version.folder()))
                 .forEach(survey.leased::add);
-        for (RegionFiles.Kept rows : store.regions().kept()) {
+        for (RegionFiles.Persistent rows : store.regions().persistent()) {
             if (rows.isEvictable()) {
                 survey.evictableRows.add(rows);
             } else {
@@ -157,14 +157,14 @@ final class Admission {
         return survey;
     }
 
-    /** Lets go, least recently used first, until enough is free; what somebody leases meanwhile stays. */
+    /** Evicts the least recently used data first, until enough is free. Data that has come into use stays. */
     private void evict(Reservation reservation, Survey survey, long missingBytes) {
         Stream<Candidate> versions = survey.evictable.stream()
                 .map(version -> new Candidate(
-                        usage.lastUseMs(version), version.storedBytes(), () -> letGo(reservation, version)));
+                        usage.lastUseMs(version), version.storedBytes(), () -> evict(reservation, version)));
         Stream<Candidate> rows = survey.evictableRows.stream()
-                .map(kept -> new Candidate(
-                        kept.lastUse().toEpochMilli(), kept.storedBytes(), () -> letGo(reservation, kept)));
+                .map(region -> new Candidate(
+                        region.lastUse().toEpochMilli(), region.storedBytes(), () -> evict(reservation, region)));
         List<Candidate> oldestFirst = Stream.concat(versions, rows)
                 .sorted(Comparator.comparingLong(Candidate::lastUseMs))
                 .toList();
@@ -173,14 +173,14 @@ final class Admission {
             if (missing <= 0) {
                 return;
             }
-            if (candidate.letsGo().getAsBoolean()) {
+            if (candidate.evict().getAsBoolean()) {
                 missing -= candidate.bytes();
             }
         }
     }
 
-    private boolean letGo(Reservation reservation, PublishedVersion version) {
-        if (!residency.letGo(version, false)) {
+    private boolean evict(Reservation reservation, PublishedVersion version) {
+        if (!residency.tryEvict(version, false)) {
             return false;
         }
         reservation.noteEvicted(version);
@@ -192,7 +192,7 @@ final class Admission {
         return true;
     }
 
-    private boolean letGo(Reservation reservation, RegionFiles.Kept rows) {
+    private boolean evict(Reservation reservation, RegionFiles.Persistent rows) {
         if (!store.regions().evict(rows)) {
             return false;
         }
@@ -203,10 +203,10 @@ final class Admission {
 
     private static void pause() {
         try {
-            TimeUnit.MILLISECONDS.sleep(LOOK_AGAIN_MS);
+            TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw Failure.of(ErrorCode.INTERRUPTED, "load was interrupted while it waited for room")
+            throw Failure.of(ErrorCode.INTERRUPTED, "load was interrupted while it waited for space")
                     .cause(e)
                     .exception();
         }
@@ -218,7 +218,7 @@ final class Admission {
                 .with("free", store.freeBytes(residency::usedBytes));
     }
 
-    /** Adds the room for indices and manifests on the mount: without it the numbers would contradict each other. */
+    /** Adds the space for indices and manifests on the mount, without which the numbers would not add up. */
     private Failure withSums(Failure failure, Reservation reservation) {
         return failure.with("reserved", store.reservedBytes())
                 .with("capacity", store.capacityBytes())

@@ -14,8 +14,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * Makes the catalog follow the store. A catalog that fails is reported once and not used again: it can be rebuilt. One that only
- * refuses an entry goes on with all others.
+ * Keeps the catalog consistent with the store. A catalog that fails is reported once and not used again, because it can be rebuilt. If it
+ * only refuses an entry, the others are still recorded.
  */
 final class CatalogSync {
     private final Catalog catalog;
@@ -35,14 +35,14 @@ final class CatalogSync {
         attempt(() -> catalog.remove(version.dataset(), version.version()));
     }
 
-    /** Notes, over a restart as well, when a version was last used. */
+    /** Records when a version was last used. Survives restarts. */
     void touch(PublishedVersion version, long epochMs) {
         attempt(() -> catalog.touch(version.dataset(), version.version(), epochMs));
     }
 
     /**
-     * Adds what is missing, drops what has no files, tells {@code usage} when the others were last used, and returns the highest
-     * version known of each dataset. What nothing is known of counts as used now: its time to live must not have passed already.
+     * Adds missing entries, removes entries without files, passes the times of last use to {@code usage}, and returns the highest known
+     * version of each dataset. A version without an entry counts as used now, so that its time to live has not passed already.
      */
     Map<String, Long> reconcile(List<PublishedVersion> versions, Usage usage, long nowMs) {
         Map<String, Long> highest = new HashMap<>();
@@ -55,7 +55,7 @@ final class CatalogSync {
                     usage.note(version, nowMs);
                     attempt(() -> catalog.put(entry(version, nowMs)));
                 } else {
-                    // a clock that was ahead when this was written must not keep the version for longer
+                    // if the clock was ahead when this was written, the version must not stay longer for it
                     usage.note(version, Math.min(known.get().lastUseEpochMs(), nowMs));
                 }
             }
@@ -81,9 +81,10 @@ final class CatalogSync {
         } catch (LarderException e) {
             if (e.code() == ErrorCode.UNEXPECTED) {
                 lost = true;
-            } // else one entry was refused, and the others are as good as before
+            } // otherwise only one entry was refused
             onError.accept(e);
-        } catch (RuntimeException | InternalError e) { // the latter where its sparse file meets a full file system
+        } catch (RuntimeException
+                | InternalError e) { // the catalog throws InternalError if its sparse file meets a full file system
             lost = true;
             onError.accept(e);
         }

@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Makes anew what somebody has removed of a version, or sees to it that it is given up. Thread-safe. */
+/** Restores files of a version that another program has removed, or gives the version up. Thread-safe. */
 final class Repair {
     private static final Logger LOG = LoggerFactory.getLogger(Repair.class);
 
@@ -22,7 +22,7 @@ final class Repair {
         this.residency = residency;
     }
 
-    /** Looks at every file; see {@link Residency#repair}. */
+    /** Checks every file; see {@link Residency#repair}. */
     boolean repair(PublishedVersion version, Consumer<PublishedVersion> onVanished) {
         List<String> missing = store.missingFiles(version);
         if (missing.isEmpty()) {
@@ -40,12 +40,12 @@ final class Repair {
         try {
             store.rewriteManifest(version);
             LOG.warn("a manifest was lost and is recreated: folder={}", version.folder());
-        } catch (LarderException e) { // the next look tries again
+        } catch (LarderException e) { // the next check tries again
             LOG.warn("a manifest is lost: {}", e.getMessage());
         }
     }
 
-    /** Makes the link that names a version as the newest anew, where it is lost. */
+    /** Restores the link of a dataset if it is missing. */
     void restoreCurrent(PublishedVersion version) {
         try {
             if (store.restoreCurrent(version, () -> residency.isStaying(version))) {
@@ -54,7 +54,7 @@ final class Repair {
                         version.dataset(),
                         version.version());
             }
-        } catch (LarderException e) { // the next look tries again
+        } catch (LarderException e) { // the next check tries again
             LOG.warn("a link to the newest version is lost: {}", e.getMessage());
         }
     }
@@ -63,8 +63,8 @@ final class Repair {
         try {
             store.unlinkCurrent(version);
             if (version.isSourced()) {
-                noteSource(Registration.of(version));
-                residency.removeReplaced(); // or its number would stay taken
+                recordSource(Registration.of(version));
+                residency.removeReplaced(); // otherwise its number would stay taken
             } else {
                 store.setAside(version);
             }
@@ -73,8 +73,8 @@ final class Repair {
         }
     }
 
-    /** It is known already; what cannot be noted is forgotten with the next start. */
-    private void noteSource(Registration registration) {
+    /** Records a source that is already known to this process. If that fails, the next start does not know it. */
+    private void recordSource(Registration registration) {
         try {
             store.writeRegistration(registration);
         } catch (LarderException e) {

@@ -36,9 +36,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The versions of a store: one is current for each dataset, others are retired and leave with their last lease. Thread-safe.
- */
+/** The versions of a store. One is current for each dataset; others are retired and removed after their last lease. Thread-safe. */
 public final class Residency {
     private static final Logger LOG = LoggerFactory.getLogger(Residency.class);
 
@@ -50,26 +48,26 @@ public final class Residency {
     private final Map<String, Long> lastVersions = new HashMap<>();
     private final Map<String, Registration> registered = new TreeMap<>();
 
-    /** How many threads are trying to remove each version. */
-    private final Map<Path, Integer> leaving = new HashMap<>();
+    /** The number of threads that are trying to remove each version. */
+    private final Map<Path, Integer> beingRemoved = new HashMap<>();
 
-    /** What nobody finds any more, and whose memory is about to be free. */
-    private final List<PublishedVersion> departing = new ArrayList<>();
+    /** Versions that clients no longer find, until their memory is free. */
+    private final List<PublishedVersion> freeing = new ArrayList<>();
 
-    /** Held while a pin changes, and while it goes from one version to the next. */
+    /** Held while a pin changes, and while it passes from one version to the next. */
     private final Object pins = new Object();
 
     private final Usage usage = new Usage();
     private final LongAdder evictions = new LongAdder();
     private final Admission admission;
     private final Repair repair;
-    private final UseMonitor uses;
-    private final HeldBack heldBack;
+    private final UseMonitor useMonitor;
+    private final UnverifiedVersions unverified;
 
     /**
-     * Creates an empty one that keeps the catalog up to date.
+     * Creates an empty instance that keeps the catalog up to date.
      *
-     * @param onCatalogError told where the catalog fails, which changes nothing else: the store is the truth
+     * @param onCatalogError receives failures of the catalog, which have no other effect
      * @param clockMs the time, in milliseconds since the epoch
      */
     public Residency(Store store, Catalog catalog, Consumer<Throwable> onCatalogError, LongSupplier clockMs) {
@@ -78,17 +76,17 @@ public final class Residency {
         this.clockMs = clockMs;
         this.admission = new Admission(store, this, usage, clockMs);
         this.repair = new Repair(store, this);
-        this.uses = new UseMonitor(store, this, this.catalog, usage, repair, clockMs);
-        this.heldBack = new HeldBack(store, this);
+        this.useMonitor = new UseMonitor(store, this, this.catalog, usage, repair, clockMs);
+        this.unverified = new UnverifiedVersions(store, this);
     }
 
-    /** Takes over what an earlier daemon left in the store; see {@link Store#adopt}. */
+    /** Takes over the versions that an earlier daemon left in the store; see {@link Store#adopt}. */
     public void adopt(BooleanSupplier verifies, BiConsumer<Path, RuntimeException> onDamaged) throws IOException {
         Store.Adopted adopted = store.adopt(verifies, onDamaged);
         adopted.versions().forEach(this::makeCurrent);
         synchronized (this) {
             retired.addAll(adopted.retired());
-            heldBack.addAll(adopted.unverified());
+            unverified.addAll(adopted.unverified());
         }
         for (PublishedVersion version : current()) {
             store.pointCurrentTo(version);
@@ -103,19 +101,18 @@ public final class Residency {
     }
 
     /** Returns the versions that clients cannot open yet. */
-    public HeldBack heldBack() {
-        return heldBack;
+    public UnverifiedVersions unverified() {
+        return unverified;
     }
 
     /**
-     * Makes finished versions the current ones, all or none, and retires those before them; what was pinned stays pinned. What they
-     * occupy counts as used from then on, and no longer as set aside. The caller closes the reservation, and then calls
-     * {@link #removeReplaced}.
+     * Makes finished versions current, all or none, and retires those before them. A pin passes to the new version. Their space counts as
+     * used from then on and no longer as reserved. The caller closes the reservation, and then calls {@link #removeReplaced}.
      */
     public List<PublishedVersion> publish(List<IncomingVersion> incoming, Reservation reservation) {
-        Set<String> inheriting = new HashSet<>(); // their pin, which may be gone by the time the new version is current
+        Set<String> inheriting = new HashSet<>(); // the old pin may be gone when the new version becomes current
         for (IncomingVersion version : incoming) {
-            Optional<PublishedVersion> before = find(version.dataset()).or(() -> heldBack.find(version.dataset()));
+            Optional<PublishedVersion> before = find(version.dataset()).or(() -> unverified.find(version.dataset()));
             if (!version.isPinned() && before.filter(store::isPinned).isPresent()) {
                 version.pin();
                 inheriting.add(version.dataset());
@@ -137,7 +134,7 @@ public final class Residency {
         return versions;
     }
 
-    /** Looks again, as somebody may have pinned or unpinned the old version while the new one was published. */
+    /** Reads the old pin again: a client may have changed it during the publication. */
     private void handPinOver(PublishedVersion retiring, PublishedVersion version, boolean inherits) {
         try {
             boolean pinned = store.isPinned(retiring);
@@ -145,12 +142,12 @@ public final class Residency {
                 store.pin(version, pinned);
                 store.pin(retiring, false);
             }
-        } catch (LarderException e) { // what was published stays so
+        } catch (LarderException e) { // the publication is not undone
             LOG.warn("a version may have lost the pin of the version before it: {}", e.getMessage());
         }
     }
 
-    /** Unlinks what a publication has replaced and nobody leases; where that fails, the next look tries again. */
+    /** Removes the replaced versions that are not leased. If that fails, the next check tries again. */
     public void removeReplaced() {
         try {
             removeRetired();
@@ -169,15 +166,15 @@ public final class Residency {
         }
     }
 
-    /** Notes where a dataset can be loaded from, without loading it. */
+    /** Records the sources of a dataset without loading it. */
     public void register(Registration registration) {
         store.writeRegistration(registration);
         setRegistered(registration);
     }
 
-    /** Refuses to note another source for what is resident. */
+    /** Refuses another source for a resident dataset. */
     public void requireRegistrable(String dataset) {
-        heldBack.requireNone(dataset);
+        unverified.requireNone(dataset);
         if (find(dataset).isPresent()) {
             throw Failure.of(ErrorCode.REFUSED, "dataset is resident already")
                     .with("dataset", dataset)
@@ -186,19 +183,19 @@ public final class Residency {
         }
     }
 
-    /** Returns what is known of a dataset that is not resident but can be loaded. */
+    /** Returns the registration of a dataset that is not resident but can be loaded. */
     public synchronized Optional<Registration> registration(String dataset) {
         return current.containsKey(dataset) ? Optional.empty() : Optional.ofNullable(registered.get(dataset));
     }
 
-    /** Returns everything that is not resident but can be loaded, sorted by dataset. */
+    /** Returns the registrations of all datasets that are not resident, sorted by dataset. */
     public synchronized List<Registration> registrations() {
         return registered.values().stream()
                 .filter(registration -> !current.containsKey(registration.dataset()))
                 .toList();
     }
 
-    /** Notes what the sources of a version look like now that they were found to hold what they held. */
+    /** Updates the provenance of a version after its sources were found to have the same contents. */
     public void recordSources(PublishedVersion version, Provenance provenance) {
         PublishedVersion updated = version.withProvenance(provenance);
         store.rewriteManifest(updated);
@@ -211,8 +208,8 @@ public final class Residency {
         }
     }
 
-    /** Notes what a shard is a part of; fails where another version has its place by now. */
-    public void noteWhole(String dataset, String digest, String of) {
+    /** Records the whole that a shard is a part of. Fails if the dataset has another version now. */
+    public void recordWhole(String dataset, String digest, String of) {
         PublishedVersion version = require(dataset);
         ShardRecord shard = version.provenance().shard();
         if (shard == null || !version.digest().equals(digest)) {
@@ -224,11 +221,11 @@ public final class Residency {
                     .remedy("start again, and load nothing else under this name meanwhile");
         }
         if (!shard.of().equals(of)) {
-            recordSources(version, version.provenance().withShard(shard.of(of)));
+            recordSources(version, version.provenance().withShard(shard.withWhole(of)));
         }
     }
 
-    /** Returns where a dataset came from when it last had these contents, if that is known. */
+    /** Returns the provenance of a dataset when it last had these contents, if it is known. */
     public synchronized Optional<Provenance> lastKnown(String dataset, String digest) {
         PublishedVersion resident = current.get(dataset);
         if (resident != null && resident.digest().equals(digest)) {
@@ -240,7 +237,8 @@ public final class Residency {
     }
 
     /**
-     * Gives every number once, also where publishing it fails; but what was evicted and comes back as it was has its number again.
+     * Returns a new number for each version, even after a failed publication. An evicted version that is loaded again unchanged gets its
+     * old number.
      */
     private synchronized long nextVersion(String dataset, String digest) {
         @Nullable Registration known = registered.get(dataset);
@@ -262,11 +260,11 @@ public final class Residency {
         lastVersions.merge(dataset, version, Math::max);
     }
 
-    /** From here on the version may be evicted, and registered, by others: nothing of it is to be touched afterwards. */
+    /** From now on another thread may evict the version, so the caller must not change it afterwards. */
     synchronized void makeCurrent(PublishedVersion version) {
         noteVersion(version.dataset(), version.version());
         registered.remove(version.dataset());
-        heldBack.find(version.dataset()).filter(heldBack::remove).ifPresent(retired::add);
+        unverified.find(version.dataset()).filter(unverified::remove).ifPresent(retired::add);
         PublishedVersion previous = current.get(version.dataset());
         if (previous != null && previous.version() > version.version()) {
             retired.add(version);
@@ -283,8 +281,8 @@ public final class Residency {
     }
 
     /**
-     * Unlinks the retired versions that nobody leases any more, and returns how many remain. Freeing memory takes time, so no lock
-     * is held meanwhile; a version that another thread removed first counts as removed.
+     * Removes the retired versions that are not leased, and returns how many remain. Freeing memory takes time, so no lock is held
+     * meanwhile. A version that another thread removed first counts as removed.
      */
     public int removeRetired() {
         for (PublishedVersion version : retired()) {
@@ -296,8 +294,8 @@ public final class Residency {
     synchronized void forget(PublishedVersion version) {
         boolean isKnown = isCurrent(version)
                 ? current.remove(version.dataset()) != null
-                : retired.removeIf(version::isSameAs) || heldBack.remove(version);
-        if (isKnown) { // else what has its number by now is another
+                : retired.removeIf(version::isSameAs) || unverified.remove(version);
+        if (isKnown) { // otherwise another version has its number now
             usage.forget(version);
             catalog.remove(version);
         }
@@ -309,10 +307,10 @@ public final class Residency {
     }
 
     /**
-     * Removes the current version of a dataset; refuses while anybody leases or has pinned it.
+     * Removes the current version of a dataset. Refuses if it is leased or pinned.
      *
-     * @param forgetSource whether to forget as well where it comes from, so that it does not come back when it is asked for
-     * @return what was removed; nothing where only a source was known, and was forgotten
+     * @param forgetSource whether to forget its sources as well, so that it is not loaded again on request
+     * @return the removed version; empty if only a source was known, and was forgotten
      */
     public Optional<PublishedVersion> evict(String dataset, boolean forgetSource) {
         if (forgetSource && registration(dataset).isPresent()) {
@@ -320,7 +318,7 @@ public final class Residency {
             return Optional.empty();
         }
         PublishedVersion version = require(dataset);
-        if (!letGo(version, forgetSource)) {
+        if (!tryEvict(version, forgetSource)) {
             throw staying(version);
         }
         return Optional.of(version);
@@ -339,82 +337,82 @@ public final class Residency {
                         .remedy("evict it when its readers have ended");
     }
 
-    /** Removes a version that nobody leases; what can be loaded again stays registered. False where it is leased or pinned. */
-    boolean letGo(PublishedVersion version, boolean forgetSource) {
-        boolean comesBack = version.isSourced() && !forgetSource;
-        setLeaving(version, true);
+    /** Removes a version that is not leased. If it can be loaded again, it stays registered. Returns false if it is leased or pinned. */
+    boolean tryEvict(PublishedVersion version, boolean forgetSource) {
+        boolean isReloadable = version.isSourced() && !forgetSource;
+        setBeingRemoved(version, true);
         try {
-            return remove(version, comesBack ? RemovalReason.COMES_BACK : RemovalReason.FORGOTTEN, () -> {
+            return remove(version, isReloadable ? RemovalReason.EVICTED : RemovalReason.FORGOTTEN, () -> {
                 evictions.increment();
-                if (comesBack) {
-                    setRegistered(Registration.of(version)); // first, or there is a moment in which nobody knows it
+                if (isReloadable) {
+                    setRegistered(Registration.of(version)); // first, or the dataset would be unknown for a moment
                 } else {
                     forgetSource(version.dataset());
                 }
                 forget(version);
             });
         } finally {
-            setLeaving(version, false);
+            setBeingRemoved(version, false);
         }
     }
 
-    /** Counts what a version occupies as used until its memory is free, which may take seconds after it is out of sight. */
-    private boolean remove(PublishedVersion version, RemovalReason reason, Runnable onOutOfSight) {
-        AtomicBoolean isDeparting = new AtomicBoolean();
+    /** Counts the space of a version as used until its memory is free, which may take seconds after it is hidden. */
+    private boolean remove(PublishedVersion version, RemovalReason reason, Runnable onHidden) {
+        AtomicBoolean isHidden = new AtomicBoolean();
         try {
             return store.removeUnleased(version, reason, () -> {
-                synchronized (this) { // not around all of it: what follows also takes the lock of names
-                    departing.add(version);
+                synchronized (this) { // not held longer, because onHidden takes the lock of names
+                    freeing.add(version);
                 }
-                isDeparting.set(true);
-                onOutOfSight.run();
+                isHidden.set(true);
+                onHidden.run();
             });
         } finally {
-            if (isDeparting.get()) {
+            if (isHidden.get()) {
                 synchronized (this) {
-                    departing.remove(version);
+                    freeing.remove(version);
                 }
             }
         }
     }
 
-    /** Returns what is about to be free, in bytes. */
-    synchronized long departingBytes() {
-        return storedBytes(departing);
+    /** Returns the space that is about to be freed, in bytes. */
+    synchronized long freeingBytes() {
+        return storedBytes(freeing);
     }
 
     private synchronized void setRegistered(Registration registration) {
         registered.put(registration.dataset(), registration);
     }
 
-    synchronized void setLeaving(PublishedVersion version, boolean isLeaving) {
-        leaving.merge(
-                version.folder(), isLeaving ? 1 : -1, (trying, more) -> trying + more == 0 ? null : trying + more);
+    synchronized void setBeingRemoved(PublishedVersion version, boolean isBeingRemoved) {
+        beingRemoved.merge(
+                version.folder(), isBeingRemoved ? 1 : -1, (trying, more) -> trying + more == 0 ? null : trying + more);
     }
 
     /**
-     * Sets space aside before it is written, evicting what can come back where that makes the room; see {@link Reservation#grow}, as
-     * more may be needed later. The caller closes it.
+     * Reserves space before it is written, and evicts data that can be loaded again if that makes room; see {@link Reservation#grow},
+     * because more may be needed later. The caller closes it.
      *
-     * @param isWanted asked while it waits, now and whenever the reservation grows
-     * @throws LarderException NO_SPACE with all numbers, and nothing changed
-     * @throws java.util.concurrent.CancellationException where nobody wants it any more
+     * @param hasClients called while it waits, now and whenever the reservation grows; returns false if no client waits for the load
+     * @throws LarderException NO_SPACE with all numbers; nothing is changed then
+     * @throws java.util.concurrent.CancellationException if {@code hasClients} returned false
      */
-    public Reservation reserve(long neededBytes, BooleanSupplier isWanted) {
-        return reserve(neededBytes, 1, 1, isWanted);
+    public Reservation reserve(long neededBytes, BooleanSupplier hasClients) {
+        return reserve(neededBytes, 1, 1, hasClients);
     }
 
-    /** Sets space aside as {@link #reserve(long, BooleanSupplier)} does, and allows for the manifests of so many datasets and arrays. */
-    public Reservation reserve(long neededBytes, int datasets, long arrays, BooleanSupplier isWanted) {
-        return admission.reserve(neededBytes, datasets, arrays, isWanted);
+    /** Reserves space as {@link #reserve(long, BooleanSupplier)} does, and allows for the manifests of this many datasets and arrays. */
+    public Reservation reserve(long neededBytes, int datasets, long arrays, BooleanSupplier hasClients) {
+        return admission.reserve(neededBytes, datasets, arrays, hasClients);
     }
 
-    /** Starts a reservation of nothing that grows without evicting: who reads for a comparison must not lose what it compares. */
+    /** Starts an empty reservation that grows without evicting, for comparisons: evicting could remove the version that is compared. */
     public Reservation reserveWithoutEvicting() {
         return admission.reserveWithoutEvicting();
     }
 
-    /** Keeps the current version of a dataset as long as was asked for, where that is longer than it would stay anyway. */
+    /** Applies a request to keep the current version of a dataset: pins it, or sets its time to live. */
     public void retain(String dataset, Retention retention) {
         find(dataset).ifPresent(version -> {
             if (retention.pinned()) {
@@ -427,33 +425,32 @@ public final class Residency {
         });
     }
 
-    /** Keeps the current version of a dataset resident until it is unpinned. */
+    /** Pins or unpins the current version of a dataset. */
     public void pin(String dataset, boolean pinned) {
         synchronized (pins) {
             store.pin(require(dataset), pinned);
         }
     }
 
-    /** Notes that a version was just asked for: whoever asked has a moment to lease it before it may be evicted. */
-    public void noteAsked(PublishedVersion version) {
+    /** Protects a version that was just announced to a client, so that the client can lease it before it is evicted. */
+    public void protect(PublishedVersion version) {
         usage.protect(version, clockMs.getAsLong());
     }
 
     /**
-     * Looks at what is leased, lets go what nobody has used for as long as it was to live, and gives up what somebody else has
-     * removed the files of.
+     * Checks all leases, evicts versions whose time to live has passed, and gives up versions that have lost files to another program.
      *
-     * @param everyFile whether to look for every file of each version, which takes longer
-     * @param onVanished told of each version whose files are not all there any more
+     * @param everyFile whether to check every file of each version, which takes longer
+     * @param onVanished receives each version with missing files
      */
     public void sample(boolean everyFile, Consumer<PublishedVersion> onVanished) {
-        uses.sample(everyFile, onVanished);
+        useMonitor.sample(everyFile, onVanished);
     }
 
     /**
-     * Looks whether a current version is whole. A manifest or a link that is lost is made anew. Where arrays are, the version is given
-     * up; readers who have it open go on. What has a source is registered, and loaded when somebody asks for it; of what was computed,
-     * the rest is set aside, as it may be all that is left.
+     * Checks whether a current version is whole. Restores a missing manifest or link. If arrays are missing, gives the version up; its
+     * readers are not affected. If it has a source, it is registered and loaded on the next request; otherwise the rest is set aside,
+     * because it may be the last copy.
      *
      * @return whether it was given up
      */
@@ -461,18 +458,18 @@ public final class Residency {
         return repair.repair(version, onVanished);
     }
 
-    /** Tells whether a version is current and nobody is removing it. */
+    /** Returns whether a version is current and is not being removed. */
     synchronized boolean isStaying(PublishedVersion version) {
-        return isCurrent(version) && !leaving.containsKey(version.folder());
+        return isCurrent(version) && !beingRemoved.containsKey(version.folder());
     }
 
-    /** Takes a version out of what is current, where it is that; what has a source is known to come back. */
+    /** Retires a version if it is current. If it has a source, registers it. */
     synchronized boolean giveUp(PublishedVersion version) {
         if (!isStaying(version)) {
             return false;
         }
         if (version.isSourced()) {
-            setRegistered(Registration.of(version)); // also where there is no room to note it
+            setRegistered(Registration.of(version)); // even if there is no space to record it
             current.remove(version.dataset());
             retired.add(version);
         } else {
@@ -481,7 +478,7 @@ public final class Residency {
         return true;
     }
 
-    /** Returns how many versions were let go, on request, in time or for others, since the daemon started. */
+    /** Returns how many versions were evicted since the daemon started. */
     public long evictions() {
         return evictions.sum();
     }
@@ -491,9 +488,9 @@ public final class Residency {
         return usage.lastUseMs(version);
     }
 
-    /** Returns the current version of a dataset that has to have one. */
+    /** Returns the current version of a dataset, or fails if there is none. */
     public PublishedVersion require(String dataset) {
-        heldBack.requireNone(dataset);
+        unverified.requireNone(dataset);
         return find(dataset).orElseThrow(() -> noSuchDataset(dataset));
     }
 
@@ -507,7 +504,7 @@ public final class Residency {
         return List.copyOf(current.values());
     }
 
-    /** Returns the versions that only their readers still see. */
+    /** Returns the versions that are visible only to their present readers. */
     public synchronized List<PublishedVersion> retired() {
         return List.copyOf(retired);
     }
@@ -516,27 +513,27 @@ public final class Residency {
     public synchronized List<PublishedVersion> all() {
         List<PublishedVersion> versions = new ArrayList<>(current.values());
         versions.addAll(retired);
-        versions.addAll(heldBack.all());
+        versions.addAll(unverified.all());
         return versions;
     }
 
-    /** Returns what all versions occupy, in bytes, those included whose memory is only about to be free. */
+    /** Returns the space that all versions occupy, in bytes, including memory that is being freed. */
     public synchronized long usedBytes() {
         List<PublishedVersion> using = all();
-        departing.stream()
+        freeing.stream()
                 .filter(version -> using.stream().noneMatch(version::isSameAs))
                 .forEach(using::add);
         return storedBytes(using);
     }
 
-    /** Returns what the leased versions occupy, in bytes. */
+    /** Returns the space of the leased versions, in bytes. */
     public long leasedBytes() {
         return storedBytes(all().stream()
                 .filter(version -> store.leases().isLeased(version.folder()))
                 .toList());
     }
 
-    /** Returns what the pinned versions occupy, in bytes. */
+    /** Returns the space of the pinned versions, in bytes. */
     public long pinnedBytes() {
         return storedBytes(current().stream().filter(store::isPinned).toList());
     }
@@ -551,7 +548,7 @@ public final class Residency {
         return known;
     }
 
-    /** Returns the refusal of a dataset or an array that is not resident. */
+    /** Returns the error for a dataset or an array that is not resident. */
     public LarderException notResident(String name) {
         String array = Names.arrayIn(name);
         Optional<PublishedVersion> version = find(Names.datasetIn(name));
@@ -560,13 +557,13 @@ public final class Residency {
                 : noSuchDataset(Names.datasetIn(name));
     }
 
-    /** Returns the refusal of a dataset that is not resident: how it comes back, or else names like it. */
+    /** Returns the error for a dataset that is not resident. It shows how to load the dataset, or similar names. */
     public synchronized LarderException noSuchDataset(String name) {
         if (registered.containsKey(name)) {
             return Failure.of(ErrorCode.NOT_FOUND, "dataset is not in memory now")
                     .with("dataset", name)
                     .with("store", store.layout().root())
-                    .remedy("larder wait " + name + " loads it, as does whoever opens it; larder evict --forget " + name
+                    .remedy("larder wait " + name + " loads it, as does opening it; larder evict --forget " + name
                             + " forgets it");
         }
         List<String> near = NearNames.of(name, known());

@@ -4,9 +4,9 @@ import dev.larder.server.store.version.PublishedVersion;
 import java.util.HashMap;
 import java.util.Map;
 
-/** When versions were last used. Leases are looked at now and then, so this is not exact. Thread-safe. */
+/** Records when versions were last used. Leases are sampled, so the times are not exact. Thread-safe. */
 final class Usage {
-    /** How long somebody who was told of a version has to lease it. */
+    /** The time that a client has to lease a version after it was announced. */
     static final long PROTECTED_MS = 2_000;
 
     private final Map<String, Long> lastUseMs = new HashMap<>();
@@ -16,23 +16,23 @@ final class Usage {
         return version.dataset() + "/" + version.version();
     }
 
-    /** Notes that a version is in use. */
+    /** Records that a version is in use. */
     synchronized void note(PublishedVersion version, long nowMs) {
         lastUseMs.merge(key(version), nowMs, Math::max);
     }
 
-    /** Notes that somebody is about to lease a version. */
+    /** Records that a client is about to lease a version. */
     synchronized void protect(PublishedVersion version, long nowMs) {
         note(version, nowMs);
         protectedUntilMs.put(key(version), nowMs + PROTECTED_MS);
     }
 
-    /** Tells whether somebody is about to lease a version. */
+    /** Returns whether a client is about to lease a version. */
     synchronized boolean isProtected(PublishedVersion version, long nowMs) {
         return nowMs < protectedUntilMs.getOrDefault(key(version), 0L);
     }
 
-    /** Returns when a version was last used; when it was published, where nobody has been seen to. */
+    /** Returns when a version was last used, or when it was published if no use has been seen. */
     synchronized long lastUseMs(PublishedVersion version) {
         return lastUseMs.getOrDefault(key(version), version.publishedEpochMs());
     }

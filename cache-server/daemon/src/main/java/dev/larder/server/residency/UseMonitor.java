@@ -8,11 +8,11 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Notes which versions are used, and evicts those that nobody has used for their time to live. For one thread at a time. */
+/** Records which versions are used, and evicts those that were not used for their time to live. One thread at a time. */
 final class UseMonitor {
     private static final Logger LOG = LoggerFactory.getLogger(UseMonitor.class);
 
-    /** How exactly the time of last use is kept over a restart. */
+    /** The precision of the time of last use after a restart. */
     private static final long TOUCH_MS = 5_000;
 
     private final Store store;
@@ -32,7 +32,7 @@ final class UseMonitor {
         this.clockMs = clockMs;
     }
 
-    /** Looks at the current versions once; see {@link Residency#sample}. */
+    /** Checks the current versions once; see {@link Residency#sample}. */
     void sample(boolean everyFile, Consumer<PublishedVersion> onVanished) {
         for (PublishedVersion version : residency.current()) {
             LeaseProbe.State lease = store.leases().state(version.folder());
@@ -60,7 +60,7 @@ final class UseMonitor {
     private void expire(PublishedVersion version) {
         long ttlMs = version.provenance().ttlMs();
         boolean isOver = ttlMs > 0 && clockMs.getAsLong() - usage.lastUseMs(version) > ttlMs;
-        if (isOver && !store.isPinned(version) && residency.letGo(version, false)) {
+        if (isOver && !store.isPinned(version) && residency.tryEvict(version, false)) {
             LOG.info(
                     "dataset was not used for its time to live: dataset={} version={} comesBack={}",
                     version.dataset(),

@@ -1,4 +1,4 @@
-/** Which versions are resident: {@link dev.larder.server.residency.Residency} decides what is current, retired and removed. */
+/** Resident versions: {@link dev.larder.server.residency.Residency} decides which are current, retired and removed. */
 @NullMarked
 package dev.larder.server.residency;
 

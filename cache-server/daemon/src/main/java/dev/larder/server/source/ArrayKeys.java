@@ -40,10 +40,10 @@ public final class ArrayKeys {
     }
 
     /**
-     * Chooses members of a file: of each key those that are called so, else those whose names end in {@code _} and the key.
+     * Chooses members of a file for each key: the member with that name, else those whose names end in {@code _} and the key.
      *
-     * @param onName told of each key that is the name of a member
-     * @param onMissing told of each key that no member has
+     * @param onName takes each key that is the name of a member
+     * @param onMissing takes each key that no member has
      */
     public Set<String> choose(Collection<String> members, Consumer<String> onName, Consumer<String> onMissing) {
         Set<String> all = new HashSet<>(members);
@@ -67,7 +67,7 @@ public final class ArrayKeys {
         return chosen;
     }
 
-    /** Returns whether {@link #choose} can choose a member, whatever the others are called. */
+    /** Returns whether {@link #choose} can choose a member, whatever the names of the others are. */
     public boolean mayChoose(String member) {
         return longestFirst.isEmpty()
                 || longestFirst.stream().anyMatch(suffix -> member.endsWith(suffix) || suffix.equals("_" + member));

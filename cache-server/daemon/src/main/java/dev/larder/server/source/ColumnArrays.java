@@ -1,7 +1,9 @@
 package dev.larder.server.source;
 
-import dev.larder.column.ColumnArray;
-import dev.larder.column.ColumnBuilder;
+import dev.larder.internal.column.ColumnArray;
+import dev.larder.internal.column.ColumnBuilder;
+import dev.larder.internal.column.ColumnMemory;
+import dev.larder.internal.column.StringsBuilder;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.Names;
@@ -14,7 +16,7 @@ import java.util.List;
 public final class ColumnArrays {
     private ColumnArrays() {}
 
-    /** Returns the arrays of a column that was built; they own the memory of the builder from now on. */
+    /** Returns the arrays of a built column. They own the memory of the builder from now on. */
     public static List<SourceArray> of(
             String dataset, String column, ColumnBuilder builder, List<SourceIdentity> files) {
         List<SourceArray> arrays = new ArrayList<>();
@@ -22,11 +24,24 @@ public final class ColumnArrays {
             arrays.add(new SourceArray(
                     new ArrayName(dataset, array.name()),
                     array.header(),
-                    new BuiltData(array),
+                    ArrayData.of(array),
                     files,
                     ColumnPart.valueOf(array.part())));
         }
         return arrays;
+    }
+
+    /** Returns the arrays of a column of texts. */
+    public static List<SourceArray> ofTexts(
+            String dataset, String column, Iterable<String> texts, List<SourceIdentity> files, ColumnMemory memory) {
+        StringsBuilder builder = new StringsBuilder(memory);
+        try {
+            texts.forEach(builder::add);
+            return of(dataset, column, builder, files);
+        } catch (RuntimeException | Error e) {
+            builder.close();
+            throw e;
+        }
     }
 
     /** Returns the stored name of a column, without levels; {@code ifEmpty} if none of its characters is allowed. */

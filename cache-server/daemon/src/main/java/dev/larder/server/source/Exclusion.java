@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.regex.PatternSyntaxException;
 
 /**
- * Says which files and folders of a source are left out: those whose name, or path within the source, matches a pattern. What is
- * in a folder that is left out is left out too.
+ * Leaves out files and folders of a source by patterns of their names, or of their paths within the source. Leaves out everything below a folder that
+ * is left out.
  */
 public final class Exclusion {
     private final List<PathMatcher> matchers;
@@ -37,7 +37,7 @@ public final class Exclusion {
     }
 
     /**
-     * Tells whether an entry of a folder is left out.
+     * Returns whether an entry of a folder is left out.
      *
      * @param level the path of the folder within the source, with a slash at its end; empty for the source itself
      */

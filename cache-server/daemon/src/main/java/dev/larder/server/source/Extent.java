@@ -5,13 +5,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/**
- * Says where the data of an array lies in a file, byte for byte as it is to be stored.
- *
- * @param file the file
- * @param offset where the data starts
- * @param byteSize how long it is
- */
+/** Consecutive bytes of a file, in the form in which they are stored. */
 public record Extent(Path file, long offset, long byteSize) {
     /** Opens the file, positioned at the data. The caller closes the channel. */
     public FileChannel open() {
@@ -23,7 +17,8 @@ public record Extent(Path file, long offset, long byteSize) {
         }
     }
 
-    FileChannel openFile() {
+    /** Opens the file at its start. The caller closes the channel. */
+    public FileChannel openFile() {
         try {
             return FileChannel.open(file, StandardOpenOption.READ);
         } catch (IOException e) {

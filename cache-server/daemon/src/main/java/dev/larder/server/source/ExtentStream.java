@@ -36,7 +36,7 @@ public final class ExtentStream extends InputStream {
         return read;
     }
 
-    /** Tells gzip whether another member may follow. */
+    /** Returns how many bytes are left, so that gzip looks for another member. */
     @Override
     public int available() {
         return (int) Math.min(Integer.MAX_VALUE, end - at);

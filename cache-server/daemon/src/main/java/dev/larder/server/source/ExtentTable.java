@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.RandomAccess;
 
-/** Extents of some files, none of them empty, in the order in which they were added. Takes 20 bytes of the heap for each. */
+/** Extents of some files, in the order in which they were added. None is empty. Takes 20 bytes of the heap for each. */
 public final class ExtentTable extends AbstractList<Extent> implements RandomAccess {
     private static final int FIRST_LENGTH = 64;
 

@@ -13,20 +13,21 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of an array that are extents of files, one after the other: the copier copies them, or a version maps them. Keeps no more than the
+ * Bytes of an array that are extents of files, one after the other. The copier copies them, or a version maps them. Takes no more memory than the
  * table of them. Thread-safe.
  */
 public final class Extents implements ArrayData {
     private final List<Extent> list;
     private final @Nullable IntFunction<SourceIdentity> files;
     private final @Nullable Beginning beginning;
+    private final boolean isOwn;
     private final Runnable onRelease;
 
     /**
      * The required beginning of files.
      *
-     * @param fits whether the first bytes, which may be few, are those of a good file
-     * @param require looks at a file itself, and fails with a refusal
+     * @param fits returns whether the first bytes, which may be few, are good
+     * @param require opens a file, and fails with a refusal if it is bad
      */
     private record Beginning(Predicate<ByteBuffer> fits, Consumer<Path> require) {}
 
@@ -34,21 +35,23 @@ public final class Extents implements ArrayData {
             List<Extent> list,
             @Nullable IntFunction<SourceIdentity> files,
             @Nullable Beginning beginning,
+            boolean isOwn,
             Runnable onRelease) {
         this.list = list;
         this.files = files;
         this.beginning = beginning;
+        this.isOwn = isOwn;
         this.onRelease = onRelease;
     }
 
     /** Returns a single extent. */
     public static Extents of(Extent only) {
-        return new Extents(List.of(only), null, null, () -> {});
+        return new Extents(List.of(only), null, null, false, () -> {});
     }
 
     /** Returns the extents of a table, which has no empty ones. */
     public static Extents of(ExtentTable table) {
-        return new Extents(table, table::file, null, () -> {});
+        return new Extents(table, table::file, null, false, () -> {});
     }
 
     /** Returns whole files. */
@@ -59,8 +62,8 @@ public final class Extents implements ArrayData {
     /**
      * Returns whole files. The copier checks their beginning.
      *
-     * @param fits whether the first bytes of a file, which may be few, are those of a good file
-     * @param require looks at a file itself, and fails with a refusal
+     * @param fits returns whether the first bytes of a file, which may be few, are good
+     * @param require opens a file, and fails with a refusal if it is bad
      */
     public static Extents of(FileTable files, Predicate<ByteBuffer> fits, Consumer<Path> require) {
         return of(files, new Beginning(fits, require));
@@ -68,7 +71,7 @@ public final class Extents implements ArrayData {
 
     private static Extents of(FileTable files, @Nullable Beginning beginning) {
         WholeFiles whole = new WholeFiles(files);
-        return new Extents(whole, number -> files.get(whole.index(number)), beginning, () -> {});
+        return new Extents(whole, number -> files.get(whole.index(number)), beginning, false, () -> {});
     }
 
     /** Returns the extents of several arrays, one after the other; null if a format writes one of the arrays. */
@@ -86,15 +89,25 @@ public final class Extents implements ArrayData {
         return of(table).releasing(() -> arrays.forEach(SourceArray::release));
     }
 
-    /** Returns the same with an action that {@link #release} runs, too. */
+    /** Returns the same bytes in a file that was written for this load alone, so that the store may take the file. */
+    public Extents own() {
+        return new Extents(list, files, beginning, true, onRelease);
+    }
+
+    /** Returns whether the bytes are in a file that was written for this load alone. */
+    public boolean isOwn() {
+        return isOwn;
+    }
+
+    @Override
     public Extents releasing(Runnable action) {
-        return new Extents(list, files, beginning, () -> {
+        return new Extents(list, files, beginning, isOwn, () -> {
             onRelease.run();
             action.run();
         });
     }
 
-    /** Returns some of the bytes: {@code byteSize} from {@code first} on. */
+    @Override
     public Extents cut(long first, long byteSize) {
         int from = 0;
         long before = 0;
@@ -114,10 +127,11 @@ public final class Extents implements ArrayData {
                 new Cut(list.subList(from, to), first - before, end - first - byteSize),
                 all == null ? null : number -> all.apply(start + number),
                 beginning,
+                isOwn,
                 onRelease);
     }
 
-    /** Extents without the bytes before and behind some. */
+    /** Extents without the first bytes of the first, and without the last bytes of the last. */
     private static final class Cut extends AbstractList<Extent> implements RandomAccess {
         private final List<Extent> touched;
         private final long skipped;
@@ -185,7 +199,7 @@ public final class Extents implements ArrayData {
     }
 
     /**
-     * Fails with a refusal if the file of an extent does not begin as it has to: a scan may leave that to the copier.
+     * Fails with a refusal if the file of an extent has a bad beginning. A scan may leave this check to the copier.
      *
      * @param first the first bytes of the extent, at least one
      */

@@ -12,11 +12,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.RandomAccess;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 
 /**
- * The files below one folder, or one file alone, in the order in which they were added. Takes some 60 bytes of the heap for each:
- * names lie together as bytes, each folder is kept once, and everything else is made when it is asked for. Immutable once it is
- * filled.
+ * The files below one folder, or a single file, in the order in which they were added. Takes about 60 bytes of the heap for each: names are bytes in
+ * few arrays, each folder is there once, and all objects are made on request. Immutable once it is filled.
  */
 public final class FileTable extends AbstractList<SourceIdentity> implements RandomAccess {
     private static final int CHUNK_SHIFT = 20;
@@ -104,7 +104,7 @@ public final class FileTable extends AbstractList<SourceIdentity> implements Ran
         return new FileTable(root, isAlone);
     }
 
-    /** Returns those of the files whose names are wanted; this table where all are. */
+    /** Returns the files with wanted names; this table if all are wanted. */
     public FileTable only(Predicate<String> isWanted) {
         BitSet wanted = new BitSet(count);
         for (int i = 0; i < count; i++) {
@@ -128,7 +128,7 @@ public final class FileTable extends AbstractList<SourceIdentity> implements Ran
         folderOf = Arrays.copyOf(folderOf, length);
     }
 
-    /** Returns the folder, or the file that is alone. */
+    /** Returns the folder, or the single file. */
     Path root() {
         return root;
     }
@@ -143,9 +143,14 @@ public final class FileTable extends AbstractList<SourceIdentity> implements Ran
         return folderOf[index];
     }
 
-    /** Returns the path of a file below the root; the name of a file that is alone. */
+    /** Returns the path of a file below the root; the name of a single file. */
     public String name(int index) {
         return folders.get(folderOf[index]).concat(fileName(index));
+    }
+
+    /** Returns the {@link #name} of each file, made one by one. */
+    public Iterable<String> names() {
+        return () -> IntStream.range(0, count).mapToObj(this::name).iterator();
     }
 
     private String fileName(int index) {

@@ -17,7 +17,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.zip.ZipException;
 
-/** Words every reason not to read a file: the file, the byte, why, and what to do. */
+/** Words the refusals of files: the file, the byte, the reason, and the remedy. */
 public final class Refusal {
     /** Up to so many bad files are all listed; of more only the first few are, for people to read. */
     private static final int MOST_LISTED = 60;
@@ -27,7 +27,7 @@ public final class Refusal {
     private static final int MOST_NAMES = 20;
     private static final String NAME_COLUMNS = "name columns that it has, or load all without --columns";
 
-    /** What to do about a file that is damaged. */
+    /** The remedy for a damaged file. */
     public static final String REPAIR =
             "restore the file or write it again, or leave it out of its folder with --exclude";
 
@@ -37,17 +37,17 @@ public final class Refusal {
         return start(file, offset, reason).remedy(REPAIR);
     }
 
-    /** Says what is wrong with a file as a whole, whatever is in it. */
+    /** Returns the refusal of a file as a whole. */
     public static LarderException unfit(Path file, String reason, String remedy) {
         return start(file, reason).remedy(remedy);
     }
 
-    /** Says which of the columns that were asked for a source has not. */
+    /** Returns the refusal of a source without some wanted columns. */
     public static LarderException noColumns(Path source, Collection<String> missing) {
         return unfit(source, "it has no columns " + missing, NAME_COLUMNS);
     }
 
-    /** Says which of the columns that were asked for a file has not, and which it has. */
+    /** Returns the refusal of a file without some wanted columns, with the columns that it has. */
     public static LarderException noColumns(Path file, Collection<String> missing, Collection<String> present) {
         return unfit(file, "it has no columns " + missing + ", but " + shown(present), NAME_COLUMNS);
     }
@@ -69,7 +69,7 @@ public final class Refusal {
                 : refusal;
     }
 
-    /** Says that somebody wrote to a file that was being loaded. */
+    /** Returns the refusal of a file that was written to while it was loaded. */
     public static LarderException changed(Path file) {
         return unfit(file, "it changed while it was read", "load it again when no process writes to it");
     }
@@ -79,7 +79,7 @@ public final class Refusal {
         return unreadable(file, offset, "", cause);
     }
 
-    /** Says the same about a part of a file: {@code what} begins the reason. */
+    /** Returns the same for a part of a file. The reason begins with {@code what}. */
     public static LarderException unreadable(Path file, long offset, String what, IOException cause) {
         if (cause instanceof AsynchronousCloseException) {
             return Failure.of(ErrorCode.INTERRUPTED, "interrupted while reading source")
@@ -94,7 +94,7 @@ public final class Refusal {
                 .remedy(isDamage(cause) ? REPAIR : "check that the file is there and readable");
     }
 
-    /** Says what is wrong with a line of a text file. */
+    /** Returns the refusal of a line of a text file. */
     public static LarderException atLine(Path file, long line, String reason, String remedy) {
         return Failure.of(ErrorCode.BAD_INPUT, "cannot read source file")
                 .with("file", file)

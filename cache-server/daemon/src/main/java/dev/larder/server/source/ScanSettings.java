@@ -1,20 +1,19 @@
 package dev.larder.server.source;
 
-import dev.larder.column.ColumnMemory;
+import dev.larder.internal.column.ColumnMemory;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
 
 /**
- * Says how a source is scanned.
+ * Settings of a scan.
  *
  * @param workers threads that open files
- * @param takesHidden whether files and folders whose names begin with a dot are looked at
- * @param isCancelled asked between files; once it says yes the scan ends with a {@link
- *     java.util.concurrent.CancellationException}
- * @param onChecked told how many more files were checked, from changing threads
- * @param memory where columns are made; lives until the arrays have been released
- * @param scratch where programs that read for a load write
- * @param checksLater whether files need not be opened that {@link SourceArray#requireBeginning} checks when they are read
+ * @param takesHidden whether to load files and folders whose names begin with a dot
+ * @param isCancelled returns whether to end the scan with a {@link java.util.concurrent.CancellationException}
+ * @param onChecked takes the number of files that were checked, from any thread
+ * @param memory the memory for columns; it lives until the arrays have been released
+ * @param scratch the folders for programs that write for a load
+ * @param checksLater whether the scan may leave {@link SourceArray#requireBeginning} to the copier
  */
 public record ScanSettings(
         int workers,
@@ -34,13 +33,7 @@ public record ScanSettings(
         return new ScanSettings(workers, takesHidden, isCancelled, onChecked, memory, scratch, true);
     }
 
-    /** Returns the same for a scan that a second condition ends as well. */
-    public ScanSettings endingToo(BooleanSupplier isEnded) {
-        BooleanSupplier either = () -> isEnded.getAsBoolean() || isCancelled.getAsBoolean();
-        return new ScanSettings(workers, takesHidden, either, onChecked, memory, scratch, checksLater);
-    }
-
-    /** Returns those of a scan by the calling thread alone, which nobody watches. */
+    /** Returns the settings for a short scan by the calling thread alone. */
     public static ScanSettings quick() {
         return new ScanSettings(1, false, () -> false, checked -> {});
     }

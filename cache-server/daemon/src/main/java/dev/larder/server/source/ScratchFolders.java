@@ -6,16 +6,16 @@ import java.nio.file.Path;
 
 /** Gives programs that read for a load a place to write. Thread-safe. */
 public interface ScratchFolders {
-    /** Makes a folder for this user alone. Whoever asked removes it. */
+    /** Creates a folder for this user alone. The caller removes it. */
     Path newFolder() throws IOException;
 
     /**
-     * Sets space aside for what is about to be written; fails with {@link dev.larder.error.ErrorCode#NO_SPACE} where there is none. Less than
-     * 0 says that so much of it counts as arrays from now on.
+     * Reserves space for files; fails with {@link dev.larder.error.ErrorCode#NO_SPACE} if there is none. A negative length moves reserved space from
+     * files to arrays.
      */
     void setAside(long byteSize);
 
-    /** Measures what a folder and everything in it occupies, in bytes. */
+    /** Returns how many bytes a folder and everything in it occupies. */
     long occupiedBytes(Path folder);
 
     /** Returns those of a program that reads its own files, in the temporary folder. */
@@ -33,7 +33,7 @@ public interface ScratchFolders {
 
             @Override
             public long occupiedBytes(Path folder) {
-                return 0; // nobody else's space is at stake
+                return 0; // the temporary folder has no quota
             }
         };
     }

@@ -1,5 +1,6 @@
 package dev.larder.server.source;
 
+import dev.larder.internal.layout.ArrayEntry;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.npy.Dtype;
@@ -15,14 +16,11 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * One array of a source: found and checked, its data not yet read.
+ * One array of a source. It was found and checked, but its data was not read.
  *
- * @param name what it will be called
  * @param header element type, order and shape; bytes are never converted, so IDX gives big-endian types
- * @param data where its bytes come from
- * @param files the files that its data is read from, as they were when they were checked; one at least
+ * @param files the files of its data, as they were when they were checked; one at least
  * @param part the part it plays in a column
- * @param partitioning what each node has of it where the dataset is cut into shards
  */
 public record SourceArray(
         ArrayName name,
@@ -39,22 +37,22 @@ public record SourceArray(
         }
     }
 
-    /** Describes an array, or a part of a column, whose rows are those of the dataset. */
+    /** Describes an array, or a part of a column, with the rows of the dataset. */
     public SourceArray(ArrayName name, NpyHeader header, ArrayData data, List<SourceIdentity> files, ColumnPart part) {
         this(name, header, data, files, part, Partitioning.BY_ROWS);
     }
 
-    /** Returns the same, whose data come from elsewhere. */
+    /** Returns the same array with other data. */
     public SourceArray withData(NpyHeader newHeader, ArrayData newData) {
         return new SourceArray(name, newHeader, newData, files, part, partitioning);
     }
 
-    /** Returns the same, of which each node has another part, or all. */
+    /** Returns the same array with another partitioning. */
     public SourceArray withPartitioning(Partitioning other) {
         return new SourceArray(name, header, data, files, part, other);
     }
 
-    /** Returns the file it is read from, the first where there are several. */
+    /** Returns the first file of its data. */
     public Path file() {
         return files.get(0).file();
     }
@@ -102,12 +100,18 @@ public record SourceArray(
         return count + others.size();
     }
 
+    /** Returns the entry of this array in an index, once its bytes are in a file of a version. */
+    public ArrayEntry entry(String file, long offset, int crc32c) {
+        char order = header.order().name().charAt(0);
+        return new ArrayEntry(name.array(), dtype().descr(), order, shape(), file, offset, byteSize(), crc32c, part);
+    }
+
     /** Returns the type of its elements. */
     public Dtype dtype() {
         return header.dtype();
     }
 
-    /** Returns the order in which its elements lie. */
+    /** Returns the order of its elements. */
     public Order order() {
         return header.order();
     }
@@ -127,7 +131,7 @@ public record SourceArray(
         return data instanceof Extents extents ? extents.list() : List.of();
     }
 
-    /** Gives up what has been kept for reading; see {@link ArrayData#release}. */
+    /** Releases the memory for its data; see {@link ArrayData#release}. */
     public void release() {
         data.release();
     }

@@ -13,88 +13,72 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a file looked like: equal if nothing changed as far as its file system reports.
+ * The state of a file. Two are equal if, as far as the file system reports, the file did not change.
  *
- * @param file where it lies, absolute
+ * @param file its absolute path
  * @param byteSize its length
- * @param modifiedNanos when it was last written, in nanoseconds since the epoch
- * @param changedNanos when the kernel last changed its inode: later than {@code modifiedNanos} if a program has set that time
+ * @param modifiedNanos the time of its last write, in nanoseconds since the epoch
+ * @param changedNanos the time of the last change of its inode: later than {@code modifiedNanos} if a program has set that time
  * @param inode its number in its file system
  */
 public record SourceIdentity(Path file, long byteSize, long modifiedNanos, long changedNanos, long inode) {
-    private static final String ATTRIBUTES = "unix:size,lastModifiedTime,ctime,ino,isRegularFile,isDirectory";
-
     /**
-     * Looks at a file, through links, without opening it. Fails with {@link dev.larder.error.ErrorCode#BAD_INPUT} if it
-     * is not there or no regular file.
+     * Returns the identity of a file, through links, without opening it. Fails with {@link dev.larder.error.ErrorCode#BAD_INPUT} if it is
+     * missing or not a regular file.
      */
     public static SourceIdentity of(Path file) {
-        Status status = Status.of(file);
-        if (status.isFolder()) {
-            throw irregular(file, true);
-        }
-        return status.identity(file);
+        return of(file, status(file));
     }
 
-    /** What the file system says of a regular file or of a folder. */
-    public record Status(boolean isFolder, long byteSize, long modifiedNanos, long changedNanos, long inode) {
-        /** Looks through links. Fails with a refusal where nothing is there, or neither of the two. */
-        public static Status of(Path path) {
-            FileStatus status;
-            try {
-                status = Posix.system().status(path);
-            } catch (LarderException e) {
-                return asTheJdkSees(path);
-            }
-            if (!status.isFolder() && !status.isRegular()) {
-                throw irregular(path, false);
-            }
-            return of(status);
+    /** Returns the status of a regular file or of a folder, through links. Fails with a refusal if the path leads to neither. */
+    public static FileStatus status(Path path) {
+        FileStatus status;
+        try {
+            status = Posix.system().status(path);
+        } catch (LarderException e) {
+            status = jdkStatus(path);
         }
-
-        private static Status of(FileStatus status) {
-            return new Status(
-                    status.isFolder(),
-                    status.byteSize(),
-                    status.modifiedNanos(),
-                    status.changedNanos(),
-                    status.inode());
+        if (!status.isFolder() && !status.isRegular()) {
+            throw irregular(path, false);
         }
-
-        private SourceIdentity identity(Path file) {
-            return new SourceIdentity(file.toAbsolutePath(), byteSize, modifiedNanos, changedNanos, inode);
-        }
-
-        /** The JDK has the words for what is wrong, and knows the bytes of names that are no text. */
-        private static Status asTheJdkSees(Path path) {
-            Map<String, Object> attributes;
-            try {
-                attributes = Files.readAttributes(path, ATTRIBUTES);
-            } catch (IOException e) {
-                throw Refusal.unreadable(path, 0, e);
-            }
-            boolean isFolder = Boolean.TRUE.equals(attributes.get("isDirectory"));
-            if (!isFolder && !Boolean.TRUE.equals(attributes.get("isRegularFile"))) {
-                throw irregular(path, false);
-            }
-            return new Status(
-                    isFolder,
-                    number(attributes.get("size")),
-                    number(attributes.get("lastModifiedTime")),
-                    number(attributes.get("ctime")),
-                    number(attributes.get("ino")));
-        }
+        return status;
     }
 
-    /** Describes an open file. Fails with {@link dev.larder.error.ErrorCode#BAD_INPUT} if it is a pipe, device or socket, not a regular file. */
+    /** Returns the status by the JDK, which words its failures better, and opens names that are not text. */
+    private static FileStatus jdkStatus(Path path) {
+        Map<String, Object> attributes;
+        try {
+            attributes = Files.readAttributes(path, "unix:size,lastModifiedTime,ctime,ino,mode");
+        } catch (IOException e) {
+            throw Refusal.unreadable(path, 0, e);
+        }
+        return new FileStatus(
+                0,
+                0,
+                number(attributes.get("ino")),
+                1,
+                0,
+                (int) number(attributes.get("mode")),
+                number(attributes.get("size")),
+                0,
+                number(attributes.get("lastModifiedTime")),
+                number(attributes.get("ctime")));
+    }
+
+    /** Returns the identity of a file with this status. Fails with {@link dev.larder.error.ErrorCode#BAD_INPUT} if it is not a regular file. */
     public static SourceIdentity of(Path file, FileStatus status) {
         if (!status.isRegular()) {
             throw irregular(file, status.isFolder());
         }
-        return Status.of(status).identity(file);
+        return new SourceIdentity(
+                file.toAbsolutePath(),
+                status.byteSize(),
+                status.modifiedNanos(),
+                status.changedNanos(),
+                status.inode());
     }
 
-    /** Returns what the file looked like then. */
+    /** Returns the stamp that the file had. */
     public FileStamp stamp() {
         return new FileStamp(inode, byteSize, modifiedNanos);
     }
@@ -114,8 +98,8 @@ public record SourceIdentity(Path file, long byteSize, long modifiedNanos, long 
     }
 
     /**
-     * Fails with {@link dev.larder.error.ErrorCode#BAD_INPUT} if the file was changed or replaced since. A new name or new permissions
-     * fail no load: the next one compares the content.
+     * Fails with {@link dev.larder.error.ErrorCode#BAD_INPUT} if the file was changed or replaced since. New names or permissions do not fail a
+     * load: the next load compares the content.
      */
     public void requireUnchanged() {
         if (!stamp().equals(of(file).stamp())) {

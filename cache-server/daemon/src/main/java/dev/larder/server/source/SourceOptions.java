@@ -8,14 +8,12 @@ import java.util.LinkedHashSet;
 import java.util.List;
 
 /**
- * Says which files of a source are meant.
+ * The options for the sources of a load.
  *
- * @param keys keep exactly these columns, by their names or levels of those, or of a folder of arrays the files whose stem ends in {@code _} and one of these; empty
- *     keeps all
- * @param as what becomes of them
- * @param dtype the element type of raw binary files, or of tables that become one matrix; empty where files say it
+ * @param keys the wanted columns, by their names or levels of those, or the ends of file names behind {@code _} in a folder of arrays; empty for all
+ * @param dtype the element type of raw binary files, or of tables that become one matrix; empty if files contain it
  * @param shape the shape of raw binary files; empty for one dimension
- * @param exclusion which files and folders of a folder are left out
+ * @param exclusion the files and folders of a folder to leave out
  */
 public record SourceOptions(List<String> keys, LoadOptions.As as, String dtype, String shape, Exclusion exclusion) {
     /** Checks them, and drops repeated keys. */
@@ -42,7 +40,7 @@ public record SourceOptions(List<String> keys, LoadOptions.As as, String dtype, 
         this(keys, as, dtype, shape, Exclusion.of(List.of()));
     }
 
-    /** Returns what of a load's options matters for its sources. */
+    /** Returns the options for the sources. */
     public static SourceOptions of(LoadOptions options) {
         return new SourceOptions(
                 options.keys(), options.as(), options.dtype(), options.shape(), Exclusion.of(options.exclude()));

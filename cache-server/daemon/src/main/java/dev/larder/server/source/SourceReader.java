@@ -9,8 +9,8 @@ import dev.larder.internal.posix.Posix;
 import dev.larder.internal.posix.ScatterList;
 
 /**
- * A source file that is open, and is the very file that was scanned: {@link #requireUnchanged} proves that of all that was read
- * before. Opening waits for nothing, whatever lies there meanwhile. Owns a descriptor.
+ * An open source file. {@link #requireUnchanged} checks that it is the scanned file, so that all bytes that were read before are good. Opening never
+ * blocks, not even on a pipe. Owns a descriptor.
  */
 public final class SourceReader implements AutoCloseable {
     private static final Posix POSIX = Posix.system();
@@ -28,8 +28,8 @@ public final class SourceReader implements AutoCloseable {
     }
 
     /**
-     * Opens a file; fails with {@link ErrorCode#BAD_INPUT} where it is not what it was, unless it is small, which {@link
-     * #requireUnchanged} tells. The caller closes the reader.
+     * Opens a file; fails with {@link ErrorCode#BAD_INPUT} if it has changed. Leaves that check of a small file to {@link #requireUnchanged}. The
+     * caller closes the reader.
      */
     public static SourceReader open(SourceIdentity seen) {
         SourceReader reader = new SourceReader(seen, openWithoutWaiting(seen));
@@ -58,7 +58,7 @@ public final class SourceReader implements AutoCloseable {
         }
     }
 
-    /** Fills all pieces of a list from a position on; returns how many bytes, less than the pieces have where the file ends before. */
+    /** Fills all pieces of a list from an offset on. Returns the number of bytes: fewer than the pieces have if the file ends before. */
     public long read(long position, ScatterList pieces) {
         try {
             return IO.read(descriptor, position, pieces);

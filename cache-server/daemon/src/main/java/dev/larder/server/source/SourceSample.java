@@ -1,16 +1,16 @@
 package dev.larder.server.source;
 
 import dev.larder.error.LarderException;
+import dev.larder.internal.layout.Digest;
 import dev.larder.internal.posix.BulkIo;
 import dev.larder.internal.posix.Posix;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
- * Condenses a file into a few hex digits without reading much of it: its length, its first and last block, and blocks evenly
- * spaced between. Files of up to 64 KiB are read whole. What changes only between the blocks of a longer file is not seen.
+ * Hashes samples of a file to a few hex digits: its length, its first and last block, and blocks evenly spaced between. Files of up to 64 KiB are
+ * read whole. Changes between the blocks of a longer file go unnoticed.
  */
 public final class SourceSample {
     private static final int BLOCK_BYTES = 4096;
@@ -26,7 +26,7 @@ public final class SourceSample {
     /** Reads the samples of a file that was as long as this when it was checked. */
     public static String of(SourceIdentity file) {
         long length = file.byteSize();
-        MessageDigest digest = sha256();
+        MessageDigest digest = Digest.sha256();
         digest.update(ByteBuffer.allocate(Long.BYTES).putLong(0, length));
         int descriptor = open(file);
         try {
@@ -45,7 +45,7 @@ public final class SourceSample {
         return HexFormat.of().formatHex(digest.digest(), 0, KEPT_BYTES);
     }
 
-    /** Returns where a block starts: the first at the start, the last at the end, all others at multiples of their length. */
+    /** Returns the offset of a block: the first at the start, the last at the end, all others at multiples of their length. */
     private static long start(int block, long length) {
         long last = length - BLOCK_BYTES;
         return block == BLOCKS - 1 ? last : last / (BLOCKS - 1) * block / BLOCK_BYTES * BLOCK_BYTES;
@@ -59,7 +59,7 @@ public final class SourceSample {
         }
     }
 
-    /** Reads a block; of a file that has become shorter what there is, which gives another hash. */
+    /** Hashes a block, or the rest of it if the file has become shorter, which gives another hash. */
     private static void update(MessageDigest digest, int descriptor, long offset, int length) {
         ByteBuffer block = STEP.get().clear();
         int read = 0;
@@ -71,13 +71,5 @@ public final class SourceSample {
             read += (int) count;
         }
         digest.update(block.limit(read));
-    }
-
-    private static MessageDigest sha256() {
-        try {
-            return MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every JDK has SHA-256", e);
-        }
     }
 }

@@ -47,7 +47,7 @@ public final class WantedType {
         shape(shape);
     }
 
-    /** Reads a type; little-endian where no order is given. */
+    /** Reads a type. It is little-endian if the text has no order. */
     public static Dtype dtype(String text) {
         String descr = NAMES.getOrDefault(text, text);
         if (WITHOUT_ORDER.matcher(descr).matches()) {
@@ -64,7 +64,7 @@ public final class WantedType {
         }
     }
 
-    /** Reads a shape, in which one number may be -1; a single -1 where none is given. */
+    /** Reads a shape. One number may be -1, and an empty text means one -1. */
     public static long[] shape(String text) {
         String numbers = text.isEmpty() ? "-1" : text.replaceAll("[()\\s]", "");
         if (!SHAPE.matcher(numbers).matches()) {

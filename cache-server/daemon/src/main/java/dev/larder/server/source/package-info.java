@@ -1,6 +1,6 @@
 /**
- * What a load reads: finds the files of a source, checks all of them before anything is written, and opens their data.
- * Start at {@code Source} in the package {@code scan}; here is what it shares with formats and texts, and hands out.
+ * The sources of a load: finds their files, checks all of them before anything is written, and opens their data. Start at {@code ScannedSource} in
+ * the package {@code scan}. This package has the types that the others share.
  */
 @NullMarked
 package dev.larder.server.source;

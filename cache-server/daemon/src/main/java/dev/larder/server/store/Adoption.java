@@ -13,6 +13,7 @@ import dev.larder.internal.posix.Posix;
 import dev.larder.server.store.lock.LeaseProbe;
 import dev.larder.server.store.lock.LockRecord;
 import dev.larder.server.store.space.Mount;
+import dev.larder.server.store.space.Occupied;
 import dev.larder.server.store.space.Space;
 import dev.larder.server.store.version.Manifest;
 import dev.larder.server.store.version.Provenance;
@@ -44,8 +45,41 @@ import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
-/** Reads back what an earlier daemon published in a store. */
+/** Reads the versions that an earlier daemon published in a store. One use, one thread. */
 final class Adoption {
+    /*
+     * The store after a crash
+     *
+     * daemon.lock records the boot of the machine, and whether the last daemon stopped in order. They decide how far the next start
+     * trusts the files in data:
+     *
+     *   INTACT       the daemon died but the machine did not: the kernel has kept every write
+     *   UNVERIFIED   the machine stopped after a daemon had synced the store: clients wait until checksums have been compared
+     *   UNTRUSTED    the machine stopped while a daemon ran, or another release wrote the store: any write may be missing
+     *
+     * The new daemon holds the exclusive lock of the store, so no other process changes data meanwhile. Clients may still read
+     * versions that they lease. A start does, in this order:
+     *
+     *   1. StoreLock takes the lock and writes a record that keeps the trust of the old one
+     *   2. TakeOver finishes an interrupted publication, if the store is INTACT, and then empties incoming
+     *   3. this class decides on each version folder
+     *   4. StoreLock marks the store as INTACT
+     *   5. Residency points each link to the newest version
+     *
+     * Step 3, for a version that is
+     *
+     *   whole, and the newest      it is current
+     *   whole, but not the newest  it is retired, and removed when it is not leased
+     *   damaged, with sources      its sources are recorded, then it is removed; it is loaded again under the next number
+     *   damaged, without sources   it is renamed to <version>.damaged: it may be the last copy
+     *   without a manifest         it is removed, because its eviction had begun; see VersionNames.recordSource
+     *   UNVERIFIED                 it is renamed to <version>.unverified, which no client opens. Recheck compares its checksums in the
+     *                              background, and reveals it or gives it up. If it is leased, it is compared before the start ends
+     *
+     * A start that dies has done some of these renames and removals. Each leaves a state that the next start handles in the same
+     * way: a suffix outlives a restart, and the sources of a version are recorded before it is removed. Before step 4, the next
+     * start trusts the store no more than this one did.
+     */
     static final String DAMAGED = ".damaged";
     private static final String UNVERIFIED = ".unverified";
     private static final int MOST_NAMED = 100;
@@ -57,7 +91,7 @@ final class Adoption {
     private final BooleanSupplier verifies;
     private final BiConsumer<Path, RuntimeException> onDamaged;
     private final Map<Path, Reading> readings = new ConcurrentHashMap<>();
-    private final Set<Path> verifiedAtOnce = new HashSet<>();
+    private final Set<Path> verifiedNow = new HashSet<>();
     private final List<Path> setAside = new ArrayList<>();
     private long distrusted;
     private final List<PublishedVersion> versions = new ArrayList<>();
@@ -66,7 +100,13 @@ final class Adoption {
     private final List<Registration> registrations = new ArrayList<>();
     private final Map<String, Long> lastVersions = new HashMap<>();
 
-    /** Prepares to read a store in this state; {@code verifies} has every byte compared with its checksum. */
+    /**
+     * Prepares to read a store.
+     *
+     * @param state how far its contents can be trusted
+     * @param verifies whether every byte is compared with its checksum; called again during the comparison
+     * @param onDamaged receives the folder and the error of each damaged version
+     */
     Adoption(
             Posix posix,
             StoreLayout layout,
@@ -83,12 +123,12 @@ final class Adoption {
     }
 
     /**
-     * Reads every version that is whole. What is damaged is removed where it can be loaded again, and else set aside: it may be all
-     * that is left of something computed. What was replaced by one that is damaged, or was evicted, stays retired. Whatever else
-     * lies there is rubbish, and may stand in the way.
+     * Reads every whole version. A damaged version is removed if it can be loaded again, and set aside otherwise: it may be the last copy
+     * of computed data. Versions that a damaged or evicted one had replaced stay retired. Other files are removed, because they may be in
+     * the way.
      *
-     * <p>What nobody has looked at since the machine stopped is held back, out of sight of clients, until its checksums have been
-     * compared. Where the machine stopped before the store was synced, every version counts as damaged.
+     * <p>Versions not checked since the machine stopped are held back, so that clients do not find them before their checksums have been
+     * compared. If the machine stopped before the store was synced, every version counts as damaged.
      */
     Store.Adopted adopt() throws IOException {
         if (state == LockRecord.Contents.UNVERIFIED) {
@@ -128,7 +168,7 @@ final class Adoption {
         }
     }
 
-    /** Takes every version out of sight; one that somebody has found already is verified before anybody else can. */
+    /** Hides every version. A version that a client has already opened is verified before any other client can open it. */
     private void holdBackAll() throws IOException {
         LeaseProbe leases = new LeaseProbe(posix);
         for (Path version : versionFolders()) {
@@ -138,7 +178,7 @@ final class Adoption {
             }
             boolean isTaken = Files.exists(heldBack, LinkOption.NOFOLLOW_LINKS);
             if (isTaken || !leases.runUnleased(version, isLocked -> move(version, heldBack))) {
-                verifiedAtOnce.add(version);
+                verifiedNow.add(version);
             }
         }
     }
@@ -152,7 +192,7 @@ final class Adoption {
         }
     }
 
-    /** What reading a version led to: the version, or why there is none. */
+    /** The result of reading a version: the version, or the error. */
     private record Reading(
             @Nullable PublishedVersion version, @Nullable RuntimeException failure) {
         PublishedVersion orThrow() {
@@ -163,7 +203,7 @@ final class Adoption {
         }
     }
 
-    /** Reads all versions with all processors before anything is decided, as clients wait for it. */
+    /** Reads all versions in parallel before anything is decided, because clients are waiting. */
     private void readAll() throws IOException {
         versionFolders().parallelStream().forEach(folder -> readings.put(folder, tryRead(folder)));
     }
@@ -186,7 +226,7 @@ final class Adoption {
         return fileName(version).endsWith(UNVERIFIED);
     }
 
-    /** Failures are values here: what one thread throws at another may arrive as something else. */
+    /** Returns failures as values: an exception from another thread may arrive wrapped in another type. */
     private Reading tryRead(Path folder) {
         try {
             return new Reading(read(fileName(Objects.requireNonNull(folder.getParent())), folder), null);
@@ -197,24 +237,24 @@ final class Adoption {
         }
     }
 
-    /** What lies in the folder of a dataset. */
+    /** The contents of a dataset's folder. */
     private static final class Contents {
         private final List<PublishedVersion> whole = new ArrayList<>();
         private final List<PublishedVersion> unverified = new ArrayList<>();
         private final List<Registration> sources = new ArrayList<>();
-        private final List<Path> doomed = new ArrayList<>();
+        private final List<Path> toRemove = new ArrayList<>();
         private long lastVersion;
 
         Optional<Registration> newestSource() {
             return sources.stream().max(Comparator.comparing(Registration::version));
         }
 
-        /** Tells whether nothing newer than the newest whole version has been there. */
+        /** Returns whether the newest whole version is the newest version of any kind. */
         boolean isResident() {
             return whole.stream().anyMatch(version -> version.version() == lastVersion);
         }
 
-        /** Takes the newest version out of what is to leave, where it is held back. */
+        /** Removes and returns the newest version from the held-back ones, if it is held back. */
         Optional<PublishedVersion> takeHeldBack() {
             Optional<PublishedVersion> newest = isResident()
                     ? Optional.empty()
@@ -232,7 +272,7 @@ final class Adoption {
         Optional<PublishedVersion> heldBack = contents.takeHeldBack();
         retired.addAll(contents.unverified);
         if (contents.isResident()) {
-            versions.addAll(contents.whole); // the link is replaced in one step, not missed
+            versions.addAll(contents.whole); // the link is replaced in one step, so clients always find it
             Files.deleteIfExists(dataset.resolve(StoreLayout.REGISTERED));
         } else {
             retired.addAll(contents.whole);
@@ -241,10 +281,10 @@ final class Adoption {
             if (heldBack.isPresent()) {
                 unverified.add(heldBack.get());
             } else if (source.isPresent()) {
-                keep(source.get(), dataset);
+                adoptSource(source.get(), dataset);
             }
         }
-        new Removal().removeAll(contents.doomed); // not before what loads it again is noted
+        new Removal().removeAll(contents.toRemove); // only after the sources for loading it again are recorded
         Publication.deleteIfEmpty(dataset);
     }
 
@@ -267,7 +307,7 @@ final class Adoption {
         return contents;
     }
 
-    /** Returns the number that a folder is named for; 0 where it is named for none. */
+    /** Returns the version number in the name of a folder, or 0 if it has none. */
     private static long number(Path folder) {
         String name = fileName(folder);
         try {
@@ -286,14 +326,14 @@ final class Adoption {
         return folder;
     }
 
-    private void keep(Registration registration, Path dataset) throws IOException {
+    private void adoptSource(Registration registration, Path dataset) throws IOException {
         registrations.add(registration);
         if (!registration(dataset).equals(Optional.of(registration))) {
             names.writeRegistration(registration);
         }
     }
 
-    /** Adds a version, or what loads it again. */
+    /** Adds a version, or the sources to load it again. */
     private void addVersion(Path dataset, Path folder, Contents contents) throws IOException {
         if (state == LockRecord.Contents.UNTRUSTED && number(folder) > 0) {
             distrust(dataset, folder, contents);
@@ -307,27 +347,30 @@ final class Adoption {
             throw e.getCause();
         } catch (LarderException e) {
             if (e.code() != ErrorCode.CHECKSUM && e.code() != ErrorCode.REFUSED) {
-                throw e; // such as too many open files: nothing is known about the version itself
+                throw e; // such as too many open files, which shows nothing about the version itself
             }
             Optional<Registration> again = source(dataset, folder);
             again.ifPresent(contents.sources::add);
             if (again.isEmpty() && Files.exists(folder.resolve(StoreLayout.MANIFEST))) {
                 setAside.add(setAside(folder));
             } else {
-                contents.doomed.add(folder);
+                contents.toRemove.add(folder);
             }
             onDamaged.accept(folder, e);
         }
     }
 
-    /** Keeps what loads a version again, else the version itself: without its manifest, too, unless it was being evicted. */
+    /**
+     * Records the sources of a version, or sets it aside if it has none. A version without a manifest is set aside too, unless its eviction
+     * had begun.
+     */
     private void distrust(Path dataset, Path folder, Contents contents) throws IOException {
         Optional<Registration> again = source(dataset, folder);
         boolean isBeingEvicted = !Files.exists(folder.resolve(StoreLayout.MANIFEST))
                 && Files.exists(dataset.resolve(StoreLayout.REGISTERED), LinkOption.NOFOLLOW_LINKS);
         again.ifPresent(contents.sources::add);
         if (again.isPresent() || isBeingEvicted) {
-            contents.doomed.add(folder);
+            contents.toRemove.add(folder);
             distrusted++;
         } else {
             setAside.add(setAside(folder));
@@ -351,7 +394,7 @@ final class Adoption {
         return folder.resolveSibling(plainName(fileName(folder)) + DAMAGED);
     }
 
-    /** Moves what may be all that is left of something computed to where nobody takes it for a version, and returns where. */
+    /** Renames the last copy of computed data so that it is no longer a version; returns the new folder. */
     static Path setAside(Path folder) throws IOException {
         Path aside = asideOf(folder);
         new Removal().remove(aside);
@@ -405,10 +448,10 @@ final class Adoption {
         for (int i = 0; i < index.arrayCount(); i++) {
             arrays.add(index.array(i));
         }
-        // a check that was asked for may be given up for a stop, but nothing that has to be checked goes unchecked
-        BooleanSupplier goesOn = verifiedAtOnce.contains(folder) ? () -> true : verifies;
-        if (goesOn.getAsBoolean()) {
-            arrays.parallelStream().forEach(array -> requireChecksum(folder, array, goesOn));
+        // a requested check may be skipped if the daemon stops, a necessary one may not
+        BooleanSupplier mayContinue = verifiedNow.contains(folder) ? () -> true : verifies;
+        if (mayContinue.getAsBoolean()) {
+            arrays.parallelStream().forEach(array -> requireChecksum(folder, array, mayContinue));
         }
         return new PublishedVersion(
                 dataset,
@@ -421,15 +464,15 @@ final class Adoption {
                 provenance);
     }
 
-    private static void requireChecksum(Path folder, ArrayEntry array, BooleanSupplier goesOn) {
+    private static void requireChecksum(Path folder, ArrayEntry array, BooleanSupplier mayContinue) {
         CRC32C crc = new CRC32C();
         Path file = folder.resolve(array.file());
         try {
-            DataChecksum.update(crc, file, array.offset(), array.byteSize(), bytes -> goesOn.getAsBoolean());
+            DataChecksum.update(crc, file, array.offset(), array.byteSize(), bytes -> mayContinue.getAsBoolean());
         } catch (IOException e) {
             throw damaged(folder, "array cannot be read: " + array.name(), e);
         }
-        if ((int) crc.getValue() != array.crc32c() && goesOn.getAsBoolean()) {
+        if ((int) crc.getValue() != array.crc32c() && mayContinue.getAsBoolean()) {
             throw damaged(folder, "array does not match its checksum: " + array.name(), null);
         }
     }
@@ -449,7 +492,7 @@ final class Adoption {
         }
     }
 
-    /** Sums what the segments of a version occupy, once all of them are what the index says. */
+    /** Adds up the space that the segments of a version occupy, after checking that each matches the index. */
     private long storedBytes(Path folder, List<SegmentFile> segments, boolean inPlace) {
         LongAdder sum = new LongAdder();
         Optional<RuntimeException> failure = segments.parallelStream()
@@ -482,12 +525,7 @@ final class Adoption {
         if (!segment.startsWith(folder) || !isRegular(segment, byteSize)) {
             throw damaged(folder, "segment is missing or has the wrong length: " + file, null);
         }
-        int descriptor = posix.openForReading(segment);
-        try {
-            return posix.status(descriptor).storedBytes();
-        } finally {
-            posix.close(descriptor);
-        }
+        return Occupied.status(posix, segment).storedBytes();
     }
 
     private static boolean isRegular(Path file, long byteSize) {
@@ -500,16 +538,11 @@ final class Adoption {
         }
     }
 
-    /** A file outside the store is only looked at, never removed, whatever it turns out to be. */
+    /** Checks a file outside the store. Such a file is never removed. */
     private void requireUnchanged(Path folder, SegmentFile segment) {
         FileStamp found;
         try {
-            int descriptor = posix.openForReading(Path.of(segment.file()));
-            try {
-                found = FileStamp.of(posix.status(descriptor));
-            } finally {
-                posix.close(descriptor);
-            }
+            found = FileStamp.of(Occupied.status(posix, Path.of(segment.file())));
         } catch (LarderException e) {
             if (e.code() != ErrorCode.NOT_FOUND && e.code() != ErrorCode.REFUSED) {
                 throw e; // such as too many open files

@@ -10,7 +10,10 @@ final class BufferedWriter extends SegmentWriter {
 
     private static final long RESERVE_STEP_BYTES = 8 << 20;
 
-    /** One for each copying thread, divided among the writers that it uses together: threads are few, and end with their load. */
+    /**
+     * One for each copying thread, divided among the writers that it uses together. There are few such threads, and they end with their
+     * load.
+     */
     private static final ThreadLocal<ByteBuffer> BUFFER =
             ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(BUFFER_BYTES));
 

@@ -3,12 +3,12 @@ package dev.larder.server.store;
 import java.util.List;
 
 /**
- * What stopping a daemon did to its store.
+ * The effect of stopping a daemon on its store.
  *
  * @param files how many files were unlinked
- * @param bytes how many bytes they had
- * @param heldUntilExitBytes how many of these stay in memory until their readers end
- * @param holders the readers, by pid, as far as they can be told
+ * @param bytes their length
+ * @param heldUntilExitBytes the part that stays in memory until its readers end
+ * @param holders the pids of the readers, as far as they are visible
  */
 public record CleanUp(long files, long bytes, long heldUntilExitBytes, List<Long> holders) {
     public CleanUp {

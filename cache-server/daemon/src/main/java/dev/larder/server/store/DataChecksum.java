@@ -8,11 +8,11 @@ import java.nio.file.Path;
 import java.util.function.LongPredicate;
 import java.util.zip.CRC32C;
 
-/** Computes the CRC32C of data, the checksum that a store keeps of each array. Thread-safe. */
+/** Computes the CRC32C of data, the checksum that a store records for each array. Thread-safe. */
 public final class DataChecksum {
     private static final int STEP_BYTES = 256 << 10;
 
-    /** One direct buffer for each reading thread: they are few. */
+    /** One direct buffer for each reading thread; there are few. */
     private static final ThreadLocal<ByteBuffer> STEP =
             ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(STEP_BYTES));
 
@@ -21,15 +21,15 @@ public final class DataChecksum {
     /**
      * Adds the next {@code byteSize} bytes of a channel to a checksum.
      *
-     * @param goesOn told after each step how many bytes it had; false gives up
-     * @return how many bytes were not read: 0, unless the data ends early or {@code goesOn} gave up
+     * @param mayContinue receives the length of each step in bytes; returns false to stop
+     * @return the number of bytes not read: 0, unless the data ends early or {@code mayContinue} returned false
      */
-    public static long update(CRC32C crc, ReadableByteChannel data, long byteSize, LongPredicate goesOn)
+    public static long update(CRC32C crc, ReadableByteChannel data, long byteSize, LongPredicate mayContinue)
             throws IOException {
         ByteBuffer step = STEP.get();
         long left = byteSize;
-        boolean isWanted = true;
-        while (left > 0 && isWanted) {
+        boolean continues = true;
+        while (left > 0 && continues) {
             step.clear().limit((int) Math.min(STEP_BYTES, left));
             int count = data.read(step);
             if (count < 0) {
@@ -37,16 +37,16 @@ public final class DataChecksum {
             }
             crc.update(step.flip());
             left -= count;
-            isWanted = goesOn.test(count);
+            continues = mayContinue.test(count);
         }
         return left;
     }
 
     /** Adds part of a file to a checksum, as {@link #update(CRC32C, ReadableByteChannel, long, LongPredicate)} does. */
-    public static long update(CRC32C crc, Path file, long offset, long byteSize, LongPredicate goesOn)
+    public static long update(CRC32C crc, Path file, long offset, long byteSize, LongPredicate mayContinue)
             throws IOException {
         try (FileChannel channel = FileChannel.open(file)) {
-            return update(crc, channel.position(offset), byteSize, goesOn);
+            return update(crc, channel.position(offset), byteSize, mayContinue);
         }
     }
 }

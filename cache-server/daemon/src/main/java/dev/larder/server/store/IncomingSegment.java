@@ -12,10 +12,10 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
 /**
- * One file of a version that is being written. Space is reserved before it is written, a stretch at a time. Several threads may
- * fill disjoint stretches at once, each through a {@link SegmentWriter} of its own.
+ * A file of a version that is being written. Space is reserved piece by piece before it is written. Several threads may fill disjoint
+ * ranges at the same time, each through its own {@link SegmentWriter}.
  *
- * <p>Owns a descriptor and, where it is written to huge pages, a mapping; closing it ends both, so nobody may write any more then.
+ * <p>Owns a descriptor and, if it writes to huge pages, a mapping. Closing it releases both; no writer may be in use.
  */
 public final class IncomingSegment implements AutoCloseable {
     private static final int WRITABLE = 0600;
@@ -50,7 +50,7 @@ public final class IncomingSegment implements AutoCloseable {
         }
     }
 
-    /** Makes the file, at its full length and empty. {@code byteSize} is above zero. */
+    /** Creates the file at its full length, without data. {@code byteSize} is positive. */
     static IncomingSegment create(
             Posix posix, IncomingVersion version, Path path, long byteSize, WriteStrategy strategy) {
         try {
@@ -61,8 +61,8 @@ public final class IncomingSegment implements AutoCloseable {
     }
 
     /**
-     * Asks for huge pages where whole ones fit, and for small ones in the rest, so that a file takes what it is long. Where the process
-     * can have no more mappings, there is none.
+     * Maps the file and advises huge pages for its whole 2 MiB pieces and small pages for the rest, so that it occupies no more than its
+     * length. Returns {@code NOT_MAPPED} if the process can have no more mappings.
      */
     private long map(WriteStrategy wanted) {
         long start;
@@ -92,7 +92,7 @@ public final class IncomingSegment implements AutoCloseable {
         version.requireNotCancelled();
     }
 
-    /** Returns how long the file is. */
+    /** Returns the length of the file. */
     public long byteSize() {
         return byteSize;
     }
@@ -117,7 +117,7 @@ public final class IncomingSegment implements AutoCloseable {
         return isMapped ? new MappedWriter(this, start, end) : new BufferedWriter(this, start, end, number, count);
     }
 
-    /** Gives pages of the mapping their memory, and returns their address. */
+    /** Allocates the memory of a range of the mapping, and returns its address. */
     long populate(long offset, long length) {
         requireNotCancelled();
         try {
@@ -131,8 +131,8 @@ public final class IncomingSegment implements AutoCloseable {
     }
 
     /**
-     * Gives the 2 MiB piece that ends where a stretch ends its memory, as one huge page. False where the stretch ends within a piece,
-     * whose rest is another thread's to fill, and where the kernel refuses.
+     * Allocates a 2 MiB piece as one huge page, if range and piece have the same end. Returns false if the range ends within a piece,
+     * because another thread fills the rest, or if the kernel refuses.
      */
     private boolean populateHuge(long offset, long length) {
         long piece = ByteSums.roundDown(offset, PageSize.HUGE_BYTES);
@@ -176,7 +176,7 @@ public final class IncomingSegment implements AutoCloseable {
                 .with("free", freeBytes(path))
                 .with("reason", cause)
                 .cause(cause)
-                .remedy("something else used the space; " + Remedy.FREE_SPACE);
+                .remedy("another program used the space; " + Remedy.FREE_SPACE);
     }
 
     private static long freeBytes(Path path) {
@@ -188,12 +188,12 @@ public final class IncomingSegment implements AutoCloseable {
         }
     }
 
-    /** Gives the finished file its permissions; nothing may be written after. */
+    /** Sets the final permissions of the finished file. Nothing may be written afterwards. */
     public void seal() {
         posix.changeMode(descriptor, version.fileMode());
     }
 
-    /** Ends descriptor and mapping; must not run while a writer is in use. Idempotent. */
+    /** Closes the descriptor and the mapping; no writer may be in use. Idempotent. */
     @Override
     public synchronized void close() {
         if (!open) {

@@ -11,6 +11,7 @@ import dev.larder.internal.posix.Posix;
 import dev.larder.internal.protocol.ArrayRow;
 import dev.larder.internal.time.Deadline;
 import dev.larder.npy.Dtype;
+import dev.larder.server.store.space.Occupied;
 import dev.larder.server.store.space.Space;
 import dev.larder.server.store.version.Provenance;
 import java.io.EOFException;
@@ -37,8 +38,8 @@ import java.util.function.LongConsumer;
 import java.util.zip.CRC32C;
 
 /**
- * A version that is being written, invisible to readers until {@link Store#publish}. Closing it without publishing removes
- * every trace. Arrays may be added from several threads at once.
+ * A version that is being written, invisible to readers until {@link Store#publish}. Closing it without publishing removes it completely.
+ * Several threads may add arrays at the same time.
  */
 public final class IncomingVersion implements AutoCloseable {
     private static final Duration LAST_WRITE = Duration.ofMillis(200);
@@ -76,53 +77,53 @@ public final class IncomingVersion implements AutoCloseable {
         this.writersShow = writersShow;
     }
 
-    /** Returns the dataset that this will be a version of. */
+    /** Returns the dataset of the new version. */
     public String dataset() {
         return dataset;
     }
 
-    /** Returns where it comes from. */
+    /** Returns its sources. */
     public Provenance provenance() {
         return provenance;
     }
 
-    /** Notes what is known of where it comes from only once its digest is. */
+    /** Sets the provenance, the part included that is known only once the digest is. */
     public void provenance(Provenance known) {
         provenance = known;
     }
 
-    /** Has it pinned from the moment it is published. */
+    /** Pins the version from the moment it is published. */
     public void pin() {
         pinned = true;
     }
 
-    /** Tells whether it is pinned from the moment it is published. */
+    /** Returns whether it is pinned from the moment it is published. */
     public boolean isPinned() {
         return pinned;
     }
 
-    /** Returns where it is written. */
+    /** Returns its folder in {@code incoming}. */
     public Path folder() {
         return folder;
     }
 
-    /** Makes every copy that is under way, and every later one, end with a {@link CancellationException}. */
+    /** Makes every present and later copy end with a {@link CancellationException}. */
     public void cancel() {
         cancelled.set(true);
     }
 
-    /** Makes a file of the version, and the folders above it. The caller closes it. */
+    /** Creates a file of the version, and the folders above it. The caller closes it. */
     public IncomingSegment newSegment(String file, long byteSize) {
         Path path = folder.resolve(file);
         try {
             makeFolders(folder.relativize(path));
         } catch (IOException e) {
-            throw Space.failed("cannot make a folder for an array", path, e);
+            throw Space.failed("cannot create a folder for an array", path, e);
         }
         return IncomingSegment.create(posix, this, path, byteSize, strategy);
     }
 
-    /** Makes an empty file for a member of the group to write: nobody else knows its name. */
+    /** Creates an empty file for a member of the group to write. No other process learns its name. */
     public void makeFileForMember(String file) {
         Path path = folder.resolve(file);
         try {
@@ -141,11 +142,11 @@ public final class IncomingVersion implements AutoCloseable {
                     .cause(e)
                     .remedy("give them different names");
         } catch (IOException e) {
-            throw Space.failed("cannot make a file for a member of the group", path, e);
+            throw Space.failed("cannot create a file for a member of the group", path, e);
         }
     }
 
-    /** Keeps everybody from opening the files for writing; who has them open already is found when they are published. */
+    /** Makes files read-only. Processes that already have them open for writing are found when the version is published. */
     public void sealFiles(Collection<String> files) {
         for (String file : files) {
             Path path = folder.resolve(file);
@@ -157,23 +158,18 @@ public final class IncomingVersion implements AutoCloseable {
         }
     }
 
-    /** Returns what the kernel knows of a file that was made here. */
+    /** Returns the status of a file that was created here. */
     public FileStatus statusOf(String file) {
-        int descriptor = posix.openForReading(folder.resolve(file));
-        try {
-            return posix.status(descriptor);
-        } finally {
-            posix.close(descriptor);
-        }
+        return Occupied.status(posix, folder.resolve(file));
     }
 
-    /** Gives the memory of files back at once, whoever holds on to them. Where one fails the others are emptied all the same. */
+    /** Frees the memory of files even if processes still have them open. If one fails, the others are emptied all the same. */
     public void emptyFiles(Collection<String> files) {
         LarderException first = null;
         for (String file : files) {
             Path path = folder.resolve(file);
             try {
-                if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) { // else it was published
+                if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) { // otherwise it was published
                     Modes.makeWritable(path);
                     empty(path);
                 }
@@ -194,12 +190,13 @@ public final class IncomingVersion implements AutoCloseable {
     }
 
     /**
-     * Makes a file that somebody else wrote a segment of this version: moves it here, and proves that nobody can write to it any
-     * more. A program that has just been forked holds the descriptors of its parent for a moment, so this looks for a while.
+     * Moves a file that another process wrote into this version as a segment, and makes sure that no process can still write to it. A
+     * program that has just been forked holds its parent's descriptors for a moment, so the check is repeated for a while.
      *
-     * @param offset where its data starts
-     * @param length how long its data is
-     * @return the CRC32C of the data; empty, with the file in its old place, if a process may still write to it: copy it then
+     * @param offset the start of its data
+     * @param length the length of its data, in bytes
+     * @return the CRC32C of the data; empty, with the file back in its old place, if a process may still write to it, so that it must be
+     *     copied
      */
     public OptionalInt moveIn(Path written, String file, long offset, long length, LongConsumer onBytes) {
         if (!writersShow) {
@@ -210,7 +207,7 @@ public final class IncomingVersion implements AutoCloseable {
             makeFolders(folder.relativize(path));
             Files.move(written, path, StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException e) {
-            throw Space.failed("cannot take a file over", written, e);
+            throw Space.failed("cannot move a file into the store", written, e);
         }
         int descriptor = posix.openForReading(path);
         try {
@@ -249,7 +246,7 @@ public final class IncomingVersion implements AutoCloseable {
         try {
             Files.move(path, written, StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException e) {
-            throw Space.failed("cannot give a file back", written, e);
+            throw Space.failed("cannot move a file back", written, e);
         }
     }
 
@@ -262,7 +259,7 @@ public final class IncomingVersion implements AutoCloseable {
                 return true;
             });
             if (missing > 0) {
-                throw new EOFException("it was cut off");
+                throw new EOFException("the file became shorter");
             }
             return (int) crc.getValue();
         } catch (IOException e) {
@@ -270,7 +267,7 @@ public final class IncomingVersion implements AutoCloseable {
         }
     }
 
-    /** Tells whether the kernel may still be asked for huge pages: to ask in vain can take as long as to copy. */
+    /** Returns whether to try huge pages further: a refusal can take as long as a copy. */
     boolean mayAskForHugePages() {
         return refusedHugePages.get() < MOST_REFUSALS;
     }
@@ -299,13 +296,13 @@ public final class IncomingVersion implements AutoCloseable {
         return Map.copyOf(outside);
     }
 
-    /** Adds an array whose bytes are written. */
+    /** Adds an array with its bytes in this version. */
     public synchronized void add(ArrayEntry entry) {
         requireListable(entry);
         arrays.add(entry);
     }
 
-    /** One array that no listing can show would keep all others from being listed. */
+    /** Rejects an array that does not fit into a listing: it would prevent the listing of all others. */
     private void requireListable(ArrayEntry entry) {
         String objection = ArrayRow.objection(dataset + "/" + entry.name(), Dtype.parse(entry.dtype()));
         if (objection != null) {
@@ -321,12 +318,12 @@ public final class IncomingVersion implements AutoCloseable {
         return List.copyOf(arrays);
     }
 
-    /** Returns the digest of the arrays that were added, in hex. */
+    /** Returns the digest of the arrays added so far, in hex. */
     public String digest() {
         return Digest.hex(Digest.of(arrays()));
     }
 
-    /** Makes the folders above a file one by one: a version that was removed meanwhile must not come back. */
+    /** Creates the folders above a file one by one: if the version was removed meanwhile, its folder must not come back. */
     private void makeFolders(Path file) throws IOException {
         Path parent = folder;
         for (int i = 0; i < file.getNameCount() - 1; i++) {
@@ -349,7 +346,7 @@ public final class IncomingVersion implements AutoCloseable {
         published = true;
     }
 
-    /** Removes what was written, unless it was published. */
+    /** Removes the files, unless the version was published. */
     @Override
     public void close() {
         if (!published) {

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Notes in {@code incoming/intent} that several finished versions are about to become visible together. A daemon that is killed
- * half way leaves the note, and the next one finishes what it says: all is written by then, only folders have to be renamed.
+ * The record {@code incoming/intent} of several finished versions that become visible together. If the daemon is killed half way,
+ * the next one makes the remaining renames: everything else has been written before the record.
  *
  * <pre>
  *   line     from TAB dataset TAB version
@@ -33,14 +33,14 @@ final class Intent {
         this.layout = layout;
     }
 
-    /** One version, and where it lies until it is visible. */
+    /** One version and its folder until it is visible. */
     record Move(Path from, String dataset, long version) {}
 
     private Path file() {
         return layout.incoming().resolve(NAME);
     }
 
-    /** Notes moves, in one step. From here on they are made, by this process or by the next. */
+    /** Records moves, in one step. From now on they will be made, by this process or by the next daemon. */
     void write(List<Move> moves, Path draft) throws IOException {
         Publication.write(draft, writer -> {
             for (Move move : moves) {
@@ -50,12 +50,12 @@ final class Intent {
         Files.move(draft, file(), StandardCopyOption.ATOMIC_MOVE);
     }
 
-    /** Forgets them: all are made, or all are taken back. */
+    /** Removes the record, after all moves have been made or undone. */
     void clear() throws IOException {
         Files.deleteIfExists(file());
     }
 
-    /** Makes the moves that a daemon which was killed had noted and not made. */
+    /** Makes the recorded moves that a killed daemon did not make. */
     void finish() throws IOException {
         if (!Files.exists(file(), LinkOption.NOFOLLOW_LINKS)) {
             return;

@@ -23,23 +23,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds and removes stores whose daemons died without cleaning up.
+ * Finds and removes stores of daemons that died without cleaning up.
  *
- * <p>A store is alive while the lock on its {@code daemon.lock} is held; nothing else counts, pids least of all, which mean
- * nothing across namespaces. What is removed is locked first, and reached through a descriptor of its folder, so that nobody can
- * put another folder in its place.
+ * <p>A store is in use while the lock on its {@code daemon.lock} is held. Pids are not compared: they mean nothing in another pid
+ * namespace. A store is locked before it is removed, and reached through a descriptor of its folder, so that no process can put another
+ * folder in its place.
  */
 public final class Leftovers {
     private static final Logger LOG = LoggerFactory.getLogger(Leftovers.class);
     private static final String NAMES = "larder*";
     private static final int ROOT = 0;
 
-    /** A store whose lock was written just now may belong to a daemon that somebody is starting again. */
+    /** Stores with a younger lock file are skipped: a daemon may just be starting there. */
     private static final Duration SETTLED = Duration.ofMinutes(1);
 
     private Leftovers() {}
 
-    /** Returns what lies in a folder and is named as stores are, sorted; nothing where the folder cannot be read. */
+    /** Returns the entries of a folder that have the name of a store, sorted; empty if the folder cannot be read. */
     public static List<Path> candidates(Path folder) {
         TreeSet<Path> found = new TreeSet<>();
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder, NAMES)) {
@@ -50,21 +50,21 @@ public final class Leftovers {
         return new ArrayList<>(found);
     }
 
-    /** Tells what a folder is, and changes nothing; empty where it is gone. */
+    /** Returns the state of a folder without changing it; empty if it is gone. */
     public static Optional<StoreReport> look(Path store) {
         return examine(store, folder -> folder.look());
     }
 
     /**
-     * Removes a store whose daemon died. With {@code evenIfKept} also one that was left on purpose, or that holds data without a source.
-     * Reports what it did.
+     * Removes the store of a dead daemon. With {@code evenIfKept}, also one that was left on purpose or holds data without a source.
+     * Returns a report.
      */
     public static Optional<StoreReport> remove(Path store, boolean evenIfKept) {
         return examine(store, folder -> folder.remove(evenIfKept));
     }
 
-    /** Finds stores of dead daemons next to a store, for the note at the start of a daemon. */
-    public static List<StoreReport> beside(Path store) {
+    /** Returns the stores of dead daemons in the parent folder of a store, for the note at the start of a daemon. */
+    public static List<StoreReport> deadNextTo(Path store) {
         Path folder = store.toAbsolutePath().getParent();
         List<StoreReport> dead = new ArrayList<>();
         for (Path candidate : folder == null ? List.<Path>of() : candidates(folder)) {
@@ -85,7 +85,7 @@ public final class Leftovers {
         }
     }
 
-    /** What is to be done with a store that is held by a descriptor. */
+    /** An action on a store folder that is held open by a descriptor. */
     @FunctionalInterface
     private interface Look {
         StoreReport at(OrphanedStore folder) throws IOException;
@@ -132,7 +132,7 @@ public final class Leftovers {
         try {
             owner = Files.getOwner(store, LinkOption.NOFOLLOW_LINKS).getName();
         } catch (IOException e) {
-            LOG.debug("cannot tell an owner: store={} reason={}", store, e.toString());
+            LOG.debug("cannot read the owner: store={} reason={}", store, e.toString());
         }
         return StoreReport.leftAlone(store, State.FOREIGN, "it belongs to another user: owner=" + owner);
     }

@@ -4,7 +4,7 @@ import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.posix.PageSize;
 import java.nio.ByteBuffer;
 
-/** Shows pages of the mapped segment, which get their memory first, so that touching them cannot fail. */
+/** Shows pages of the mapped segment. Their memory is allocated first, so that touching them cannot fail. */
 final class MappedWriter extends SegmentWriter {
     MappedWriter(IncomingSegment segment, long start, long end) {
         super(segment, start, end);
@@ -21,6 +21,6 @@ final class MappedWriter extends SegmentWriter {
 
     @Override
     public void finish() {
-        // the bytes are in the segment already
+        // the bytes are already in the segment
     }
 }

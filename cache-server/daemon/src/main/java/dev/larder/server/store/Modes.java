@@ -17,15 +17,15 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Who may open what the store makes: its owner alone, or the group of its folder too. Every file and folder follows the folder
- * that it lies in, whatever the process's umask is; the {@code setgid} bit hands the group down.
+ * The permissions of files and folders in a store: for its owner only, or also for the group of its folder. Each follows the folder
+ * that contains it; the umask of the process has no effect. The {@code setgid} bit passes the group on.
  *
  * <pre>
- *                         owner alone   with a group
+ *                         owner only    with a group
  *   store, data/**        0700          2750
- *   incoming              0700          2710   passed through, not looked into
+ *   incoming              0700          2710   may be passed through but not listed
  *   incoming/&lt;load&gt;       0700          2700   until it is published
- *   incoming/&lt;upload&gt;     0700          2710   of a member: the name is secret, the daemon makes the files
+ *   incoming/&lt;upload&gt;     0700          2710   of a member: the name is secret, the daemon creates the files
  *   published files       0400          0440
  * </pre>
  */
@@ -40,57 +40,57 @@ final class Modes {
 
     private Modes() {}
 
-    /** Makes a folder only for its owner. */
+    /** Creates a folder for its owner only. */
     static void makePrivateFolder(Path folder) throws IOException {
         Files.createDirectory(folder, ownerOnly());
     }
 
-    /** Makes a folder that the group may look into where it may look into the one around it. */
+    /** Creates a folder that the group may list if it may list the parent. */
     static void makeFolder(Path folder) throws IOException {
         Files.createDirectory(folder, ownerOnly());
         share(folder);
     }
 
-    /** Makes a folder that the group may pass through, where it may look into the one around it. */
+    /** Creates a folder that the group may pass through if it may list the parent. */
     static void makePassage(Path folder) throws IOException {
         Files.createDirectory(folder, ownerOnly());
         set(folder, isShared(folder) ? PASSAGE : OWNER_FOLDER);
     }
 
-    /** Lets the group look into a folder, where it may look into the one around it. */
+    /** Lets the group list a folder if it may list the parent. */
     static void share(Path folder) throws IOException {
         set(folder, isShared(folder) ? SHARED_FOLDER : OWNER_FOLDER);
     }
 
-    /** Makes an empty file that the group writes. */
+    /** Creates an empty file that the group may write. */
     static void makeFileForMember(Path file) throws IOException {
         Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
         set(file, MEMBER_FILE);
     }
 
-    /** Lets the owner alone write a file. */
+    /** Lets only the owner write a file. */
     static void makeWritable(Path file) throws IOException {
         set(file, OWNER_WRITABLE_FILE);
     }
 
-    /** Makes a file what everybody only reads who may. */
+    /** Gives a file the permissions of a published file, which no user may write. */
     static void seal(Path file) throws IOException {
         set(file, fileMode(file.resolveSibling("")));
     }
 
-    /** Returns what a published file has for permissions in a folder. */
+    /** Returns the permissions of a published file in a folder. */
     static int fileMode(Path folder) throws IOException {
         return isShared(folder) ? SHARED_FILE : OWNER_FILE;
     }
 
-    /** A folder inherits the bit from the one that it was made in. */
+    /** A folder inherits the bit from its parent. */
     private static boolean isShared(Path folder) throws IOException {
         return ((int) Files.getAttribute(folder, "unix:mode", LinkOption.NOFOLLOW_LINKS) & 02000) != 0;
     }
 
     /**
-     * Opens a store to a group, or to its owner alone, with all that an earlier daemon left in it. The folder itself is opened last and
-     * closed first: one that is open is open all the way down, also where this ended half way before.
+     * Opens a store to a group, or closes it to all but its owner, with all files of an earlier daemon. The store folder itself is opened
+     * last and closed first, so that an open store is completely open even if an earlier call was interrupted.
      */
     static void apply(Path store, Path data, Optional<String> group) throws IOException {
         StoreOwner before = StoreOwner.of(store);
@@ -137,7 +137,7 @@ final class Modes {
         }
     }
 
-    /** Leaves what is neither file nor folder to those who remove it. */
+    /** Skips entries other than files and folders; they are removed elsewhere. */
     private static void handDownOne(Path entry, int gid, boolean isShared) throws IOException {
         boolean isFolder = Files.isDirectory(entry, LinkOption.NOFOLLOW_LINKS);
         if (isFolder || Files.isRegularFile(entry, LinkOption.NOFOLLOW_LINKS)) {
@@ -147,7 +147,7 @@ final class Modes {
         }
     }
 
-    /** Fails with USAGE where there is no such group. */
+    /** Fails with USAGE if there is no such group. */
     static void requireGroup(String group) throws IOException {
         Object unused = principal(group);
     }

@@ -2,7 +2,7 @@ package dev.larder.server.store;
 
 import java.util.function.BooleanSupplier;
 
-/** The pages of a version that cannot lie on huge ones. */
+/** The pages of a version on a file system without huge pages. */
 enum NoPages implements VersionPages {
     INSTANCE;
 
@@ -12,7 +12,7 @@ enum NoPages implements VersionPages {
     }
 
     @Override
-    public long hugePieces(BooleanSupplier mayGoOn) {
+    public long hugePieces(BooleanSupplier mayContinue) {
         return 0;
     }
 

@@ -24,7 +24,7 @@ import java.util.TreeSet;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
-/** A folder, held by a descriptor, that may be a store which nobody serves any more. The caller closes the descriptor. */
+/** A folder, held open by a descriptor, that may be a store without a daemon. The caller closes the descriptor. */
 final class OrphanedStore {
     private static final int ATTEMPTS = 10;
     private static final int MOST_NAMED = 10;
@@ -40,32 +40,32 @@ final class OrphanedStore {
         this.posix = posix;
         this.store = store;
         this.owner = owner;
-        // Leads to the folder that was opened, wherever it is moved and whatever is put into its place.
+        // Leads to the opened folder even if it is moved or another is put in its place.
         this.layout = new StoreLayout(Path.of("/proc/self/fd/" + descriptor));
         this.leases = new LeaseProbe(posix);
     }
 
-    /** Tells what it is. Holds the lock for a moment, shared: a daemon that starts just then tries again. */
+    /** Returns its state. Holds a shared lock for a moment; a daemon that starts meanwhile tries again. */
     StoreReport look() throws IOException {
         StoreReport found = withLock(lock -> posix.tryLockShared(lock), (lock, record) -> left(record));
-        return measuredIfLeft(distinguished(found));
+        return measuredIfLeft(classified(found));
     }
 
-    /** Unlinks the store's own files, unless somebody lives there. */
+    /** Unlinks the store's own files, unless a daemon owns it. */
     StoreReport remove(boolean evenIfKept) throws IOException {
         return measuredIfLeft(withLock(this::lockForRemoval, (lock, record) -> {
-            StoreReport found = distinguished(left(record));
+            StoreReport found = classified(left(record));
             return found.state() == State.DEAD || evenIfKept ? remove(found, lock) : found;
         }));
     }
 
-    /** What is done while the lock is held. */
+    /** An action while the lock is held. */
     @FunctionalInterface
     private interface Work {
         StoreReport with(int lock, LockRecord record) throws IOException;
     }
 
-    /** How the lock is taken. */
+    /** A way to take the lock. */
     @FunctionalInterface
     private interface Attempt {
         boolean tryLock(int lock);
@@ -84,7 +84,7 @@ final class OrphanedStore {
         try {
             FileStatus file = posix.status(lock);
             if (!file.isRegular() || file.uid() != owner) {
-                return noStore("its daemon.lock is not its owner's file");
+                return noStore("its daemon.lock is not a regular file of the store's owner");
             }
             if (!attempt.tryLock(lock)) {
                 return StoreReport.leftAlone(
@@ -108,7 +108,7 @@ final class OrphanedStore {
         return StoreReport.leftAlone(store, State.NO_STORE, why);
     }
 
-    /** Takes the lock for good, also where others are looking at the store just now. */
+    /** Takes the exclusive lock, and tries again while other processes only check the store. */
     private boolean lockForRemoval(int lock) {
         for (int attempt = 1; !posix.tryLockExclusive(lock); attempt++) {
             if (attempt == ATTEMPTS) {
@@ -125,8 +125,8 @@ final class OrphanedStore {
                 : StoreReport.leftAlone(store, State.DEAD, "its daemon died: pid=" + record.pid());
     }
 
-    /** A dead store that holds data without a source is left for a daemon to take over: to remove it would lose the data. */
-    private StoreReport distinguished(StoreReport found) throws IOException {
+    /** Leaves a dead store for a new daemon if it holds data without a source, because removal would lose the data. */
+    private StoreReport classified(StoreReport found) throws IOException {
         if (found.state() != State.DEAD) {
             return found;
         }
@@ -146,7 +146,7 @@ final class OrphanedStore {
                                 + store + " takes it over, larder gc --kept removes it");
     }
 
-    /** Looking at every file takes time: no lock is held that a daemon may need to start. */
+    /** Measures without the lock, because measuring takes time and a daemon may need the lock to start. */
     private StoreReport measuredIfLeft(StoreReport found) throws IOException {
         return EnumSet.of(State.KEPT, State.DEAD, State.COMPUTED).contains(found.state()) ? measured(found) : found;
     }
@@ -193,7 +193,7 @@ final class OrphanedStore {
         }
     }
 
-    /** Counts of what lies below a path. */
+    /** The files below a path. */
     private record Sizes(long files, long bytes) {
         Sizes plus(Sizes other) {
             return new Sizes(files + other.files, bytes + other.bytes);
@@ -225,13 +225,13 @@ final class OrphanedStore {
     }
 
     /**
-     * A daemon that starts meanwhile reads in the lock file that it should wait, and finds the file gone in the end. That is written
-     * into the very file that is locked, and whatever is removed is reached from the folder that was opened: whoever owns the store
-     * may have put links in their place.
+     * Removes the store while holding its lock. The contents of the lock file make a daemon that starts meanwhile wait; it is unlinked
+     * last. They are written to the locked file itself, and everything is reached from the opened folder: the owner of the store may have
+     * replaced paths by links.
      */
     private StoreReport remove(StoreReport dead, int lock) throws IOException {
-        StandardOpenOption[] anew = {StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING};
-        Files.write(Path.of("/proc/self/fd/" + lock), StoreLock.removalRecord(), anew);
+        StandardOpenOption[] overwrite = {StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING};
+        Files.write(Path.of("/proc/self/fd/" + lock), StoreLock.removalRecord(), overwrite);
         StoreReport found = measured(dead);
         Removal removal = new Removal();
         removal.removeAll(layout.parts());

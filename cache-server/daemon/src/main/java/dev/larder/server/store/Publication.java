@@ -6,7 +6,6 @@ import dev.larder.internal.layout.IndexWriter;
 import dev.larder.internal.layout.SegmentFile;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.Posix;
-import dev.larder.server.store.lock.LockRecord;
 import dev.larder.server.store.space.Mount;
 import dev.larder.server.store.space.Occupied;
 import dev.larder.server.store.version.Manifest;
@@ -35,21 +34,54 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Makes versions of several datasets visible, all or none. Everything that may well fail comes first; then folders are renamed,
- * which nobody sees who asks for the newest version; then the links that name the newest. What fails is taken back; what a kill cuts
- * short is finished by the next daemon, see {@link Intent}.
- */
+/** Makes versions of several datasets visible, all or none. One use, one thread. */
 final class Publication {
+    /*
+     * The publication and removal of a version
+     *
+     * A version is a folder. Only the daemon renames it, and each of its states has one place:
+     *
+     *   incoming/<number>-<name>   being written: by the daemon, or by the client of an upload
+     *   data/<dataset>/<version>   published: its arrays and its index never change
+     *   data/<dataset>/current     a link to the newest published version
+     *   incoming/<number>-gone     hidden: its files are being unlinked
+     *
+     * A client reads "current", takes a shared flock on the file "lease" of the version, and then checks that the file still has a
+     * name. If the lock or the check fails, it reads "current" again. The kernel releases the lock when the last descriptor is closed,
+     * even if the process is killed, so a dead reader does not keep a version.
+     *
+     * Publication. prepare() writes the remaining files in incoming. commit() then makes one rename at a time:
+     *
+     *   1. it creates the new links in incoming
+     *   2. if there are several versions, it records the moves in incoming/intent
+     *   3. it renames each folder into data: each version is complete from its first moment, but clients do not look for it yet
+     *   4. it renames each new link over "current": clients find the version
+     *   5. it deletes the record
+     *
+     * If a step fails, takeBack() undoes the earlier ones in reverse order. If the daemon dies, the next start decides:
+     *
+     *   before 3   no version is in data; the start empties incoming. With a record, it makes all moves and publishes all versions
+     *   during 3   the record lists the remaining moves; the start makes them
+     *   during 4   the start points every link to the newest whole version
+     *   before 5   all moves have been made, and the record changes nothing
+     *
+     * Removal. The daemon takes the exclusive flock on "lease", which fails while any client reads the version. With the lock, it
+     * records the sources in "registered" if the dataset is to be loaded again on request, deletes the link "current", renames the
+     * folder into incoming, and unlinks its files. A client that opened "lease" before gets the lock after the removal, but finds
+     * that the file has no name any more. If the daemon dies before the rename, the next start finds a whole version and keeps it;
+     * if it dies later, the version is in incoming, and the record of its sources remains.
+     *
+     * Nothing is synced to the disk. The kernel keeps the writes of a dead process, but not of a dead machine; Adoption handles that.
+     */
     private static final Logger LOG = LoggerFactory.getLogger(Publication.class);
 
     private final Posix posix;
     private final StoreLayout layout;
-    private final Supplier<Path> newNames;
+    private final Supplier<Path> newPaths;
     private final Intent intent;
     private final List<Step> steps = new ArrayList<>();
 
-    /** One version on its way, and how far it is. */
+    /** The progress of one version. */
     private static final class Step {
         private final IncomingVersion incoming;
         private final PublishedVersion version;
@@ -64,15 +96,19 @@ final class Publication {
         }
     }
 
-    /** Prepares nothing yet; {@code newNames} gives places in the store where nobody looks. */
-    Publication(Posix posix, StoreLayout layout, Supplier<Path> newNames) {
+    /**
+     * Prepares a publication.
+     *
+     * @param newPaths returns unused paths in {@code incoming}
+     */
+    Publication(Posix posix, StoreLayout layout, Supplier<Path> newPaths) {
         this.posix = posix;
         this.layout = layout;
-        this.newNames = newNames;
+        this.newPaths = newPaths;
         this.intent = new Intent(layout);
     }
 
-    /** Writes what a version has besides its segments; nothing is visible after. */
+    /** Writes the files that a version has besides its segments. Nothing becomes visible. */
     void prepare(IncomingVersion incoming, long version, long nowEpochMs) throws IOException {
         List<ArrayEntry> arrays = incoming.arrays().stream()
                 .sorted(Comparator.comparing(ArrayEntry::name))
@@ -101,13 +137,7 @@ final class Publication {
         steps.add(new Step(incoming, complete));
     }
 
-    /**
-     * Makes all that was prepared visible; fails with nothing visible.
-     *
-     * <p>Nothing is synced to the disk here. The order of these steps holds against the end of the daemon, whose writes the kernel
-     * keeps. Against the end of the machine it is the next start that protects: a store of an earlier boot is distrusted unless a
-     * clean stop has synced it, and then verified; see {@link LockRecord}.
-     */
+    /** Makes all prepared versions visible. If it fails, none is visible. Does not sync to the disk. */
     List<PublishedVersion> commit() throws IOException {
         try {
             for (Step step : steps) {
@@ -116,7 +146,7 @@ final class Publication {
                 makeFolder(layout.dataset(step.version.dataset()));
             }
             if (steps.size() > 1) {
-                intent.write(moves(), newNames.get());
+                intent.write(moves(), newPaths.get());
             }
             for (Step step : steps) {
                 Files.move(step.incoming.folder(), step.version.folder(), StandardCopyOption.ATOMIC_MOVE);
@@ -141,16 +171,16 @@ final class Publication {
                 .toList();
     }
 
-    /** What is done needs no note; one that stays says nothing new. */
+    /** Removes the record of the moves. If that fails, a later start finds nothing left to do in it. */
     private void clearIntent() {
         try {
             intent.clear();
         } catch (IOException e) {
-            LOG.warn("cannot remove the note of a publication: {}", e.toString());
+            LOG.warn("cannot remove the record of a publication: {}", e.toString());
         }
     }
 
-    /** Puts everything back where it was, the last thing first; what cannot be is added to the failure. */
+    /** Undoes all steps in reverse order. Adds further failures to {@code failure} as suppressed ones. */
     private void takeBack(Throwable failure) {
         List<Step> backwards = new ArrayList<>(steps);
         Collections.reverse(backwards);
@@ -168,7 +198,7 @@ final class Publication {
         if (step.visible && step.previous == null) {
             Files.deleteIfExists(layout.current(step.version.dataset()));
         } else if (step.visible) {
-            point(step, Files.createSymbolicLink(newNames.get(), step.previous));
+            point(step, Files.createSymbolicLink(newPaths.get(), step.previous));
         }
         if (step.moved) {
             Files.move(step.version.folder(), step.incoming.folder(), StandardCopyOption.ATOMIC_MOVE);
@@ -186,7 +216,7 @@ final class Publication {
     }
 
     private Path newLinkTo(PublishedVersion version) throws IOException {
-        return Files.createSymbolicLink(newNames.get(), Path.of(Long.toString(version.version())));
+        return Files.createSymbolicLink(newPaths.get(), Path.of(Long.toString(version.version())));
     }
 
     private @Nullable Path currentOf(PublishedVersion version) throws IOException {
@@ -203,7 +233,7 @@ final class Publication {
         }
     }
 
-    /** Removes a folder, unless there is something in it, or it is the root of a mount: that stays for the next daemon. */
+    /** Removes a folder unless it contains files. The root of a mount stays for the next daemon. */
     static void deleteIfEmpty(Path folder) throws IOException {
         try {
             Files.deleteIfExists(folder);
@@ -233,7 +263,7 @@ final class Publication {
         write(file, writer -> Manifest.write(version, writer));
     }
 
-    /** What is put into a file that is complete before anybody looks at it. */
+    /** The contents of a file that no process reads before it is complete. */
     interface Content {
         void writeTo(Writer writer) throws IOException;
     }

@@ -38,15 +38,33 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * The regions of a store: made, found by name and reclaimed here, written by others; see {@link RegionDescriptor}. What is in them is
- * never believed: a region's name and id are those of its file, its length is the file's. Thread-safe.
+ * The regions of a store. This class creates them, finds them by name and removes them; clients write them, see {@link RegionDescriptor}.
+ * Their contents are untrusted: name and id of a region come from its file name, its length from the file. Thread-safe.
  */
 public final class RegionFiles implements AutoCloseable {
+    /*
+     * The life of a region
+     *
+     *   in creation   its file has its full length but not its header; only the thread of create() uses it
+     *   named         in "named": clients find it by name. It has a header, and all its space is reserved
+     *   unnamed       in "unnamed": its file is gone, but processes still have it attached
+     *
+     * A process attaches a region by a shared lock on a byte of regions/locks, before it opens the file. Then it checks that the file
+     * still has a name. The kernel releases the lock when the process ends. The daemon removes a region only while it holds that byte
+     * exclusively, so a process attaches either before, which prevents the removal, or after it, and finds no file.
+     *
+     * Most regions are removed when no process has them attached. Computed rows are persistent: they stay until their space is needed
+     * or a client removes them, because computing them again costs time. The daemon never reads their data. Clients claim rows, compute
+     * them and mark them as done; see dev.larder.internal.rows.
+     *
+     * If the daemon dies, attached processes go on. The next daemon adopts each file with a valid header. The header is written after the
+     * space has been reserved, so a file without one was in creation, and is removed. After a crash of the machine, all regions are removed.
+     */
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final int NONE = -1;
     private static final int MODE = 0600;
 
-    /** How long a region that nobody has yet is there for whoever asked for it. */
+    /** A new region stays for this time even if no process has attached it. */
     private static final long GRACE_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final Posix posix;
@@ -55,13 +73,13 @@ public final class RegionFiles implements AutoCloseable {
     private final LongSupplier clockNs;
     private final Map<String, Held> named = new TreeMap<>();
 
-    /** When somebody was last seen to have a region that is kept, by its id. */
+    /** The last time at which a process was seen attached to a persistent region, by id. */
     private final Map<Long, Instant> lastUses = new HashMap<>();
 
-    /** Regions without a name that some process still has. */
-    private final List<Held> nameless = new ArrayList<>();
+    /** Regions without a name that a process still has attached. */
+    private final List<Held> unnamed = new ArrayList<>();
 
-    /** Regions that are being made: it takes a while to reserve many bytes. */
+    /** Regions that are being created: reserving many bytes takes a while. */
     private final Map<String, CompletableFuture<RegionRow>> making = new HashMap<>();
 
     private int locks = NONE;
@@ -70,27 +88,27 @@ public final class RegionFiles implements AutoCloseable {
     /**
      * A region.
      *
-     * @param memory its descriptor, where it has no file; else -1
-     * @param sinceNs when it was made or found
+     * @param memory its descriptor if it has no file; else -1
+     * @param sinceNs when it was created or found
      */
     private record Held(RegionRow row, int memory, long sinceNs) {
         long storedBytes() {
             return RegionFiles.storedBytes(row.bytes());
         }
 
-        boolean isKept() {
-            return RegionDescriptor.isKept(row.kind());
+        boolean isPersistent() {
+            return RegionDescriptor.outlivesProcesses(row.kind());
         }
     }
 
     /**
-     * A region that stays when nobody has it.
+     * A region that stays while no process has it attached.
      *
-     * @param lastUse when somebody was last seen to have it
-     * @param isEvictable whether nobody has it, nor is about to
+     * @param lastUse when a process was last seen attached
+     * @param isEvictable whether no process has it attached or is about to
      */
-    public record Kept(RegionRow row, Instant lastUse, boolean isEvictable) {
-        /** Returns what it occupies. */
+    public record Persistent(RegionRow row, Instant lastUse, boolean isEvictable) {
+        /** Returns the space it occupies. */
         public long storedBytes() {
             return RegionFiles.storedBytes(row.bytes());
         }
@@ -102,7 +120,7 @@ public final class RegionFiles implements AutoCloseable {
         this.clockNs = clockNs;
     }
 
-    /** Makes the folder where it is absent, and in place of whatever else lies there. */
+    /** Creates the folder if it is missing; replaces another kind of file with its name. */
     static void makeFolder(StoreLayout layout) throws IOException {
         if (!Files.isDirectory(layout.regions(), LinkOption.NOFOLLOW_LINKS)) {
             new Removal().remove(layout.regions());
@@ -110,22 +128,22 @@ public final class RegionFiles implements AutoCloseable {
         }
     }
 
-    /** Returns what a region with so many bytes of data occupies. */
+    /** Returns the space that a region with this many bytes of data occupies. */
     public static long storedBytes(long dataBytes) {
         return Store.storedBytes(ByteSums.add(RegionDescriptor.DATA_OFFSET, dataBytes));
     }
 
-    /** Returns what all regions occupy that have a name, and those without that some process had at the last {@link #sweep}. */
+    /** Returns the space of all regions with a name, and of those without one that a process had attached at the last {@link #sweep}. */
     long byteSize() {
         return byteSize;
     }
 
-    /** Finds what an earlier daemon left, where the lock file was not open yet or is not the one that others find. */
+    /** Adopts the regions of an earlier daemon, on the first call and again if the lock file was replaced. */
     synchronized void open() throws IOException {
         if (locks != NONE && posix.status(locks).isLinked()) {
             return;
         }
-        forgetAll(); // their names went with the folder; those who have them go on
+        forgetAll(); // their names went with the folder; attached processes keep their mappings
         makeFolder(layout);
         locks = posix.openOrCreate(layout.regions().resolve(RegionDescriptor.LOCKS_FILE), MODE);
         try (Stream<Path> entries = Files.list(layout.regions())) {
@@ -149,7 +167,7 @@ public final class RegionFiles implements AutoCloseable {
         }
     }
 
-    /** Describes a region as its file does; empty where it is none. */
+    /** Reads the description of a region from its file; empty if the file is no region. */
     private Optional<RegionRow> read(Path file, String name, long id) {
         int descriptor;
         try {
@@ -194,12 +212,11 @@ public final class RegionFiles implements AutoCloseable {
     }
 
     /**
-     * Makes a region of zeros, unless one has this name; tells what is there then. Whoever asks while it is being made is told with the
-     * one who has it made.
+     * Creates a region of zeros, or returns the existing one with this name. Concurrent calls with the same name share one creation.
      *
-     * @param creatorPid who asked for it, for people
-     * @param space sets space aside for as long as the region is being made; fails where there is none
-     * @return fails with NO_SPACE where the file system is full all the same, and nothing is left
+     * @param creatorPid the client's process, shown to people
+     * @param space reserves space until the region is created; throws if there is none
+     * @return fails with NO_SPACE and leaves nothing behind if the file system is full all the same
      */
     public CompletableFuture<RegionRow> create(
             RegionRequest.Create request, long creatorPid, Supplier<Reservation> space) {
@@ -219,7 +236,7 @@ public final class RegionFiles implements AutoCloseable {
         }
         RegionRow row;
         try {
-            try (Reservation reservation = space.get()) { // when it is closed, what was made counts as used
+            try (Reservation reservation = space.get()) { // closed after the region counts as used
                 row = publish(make(request, creatorPid, reservation));
             }
         } catch (RuntimeException | Error e) {
@@ -237,7 +254,7 @@ public final class RegionFiles implements AutoCloseable {
     }
 
     private synchronized RegionRow publish(Held made) {
-        if (locks == NONE) { // stopped meanwhile; files went, or stay for the next daemon
+        if (locks == NONE) { // stopped meanwhile: the files are removed, or stay for the next daemon
             closeMemory(made);
             throw Failure.of(ErrorCode.NO_DAEMON, "the daemon is stopping").remedy(Remedy.START_DAEMON);
         }
@@ -305,52 +322,47 @@ public final class RegionFiles implements AutoCloseable {
         BulkIo.system().write(descriptor, 0, header, 0, header.capacity());
     }
 
-    /** Takes a name away, where the region that has it has this id; 0 stands for any. False where there is none. */
+    /** Removes the name of a region if it has this id; 0 matches any. Returns false if there is none. */
     public synchronized boolean remove(String name, long id) {
         Held held = named.get(name);
         if (held == null || (id != 0 && held.row().id() != id)) {
             return false;
         }
         drop(held);
-        nameless.add(held);
+        unnamed.add(held);
         measure();
         return true;
     }
 
-    /** Removes what no process has any more, unless it is kept, and forgets what somebody else has removed. */
+    /** Removes regions that no process has attached, except persistent ones, and forgets those that were removed by other programs. */
     synchronized void sweep() throws IOException {
         open();
         for (Held held : new ArrayList<>(named.values())) {
             boolean isRemoved = held.row().file().isPresent()
                     && !Files.exists(held.row().file().get(), LinkOption.NOFOLLOW_LINKS);
-            long attached = held.row().id() + RegionDescriptor.ATTACHED_LOCK;
             if (isRemoved) {
                 drop(held);
-                nameless.add(held);
-            } else if (held.isKept()) {
+                unnamed.add(held);
+            } else if (held.isPersistent()) {
                 var unused = isSeenAttached(held);
-            } else if (!isYoung(held) && calls.tryLockRange(locks, attached, 1, true)) {
-                try {
-                    drop(held); // while nobody can come by it
-                } finally {
-                    calls.unlockRange(locks, attached, 1);
-                }
+            } else if (!isYoung(held)) {
+                var unused = dropIfUnused(held);
             }
         }
-        nameless.removeIf(held -> !isAttached(held));
+        unnamed.removeIf(held -> !isAttached(held));
         measure();
     }
 
-    /** Returns the regions that stay when nobody has them. */
-    public synchronized List<Kept> kept() {
+    /** Returns the persistent regions. */
+    public synchronized List<Persistent> persistent() {
         return named.values().stream()
-                .filter(Held::isKept)
+                .filter(Held::isPersistent)
                 .map(held -> {
                     boolean isFree = !isSeenAttached(held);
                     Instant lastUse = lastUses.get(held.row().id());
                     return lastUse == null
-                            ? new Kept(held.row(), held.row().created(), isFree && !isYoung(held))
-                            : new Kept(held.row(), lastUse, isFree); // whoever it was made for has come
+                            ? new Persistent(held.row(), held.row().created(), isFree && !isYoung(held))
+                            : new Persistent(held.row(), lastUse, isFree); // its first user has attached it
                 })
                 .toList();
     }
@@ -367,40 +379,45 @@ public final class RegionFiles implements AutoCloseable {
         return clockNs.getAsLong() - held.sinceNs() < GRACE_NS;
     }
 
-    /** Removes a region that is kept, where nobody has it; false where somebody does, or it is gone. */
-    public synchronized boolean evict(Kept kept) {
-        Held held = named.get(kept.row().name());
-        if (held == null || held.row().id() != kept.row().id() || locks == NONE) {
+    /** Removes a persistent region that no process has attached. Returns false if one has, or if it is gone. */
+    public synchronized boolean evict(Persistent region) {
+        Held held = named.get(region.row().name());
+        if (held == null || held.row().id() != region.row().id() || locks == NONE || !dropIfUnused(held)) {
             return false;
-        }
-        long attached = held.row().id() + RegionDescriptor.ATTACHED_LOCK;
-        if (!calls.tryLockRange(locks, attached, 1, true)) {
-            return false;
-        }
-        try {
-            drop(held); // while nobody can come by it
-        } finally {
-            calls.unlockRange(locks, attached, 1);
         }
         measure();
         return true;
     }
 
-    /** Tells whether any process has a region. */
+    /** Removes a region while no process can attach it. Returns false if one has it attached. */
+    private boolean dropIfUnused(Held held) {
+        long attached = held.row().id() + RegionDescriptor.ATTACHED_LOCK;
+        if (!calls.tryLockRange(locks, attached, 1, true)) {
+            return false;
+        }
+        try {
+            drop(held);
+        } finally {
+            calls.unlockRange(locks, attached, 1);
+        }
+        return true;
+    }
+
+    /** Returns whether any process has a region attached. */
     public synchronized boolean isUsed() {
         return all().anyMatch(this::isAttached);
     }
 
     private Stream<Held> all() {
-        return Stream.concat(named.values().stream(), nameless.stream());
+        return Stream.concat(named.values().stream(), unnamed.stream());
     }
 
-    /** Returns what the regions occupy that some process has. */
+    /** Returns the space of the regions that a process has attached. */
     synchronized long heldBytes() {
         return all().filter(this::isAttached).mapToLong(Held::storedBytes).sum();
     }
 
-    /** Returns what those regions of a store occupy that are files, and that some process has, whoever owns the store. */
+    /** Returns the length of the region files in a store that a process has attached; the store may belong to another daemon. */
     static long heldBytes(Posix posix, StoreLayout layout) throws IOException {
         if (!Files.isDirectory(layout.regions(), LinkOption.NOFOLLOW_LINKS)) {
             return 0;
@@ -428,7 +445,7 @@ public final class RegionFiles implements AutoCloseable {
         return locks != NONE && calls.isRangeLocked(locks, held.row().id() + RegionDescriptor.ATTACHED_LOCK, 1);
     }
 
-    /** Hands the memory of a region without a file to {@code receiver}; false where there is none. */
+    /** Passes the memory of a region without a file to {@code receiver}. Returns false if there is none. */
     public synchronized boolean handOver(long id, MemoryReceiver receiver) {
         Optional<Held> held = named.values().stream()
                 .filter(one -> one.row().id() == id && one.memory() != NONE)
@@ -437,10 +454,10 @@ public final class RegionFiles implements AutoCloseable {
         return held.isPresent();
     }
 
-    /** Takes a descriptor for the time of the call. */
+    /** Receives a descriptor for the time of the call. */
     @FunctionalInterface
     public interface MemoryReceiver {
-        /** Uses it, and does not keep it. */
+        /** Uses the descriptor, and does not keep it. */
         void accept(int descriptor);
     }
 
@@ -472,7 +489,7 @@ public final class RegionFiles implements AutoCloseable {
     private void forgetAll() {
         named.values().forEach(this::closeMemory);
         named.clear();
-        nameless.clear();
+        unnamed.clear();
         if (locks != NONE) {
             posix.close(locks);
             locks = NONE;
@@ -480,7 +497,7 @@ public final class RegionFiles implements AutoCloseable {
         measure();
     }
 
-    /** Gives up what only this process keeps; files stay for the next daemon. Idempotent. */
+    /** Closes descriptors and forgets all regions; their files stay for the next daemon. Idempotent. */
     @Override
     public synchronized void close() {
         forgetAll();

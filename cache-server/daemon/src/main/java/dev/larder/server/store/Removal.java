@@ -17,8 +17,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Unlinks what lies below a folder, through directory descriptors and without following links, so that nothing outside the
- * folder is ever touched, whatever is put in its place meanwhile. Counts what it frees. Thread-safe.
+ * Removes files and folders through directory descriptors and without following links, so that nothing outside is touched even if paths are
+ * replaced meanwhile. Counts the freed files and bytes. Thread-safe.
  */
 final class Removal {
     private static final int ATTEMPTS = 20;
@@ -34,7 +34,7 @@ final class Removal {
         return bytes.get();
     }
 
-    /** Unlinks a file, or a folder and everything below it; one that is not there is fine. */
+    /** Unlinks a file, or a folder with its contents. Does nothing if it is missing. */
     void remove(Path folder) throws IOException {
         Path parent = folder.getParent();
         Path name = folder.getFileName();
@@ -49,8 +49,8 @@ final class Removal {
     }
 
     /**
-     * Unlinks files and folders, the ones inside before those around them, several at once: freeing pages of memory takes
-     * processor time. What fails does not keep the rest; the first failure is thrown in the end, with the others.
+     * Unlinks files and folders in parallel, because freeing pages of memory takes processor time. Continues after failures; throws the
+     * first at the end, with the others suppressed.
      */
     void removeAll(List<Path> paths) throws IOException {
         Queue<IOException> failures = new ConcurrentLinkedQueue<>();
@@ -68,7 +68,7 @@ final class Removal {
         }
     }
 
-    /** Unlinks everything in a folder, but not the folder. */
+    /** Unlinks everything in a folder, but not the folder itself. */
     void removeContents(Path folder) throws IOException {
         try (SecureDirectoryStream<Path> stream = open(folder)) {
             removeContents(stream);
@@ -77,7 +77,7 @@ final class Removal {
         }
     }
 
-    @SuppressWarnings("StreamResourceLeak") // the caller closes what is returned
+    @SuppressWarnings("StreamResourceLeak") // the caller closes it
     private static SecureDirectoryStream<Path> open(Path folder) throws IOException {
         DirectoryStream<Path> stream = Files.newDirectoryStream(folder);
         if (stream instanceof SecureDirectoryStream<Path> secure) {
@@ -112,7 +112,7 @@ final class Removal {
         }
     }
 
-    /** Empties a folder and unlinks it, once more where somebody put a file into it meanwhile. */
+    /** Empties a folder and unlinks it. Tries again if another process added a file meanwhile. */
     private void removeTree(SecureDirectoryStream<Path> parent, Path name) throws IOException {
         for (int attempt = 1; ; attempt++) {
             try (SecureDirectoryStream<Path> child = parent.newDirectoryStream(name, LinkOption.NOFOLLOW_LINKS)) {

@@ -1,11 +1,11 @@
 package dev.larder.server.store;
 
-/** Why a version is removed. */
+/** The reason for removing a version. */
 public enum RemovalReason {
-    /** A newer one has taken its place, so that it goes even where it is still pinned. */
+    /** A newer one has replaced it. It is removed even if it is still pinned. */
     RETIRED,
-    /** It goes for good. */
+    /** It is removed for good. */
     FORGOTTEN,
-    /** Its manifest stays as what it can be loaded from, which takes no space. */
-    COMES_BACK
+    /** It can be loaded again: its manifest stays as the record of its sources, which takes no space. */
+    EVICTED
 }

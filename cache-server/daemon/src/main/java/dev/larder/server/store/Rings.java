@@ -5,6 +5,7 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.layout.RingDescriptor;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.Posix;
+import dev.larder.server.store.space.Occupied;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -15,8 +16,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The rings of a store, which other processes make, fill and remove by themselves: what is left of those that died goes, and the
- * others are counted. A ring is alive while the lock on its {@code producer.lock} is held. Thread-safe.
+ * The rings of a store. Producers create, fill and remove them; this class removes those of dead producers and measures the others. A ring
+ * is alive while the lock on its {@code producer.lock} is held. Thread-safe.
  */
 final class Rings {
     private final Posix posix;
@@ -28,7 +29,7 @@ final class Rings {
         this.layout = layout;
     }
 
-    /** Makes the folder where it is absent, and in place of whatever else lies there. */
+    /** Creates the folder if it is missing; replaces another kind of file with its name. */
     static void makeFolder(StoreLayout layout) throws IOException {
         Path rings = layout.rings();
         if (!Files.isDirectory(rings, LinkOption.NOFOLLOW_LINKS)) {
@@ -37,14 +38,14 @@ final class Rings {
         }
     }
 
-    /** Returns what the rings of live producers occupied at the last {@link #sweep}, in bytes. */
+    /** Returns the space that the rings of live producers occupied at the last {@link #sweep}, in bytes. */
     long liveBytes() {
         return liveBytes;
     }
 
     /**
-     * Removes what dead producers have left, and measures the rest. Does nothing while somebody makes a ring: producers hold the
-     * folder's lock for that moment.
+     * Removes the rings of dead producers and measures the rest. Does nothing while a producer creates a ring, which holds the folder's
+     * lock.
      */
     synchronized void sweep() throws IOException {
         int gate;
@@ -69,7 +70,7 @@ final class Rings {
         }
     }
 
-    /** Returns what lies where rings do, sorted. */
+    /** Returns the entries of the rings folder, sorted. */
     static List<Path> entries(StoreLayout layout) throws IOException {
         if (!Files.isDirectory(layout.rings(), LinkOption.NOFOLLOW_LINKS)) {
             return List.of();
@@ -87,7 +88,7 @@ final class Rings {
         }
         try {
             boolean isDead = posix.tryLockExclusive(lock);
-            if (isDead) { // and nobody can take it over meanwhile: that needs the lock
+            if (isDead) { // no process can take the ring over meanwhile: that needs the lock
                 new Removal().remove(ring);
             }
             return isDead;
@@ -96,7 +97,7 @@ final class Rings {
         }
     }
 
-    /** Tells whether a producer writes to a ring. */
+    /** Returns whether a producer has the ring open. */
     static boolean isAlive(Posix posix, Path ring) {
         int lock = openLock(posix, ring);
         if (lock < 0) {
@@ -109,7 +110,7 @@ final class Rings {
         }
     }
 
-    /** Returns a descriptor, or -1 where there is no lock file. */
+    /** Returns a descriptor, or -1 if there is no lock file. */
     private static int openLock(Posix posix, Path ring) {
         if (!Files.isDirectory(ring, LinkOption.NOFOLLOW_LINKS)) {
             return -1;
@@ -124,7 +125,7 @@ final class Rings {
         }
     }
 
-    /** Sums what the files of a ring occupy, not their lengths: most of a ring's file is holes. */
+    /** Adds up the space that the files of a ring occupy. Their lengths would be wrong, because a ring's file is mostly holes. */
     static long storedBytes(Posix posix, Path ring) throws IOException {
         try (Stream<Path> files = Files.list(ring)) {
             return files.mapToLong(file -> storedFileBytes(posix, file)).sum();
@@ -133,7 +134,7 @@ final class Rings {
         }
     }
 
-    /** Returns how much of the length of all rings' files is holes, which take no memory. */
+    /** Returns the total size of the holes in all rings' files, in bytes. */
     static long holeBytes(Posix posix, StoreLayout layout) throws IOException {
         long holes = 0;
         for (Path ring : entries(layout)) {
@@ -143,18 +144,12 @@ final class Rings {
         return holes;
     }
 
-    /** Returns what a file occupies; 0 where it cannot be opened. */
+    /** Returns the space that a file occupies, or 0 if it cannot be opened. */
     static long storedFileBytes(Posix posix, Path file) {
-        int descriptor;
         try {
-            descriptor = posix.openForReading(file);
+            return Occupied.status(posix, file).storedBytes();
         } catch (LarderException gone) {
             return 0;
-        }
-        try {
-            return posix.status(descriptor).storedBytes();
-        } finally {
-            posix.close(descriptor);
         }
     }
 }

@@ -124,8 +124,8 @@ public abstract sealed class SegmentWriter permits MappedWriter, BufferedWriter 
     }
 
     /**
-     * Returns the memory of the next bytes, at most {@code most}, and adds it to the list that a read fills. It is valid until more is taken
-     * that the writer does not show, or until {@link #finish}.
+     * Returns the memory for the next bytes, at most {@code most}, and adds it to the list that a read fills. It is valid until the writer
+     * shows other memory, or until {@link #finish}.
      */
     public final ByteBuffer take(long most, ScatterList read) {
         segment.requireNotCancelled();

@@ -20,10 +20,11 @@ final class SourcelessVersion {
     static boolean is(Posix posix, Path version) {
         Path manifest = version.resolve(StoreLayout.MANIFEST);
         if (!Files.exists(manifest, LinkOption.NOFOLLOW_LINKS)) {
-            return String.valueOf(version.getFileName()).endsWith(Adoption.DAMAGED); // else an eviction had begun
+            return String.valueOf(version.getFileName()).endsWith(Adoption.DAMAGED); // otherwise its eviction had begun
         }
         try {
-            int descriptor = posix.openForReading(manifest); // never waits, even for a pipe that its owner put there
+            int descriptor =
+                    posix.openForReading(manifest); // never blocks, even if the owner of the store put a pipe there
             try {
                 return !posix.status(descriptor).isRegular() || !hasOrigin(Path.of("/proc/self/fd/" + descriptor));
             } finally {

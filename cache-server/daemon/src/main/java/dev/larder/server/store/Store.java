@@ -41,8 +41,7 @@ import java.util.stream.Stream;
 /**
  * A store that this process owns: it holds the lock from {@link #open} until {@link #close} or {@link #removeAll}.
  *
- * <p>Nothing here decides what is loaded or retired; it makes the files follow. Thread-safe where methods do not name the same
- * version.
+ * <p>Makes the changes to files that its callers decide on. Thread-safe if concurrent calls name different versions.
  */
 public final class Store implements AutoCloseable {
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -59,10 +58,13 @@ public final class Store implements AutoCloseable {
     private final Rings rings;
     private final RegionFiles regions;
 
-    /** Removals exclude whoever looks at pages, and not each other. */
+    /**
+     * The write lock is held while pages are examined, the read lock while versions are removed: removals run in parallel with each other,
+     * but not with examinations.
+     */
     private final ReentrantReadWriteLock pagesOrRemoval = new ReentrantReadWriteLock();
 
-    /** Counts from the time on, so that no folder is ever called as one that a client had from an earlier daemon. */
+    /** Starts at the clock, so that no folder gets the name of one that a client had from an earlier daemon. */
     private final AtomicLong incomingCounter = new AtomicLong(System.currentTimeMillis());
 
     private final VersionNames names;
@@ -78,17 +80,17 @@ public final class Store implements AutoCloseable {
         this.space = space;
         this.leases = new LeaseProbe(posix);
         this.strategy = WriteStrategy.of(layout.root(), BulkIo.system());
-        this.writersShow = WriterProbe.showsMappings(posix, BulkIo.system(), newPlace("probe"));
-        this.names = new VersionNames(layout, () -> newPlace("name"));
+        this.writersShow = WriterProbe.showsMappings(posix, BulkIo.system(), newPath("probe"));
+        this.names = new VersionNames(layout, () -> newPath("name"));
         this.rings = new Rings(posix, layout);
         this.regions = new RegionFiles(posix, layout, System::nanoTime);
     }
 
     /**
-     * Takes a store over, making it where it is absent: refuses one that another live daemon or another user owns, removes
-     * unfinished work. What was published is read by {@link #adopt}.
+     * Opens a store, and creates it if it is missing. Refuses a store that another live daemon or another user owns. Removes unfinished
+     * work. {@link #adopt} reads the published versions.
      *
-     * @param group who may use it besides this user
+     * @param group the group that may use it besides this user
      */
     public static Store open(StoreLayout layout, OptionalLong capacityBytes, Optional<String> group) {
         Posix posix = Posix.system();
@@ -108,20 +110,20 @@ public final class Store implements AutoCloseable {
             }
         } catch (IOException e) {
             throw Space.isFull(e)
-                    ? Space.failed("cannot make the store", layout.root(), e)
-                    : Failure.of(ErrorCode.REFUSED, "cannot make the store")
+                    ? Space.failed("cannot create the store", layout.root(), e)
+                    : Failure.of(ErrorCode.REFUSED, "cannot create the store")
                             .with("store", layout.root())
                             .with("reason", e)
                             .cause(e)
-                            .remedy("name a folder that you may write with --store");
+                            .remedy("name a writable folder with --store");
         }
     }
 
     /**
-     * Makes the store anew where somebody has removed it from under this process: its folders, and a lock that others find.
+     * Creates the folders and the lock of the store again if another program has removed them.
      *
-     * @return false where it is in place, or was given up
-     * @throws LarderException REFUSED where the place is not this user's any more; see {@link #isTaken}
+     * @return false if they are in place, or the store was given up
+     * @throws LarderException REFUSED if the folder now belongs to another user; see {@link #isTaken}
      */
     public boolean restoreIfRemoved() {
         synchronized (ownership) {
@@ -147,43 +149,43 @@ public final class Store implements AutoCloseable {
             RegionFiles.makeFolder(layout);
             return isGone;
         } catch (IOException e) {
-            throw Space.failed("cannot make the store anew", layout.root(), e);
+            throw Space.failed("cannot create the store again", layout.root(), e);
         }
     }
 
-    /** Tells whether another process owns what lies here by now. */
+    /** Returns whether another process owns the folder now. */
     public boolean isTaken() {
         return !lock.isInPlace() && StoreLock.isHeldByAnother(posix, layout.lock());
     }
 
-    /** Tells whether this process owns what lies here. */
+    /** Returns whether this process still owns the folder. */
     public boolean isInPlace() {
         return lock.isInPlace();
     }
 
-    /** From now on nothing is made anew. */
+    /** Stops restoring a removed store. */
     private void giveUp() {
         synchronized (ownership) {
             givenUp = true;
         }
     }
 
-    /** Returns where things lie. */
+    /** Returns the paths in the store. */
     public StoreLayout layout() {
         return layout;
     }
 
-    /** Tells whether the owner before this one stopped in order, so that its catalog can be trusted. */
+    /** Returns whether the owner before this one stopped in order, so that its catalog can be trusted. */
     public boolean wasLeftClean() {
         return lock.wasLeftClean();
     }
 
-    /** Returns the {@code huge=} word of the store's mount. */
+    /** Returns the {@code huge=} option of the store's mount. */
     public String hugePages() {
         return Mount.of(layout.root()).map(Mount::hugePages).orElse("never");
     }
 
-    /** Returns the pages of a version; without any that could be huge where the store's file system has none to give. */
+    /** Returns the pages of a version; it has no pieces if the store's file system has no huge pages. */
     public VersionPages pages(PublishedVersion version) {
         return strategy == WriteStrategy.BUFFERED
                 ? NoPages.INSTANCE
@@ -195,17 +197,21 @@ public final class Store implements AutoCloseable {
         return space.capacityBytes();
     }
 
-    /** Returns how much mount and control group allowed the store to hold when it was opened, whatever its capacity. */
+    /** Returns how much the mount and the cgroup allowed the store to hold when it was opened. The capacity may be smaller. */
     public long mostBytes() {
         return space.mostBytes();
     }
 
-    /** Returns how much may still be put in beside what versions occupy. */
+    /**
+     * Returns how much may still be added.
+     *
+     * @param usedBytes returns the space of all versions
+     */
     public long freeBytes(LongSupplier usedBytes) {
         return space.freeBytes(withShared(usedBytes));
     }
 
-    /** Returns what ingests under way have set aside, in bytes. */
+    /** Returns the space that running loads have reserved, in bytes. */
     public long reservedBytes() {
         return space.reservedBytes();
     }
@@ -214,26 +220,26 @@ public final class Store implements AutoCloseable {
         return () -> usedBytes.getAsLong() + sharedBytes();
     }
 
-    /** Starts a reservation of nothing, which {@code growth} grows; the caller closes it. */
+    /** Starts an empty reservation that {@code growth} grows. The caller closes it. */
     public Reservation newReservation(Reservation.Growth growth) {
         return space.newReservation(growth);
     }
 
     /**
-     * Sets more space aside before it is written; false, with nothing done, where it would not fit.
+     * Reserves more space before it is written. Returns false and changes nothing if it does not fit.
      *
-     * @param usedBytes says what versions occupy
+     * @param usedBytes returns the space of all versions
      */
     public boolean tryGrow(Reservation reservation, long moreBytes, LongSupplier usedBytes) {
         return space.tryGrow(reservation, moreBytes, withShared(usedBytes));
     }
 
-    /** Returns how many bytes would have to leave before {@link #tryGrow} would succeed. */
+    /** Returns how many bytes must be freed before {@link #tryGrow} can succeed. */
     public long missingBytes(Reservation reservation, long moreBytes, LongSupplier usedBytes) {
         return space.missingBytes(reservation, moreBytes, withShared(usedBytes));
     }
 
-    /** Has versions that were written within a reservation count as used, in one step with giving back as much of it. */
+    /** Counts versions as used and shrinks their reservation by the same amount, in one step. */
     public void handOver(Reservation reservation, List<PublishedVersion> versions, Runnable makeUsed) {
         space.handOver(
                 reservation,
@@ -241,7 +247,7 @@ public final class Store implements AutoCloseable {
                 makeUsed);
     }
 
-    /** Removes the rings whose producers have died, and the regions that nobody has any more, and measures the others. */
+    /** Removes the rings of dead producers and the regions that no process has attached, and measures the others. */
     public void sweepShared() {
         try {
             rings.sweep();
@@ -251,34 +257,34 @@ public final class Store implements AutoCloseable {
         }
     }
 
-    /** Returns what other processes write: rings, as they were at the last {@link #sweepShared}, and regions, in bytes. */
+    /** Returns the space of data that other processes write, in bytes: rings, measured at the last {@link #sweepShared}, and regions. */
     public long sharedBytes() {
         return rings.liveBytes() + regions.byteSize();
     }
 
-    /** Returns the regions of the store, which close with it. */
+    /** Returns the regions of the store. They are closed with it. */
     public RegionFiles regions() {
         return regions;
     }
 
-    /** Returns what the manifests of so many versions will occupy beside their data; nothing where pages are small. */
+    /** Returns the space of this many manifests that counts as used; 0 if pages are small. */
     public long manifestBytes(int versions) {
         return versions * Mount.manifestBytes(layout.root());
     }
 
-    /** Returns what a file of this length will occupy. */
+    /** Returns the space that a file of this length occupies. */
     public static long storedBytes(long fileBytes) {
         return ByteSums.roundUp(fileBytes, PageSize.BYTES);
     }
 
-    /** Makes memory for a load, which lies in the store and grows a reservation. The caller closes it, and then the reservation. */
+    /** Creates temporary memory in the store that grows a reservation. The caller closes it, then the reservation. */
     public ScratchMemory newScratch(Reservation reservation) {
-        return new ScratchMemory(posix, () -> newPlace("scratch"), reservation);
+        return new ScratchMemory(posix, () -> newPath("scratch"), reservation);
     }
 
     /** Starts a version that is invisible to readers. The caller closes it. */
     public IncomingVersion newIncoming(String dataset, Provenance provenance) {
-        Path folder = newPlace(dataset);
+        Path folder = newPath(dataset);
         try {
             Modes.makePrivateFolder(folder);
             return newIncoming(dataset, provenance, folder);
@@ -292,11 +298,11 @@ public final class Store implements AutoCloseable {
         return new IncomingVersion(posix, dataset, provenance, folder, fileMode, strategy, writersShow);
     }
 
-    /** Starts a version for a member of the group to write files of: its folder has a name that nobody can guess. */
+    /** Starts a version for a member of the group, who writes its files. Its folder has a name that cannot be guessed. */
     public IncomingVersion newUpload(String dataset, Provenance provenance) {
         byte[] secret = new byte[SECRET_BYTES];
         RANDOM.nextBytes(secret);
-        Path folder = newPlace(HexFormat.of().formatHex(secret));
+        Path folder = newPath(HexFormat.of().formatHex(secret));
         try {
             Modes.makePassage(folder);
             return newIncoming(dataset, provenance, folder);
@@ -306,18 +312,17 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Makes finished versions visible, each at once and whole: the rename of its folder is the commit. All of them, or none. The
-     * caller hands them over then; see {@link #handOver}.
+     * Makes finished versions visible, all or none. Readers see each version whole or not at all. The caller then calls {@link #handOver}.
      *
-     * @param reservation what they were written within
-     * @param nextVersion gives the number of a dataset's next version, by dataset and digest
+     * @param reservation the reservation of their space
+     * @param nextVersion returns the number of a dataset's next version, by dataset and digest
      */
     public List<PublishedVersion> publish(
             List<IncomingVersion> incoming,
             Reservation reservation,
             ToLongBiFunction<String, String> nextVersion,
             long nowEpochMs) {
-        Publication publication = new Publication(posix, layout, () -> newPlace("link"));
+        Publication publication = new Publication(posix, layout, () -> newPath("link"));
         try {
             for (IncomingVersion version : incoming) {
                 long number = nextVersion.applyAsLong(version.dataset(), version.digest());
@@ -335,40 +340,40 @@ public final class Store implements AutoCloseable {
         }
     }
 
-    /** Returns a place where nobody looks. */
-    private Path newPlace(String what) {
-        return layout.incoming().resolve(incomingCounter.incrementAndGet() + "-" + what);
+    /** Returns an unused path in {@code incoming}. */
+    private Path newPath(String suffix) {
+        return layout.incoming().resolve(incomingCounter.incrementAndGet() + "-" + suffix);
     }
 
     /**
-     * Replaces the manifest of a version, where its sources turned out to hold what they held, but look different. One that is
-     * gone meanwhile stays gone.
+     * Replaces the manifest of a version after its sources have changed in appearance but not in content. Does nothing if the version is
+     * gone.
      */
     public void rewriteManifest(PublishedVersion version) {
         names.rewriteManifest(version);
     }
 
-    /** Notes, over a restart as well, where a dataset can be loaded from. */
+    /** Records the sources of a dataset. The record survives restarts. */
     public void writeRegistration(Registration registration) {
         names.writeRegistration(registration);
     }
 
-    /** Forgets where a dataset can be loaded from. */
+    /** Forgets the sources of a dataset. */
     public void removeRegistration(String dataset) {
         names.removeRegistration(dataset);
     }
 
-    /** Notes, over a restart as well, that a version is wanted, or no longer; NOT_FOUND where it has just left. */
+    /** Pins or unpins a version. Survives restarts. Fails with NOT_FOUND if the version has just been removed. */
     public void pin(PublishedVersion version, boolean pinned) {
         names.pin(version, pinned);
     }
 
-    /** Tells whether a version is wanted. */
+    /** Returns whether a version is pinned. */
     public boolean isPinned(PublishedVersion version) {
         return VersionNames.isPinned(version);
     }
 
-    /** Returns which files of a version are not where they were put in the store, whatever is in the others. */
+    /** Returns the files of a version that are missing from the store. Does not look at contents. */
     public List<String> missingFiles(PublishedVersion version) {
         Path folder = version.folder();
         return Stream.concat(
@@ -381,16 +386,16 @@ public final class Store implements AutoCloseable {
                 .toList();
     }
 
-    /** Makes the link of a dataset name this version, in one step, where it does not. */
+    /** Points the link of a dataset to this version, in one step, unless it does already. */
     public void pointCurrentTo(PublishedVersion version) throws IOException {
         names.pointCurrentTo(version);
     }
 
     /**
-     * Makes the link of a dataset anew where somebody has removed it.
+     * Restores the link of a dataset if another program has removed it.
      *
-     * @param isStillCurrent asked while nothing is published or removed
-     * @return whether it was lost
+     * @param isStillCurrent called while nothing is published or removed
+     * @return whether it was missing
      */
     public boolean restoreCurrent(PublishedVersion version, BooleanSupplier isStillCurrent) {
         try {
@@ -401,20 +406,19 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Unlinks a version that nobody leases, and the link that names it. One whose files somebody else has removed already goes as
-     * well.
+     * Removes a version that is not leased, and the link to it. Also removes one that has lost files to another program.
      *
-     * @param onOutOfSight told when nobody finds it any more, and its memory is about to be freed, which takes time
-     * @return false, with nothing done, where somebody leases it, or has pinned it and it is not retired
+     * @param onHidden runs when no client can find the version any more, before its memory is freed, which takes time
+     * @return false, with nothing changed, if it is leased, or pinned and not retired
      */
-    public boolean removeUnleased(PublishedVersion version, RemovalReason reason, Runnable onOutOfSight) {
+    public boolean removeUnleased(PublishedVersion version, RemovalReason reason, Runnable onHidden) {
         return leases.runUnleased(version.folder(), isLocked -> {
             try {
-                Path gone = newPlace("gone");
-                if (!names.takeOutOfSight(version, reason, isLocked, gone)) {
+                Path gone = newPath("gone");
+                if (!names.hide(version, reason, isLocked, gone)) {
                     return false;
                 }
-                onOutOfSight.run();
+                onHidden.run();
                 pagesOrRemoval.readLock().lock();
                 try {
                     new Removal().remove(gone);
@@ -428,12 +432,12 @@ public final class Store implements AutoCloseable {
         });
     }
 
-    /** Returns where {@link #setAside} puts what is left of a version. */
+    /** Returns the folder into which {@link #setAside} moves the rest of a version. */
     public static Path asideOf(PublishedVersion version) {
         return Adoption.asideOf(version.folder());
     }
 
-    /** Moves what is left of a version to where nobody takes it for one; readers go on. Nothing where all of it is gone. */
+    /** Renames the rest of a version so that it is no longer a version. Its readers are not affected. Does nothing if nothing is left. */
     public void setAside(PublishedVersion version) {
         try {
             names.setAside(version);
@@ -443,8 +447,8 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Lets clients find a version that was held back until its checksums had been compared; returns it in its place. Empty, with nothing
-     * done, where a newer one is current.
+     * Makes a held-back version visible after its checksums have been compared, and returns its description in the new place. Returns empty
+     * and does nothing if a newer version is current.
      */
     public Optional<PublishedVersion> reveal(PublishedVersion unverified) {
         try {
@@ -454,7 +458,7 @@ public final class Store implements AutoCloseable {
         }
     }
 
-    /** Removes the link that names a version as the newest, where it does. */
+    /** Removes the link of a dataset if it points to this version. */
     public void unlinkCurrent(PublishedVersion version) {
         try {
             names.unlinkCurrent(version);
@@ -463,16 +467,16 @@ public final class Store implements AutoCloseable {
         }
     }
 
-    /** Returns what tells who leases versions. */
+    /** Returns the probe for leases. */
     public LeaseProbe leases() {
         return leases;
     }
 
     /**
-     * Finds every published version that is whole, oldest first within a dataset, and what else is known to load from.
+     * Finds every whole version, oldest first within a dataset, and the sources of datasets that are not resident.
      *
-     * @param verifies whether to compare every byte with its checksum; asked again while that is going on
-     * @param onDamaged told of each that is not, with the reason; it is removed where it can be loaded again, else set aside
+     * @param verifies whether to compare every byte with its checksum; called again during the comparison
+     * @param onDamaged receives each damaged version and the error; the version is removed if it can be loaded again, else set aside
      */
     public Adopted adopt(BooleanSupplier verifies, BiConsumer<Path, RuntimeException> onDamaged) throws IOException {
         Adopted adopted = new Adoption(posix, layout, names, lock.contents(), verifies, onDamaged).adopt();
@@ -481,13 +485,13 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * What an earlier daemon left.
+     * The contents of a store as an earlier daemon left it.
      *
-     * @param versions those of datasets that are resident, oldest first
-     * @param unverified those that nobody can open before their checksums have been compared; see {@link #reveal}
-     * @param retired those that a newer one had replaced which is gone
-     * @param registrations what is not resident but can be loaded
-     * @param lastVersions the highest number that anything of a dataset has had
+     * @param versions those of resident datasets, oldest first
+     * @param unverified those that clients cannot open before their checksums have been compared; see {@link #reveal}
+     * @param retired older versions of datasets that lost their newest version
+     * @param registrations datasets that are not resident but can be loaded
+     * @param lastVersions the highest version number ever used, by dataset
      */
     public record Adopted(
             List<PublishedVersion> versions,
@@ -497,16 +501,16 @@ public final class Store implements AutoCloseable {
             Map<String, Long> lastVersions) {}
 
     /**
-     * Unlinks everything, leaving nothing but what readers still hold, and gives the store up.
+     * Removes everything but the memory that readers still hold, and gives the store up.
      *
-     * @param versions those that may be leased
+     * @param versions the versions that may be leased
      */
     public CleanUp removeAll(List<PublishedVersion> versions) throws IOException {
         giveUp();
         return new StoreRemoval(posix, layout, lock, leases, rings, regions).run(versions);
     }
 
-    /** Gives the store up after a start that failed: removes it where it holds nothing, else leaves it for the next try. */
+    /** Gives the store up after a failed start. Removes it if it is empty, otherwise leaves it for the next start. */
     public void abandon() {
         try (Stream<Path> datasets = Files.list(layout.data())) {
             if (datasets.findAny().isEmpty() && Rings.entries(layout).isEmpty()) {
@@ -519,7 +523,7 @@ public final class Store implements AutoCloseable {
         }
     }
 
-    /** Gives the store up and leaves it, in order, for the next start. Idempotent. */
+    /** Gives the store up and leaves it in order for the next start. Idempotent. */
     @Override
     public void close() {
         giveUp();

@@ -16,7 +16,7 @@ import java.util.TreeSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Unlinks a whole store that this process owns, and gives its lock up. The counterpart of {@link TakeOver}. */
+/** Removes a whole store that this process owns, and releases its lock. The counterpart of {@link TakeOver}. */
 final class StoreRemoval {
     private static final Logger LOG = LoggerFactory.getLogger(StoreRemoval.class);
 
@@ -38,7 +38,7 @@ final class StoreRemoval {
 
     /** See {@link Store#removeAll}. */
     CleanUp run(List<PublishedVersion> versions) throws IOException {
-        if (!lock.isInPlace()) { // what lies there now, if anything, is another daemon's
+        if (!lock.isInPlace()) { // the present contents, if any, belong to another daemon
             regions.close();
             lock.close();
             return new CleanUp(0, 0, 0, List.of());
@@ -55,9 +55,10 @@ final class StoreRemoval {
             removal.removeAll(folders);
         } finally {
             List<Path> rest = new ArrayList<>(layout.parts());
-            rest.removeAll(folders); // what cannot be removed is not tried twice, or the lock would stay
+            rest.removeAll(folders); // a failed removal is not repeated, or the lock would stay
             removal.removeAll(rest);
-            // From here on another daemon may take the store: nothing but the lock and an empty folder goes after it.
+            // From here on another daemon may take the store, so only the lock and an empty folder are removed after
+            // it.
             Files.deleteIfExists(layout.lock());
             lock.close();
         }
@@ -65,7 +66,7 @@ final class StoreRemoval {
         return new CleanUp(removal.files(), Math.max(0, removal.bytes() - holes), held, new ArrayList<>(pids));
     }
 
-    /** Returns what those versions occupy that somebody leases, and adds who does. */
+    /** Returns the space of the leased versions, and adds the pids of their holders. */
     private long leasedBytes(List<PublishedVersion> versions, Set<Long> pids) {
         long bytes = 0;
         for (PublishedVersion version : versions) {

@@ -4,16 +4,16 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What a folder that may be the store of a dead daemon turned out to be.
+ * The state of a folder that may be the store of a dead daemon.
  *
  * @param store the folder
- * @param state what it is
- * @param detail what else there is to say of it: who lives there, why it is left alone; may be empty
+ * @param state its state
+ * @param detail such as its daemon, or the reason why nothing was removed; may be empty
  * @param files how many files it has, or had before they were unlinked
- * @param bytes how many bytes these have
- * @param heldUntilExitBytes how many of these stay in memory until their readers end
+ * @param bytes their length
+ * @param heldUntilExitBytes the part that stays in memory until its readers end
  * @param leased the versions that are still read, as {@code dataset/version}
- * @param holders the readers, by pid, as far as they can be told
+ * @param holders the pids of the readers, as far as they are visible
  */
 public record StoreReport(
         Path store,
@@ -24,21 +24,21 @@ public record StoreReport(
         long heldUntilExitBytes,
         List<String> leased,
         List<Long> holders) {
-    /** What a folder is. */
+    /** The state of a folder. */
     public enum State {
         /** A daemon holds its lock. */
         LIVE,
-        /** A store whose daemon died. */
+        /** The store of a dead daemon. */
         DEAD,
         /** The daemon died and left data without a source. */
         COMPUTED,
-        /** A store whose daemon left it for the next start. */
+        /** A store that its daemon left for the next start. */
         KEPT,
-        /** A store that was removed just now. */
+        /** A store that was just removed. */
         REMOVED,
-        /** Somebody else's. */
+        /** A store of another user. */
         FOREIGN,
-        /** No store, whatever its name says. */
+        /** Not a store, in spite of its name. */
         NO_STORE
     }
 

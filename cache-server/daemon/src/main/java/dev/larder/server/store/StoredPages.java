@@ -20,21 +20,21 @@ import java.util.TreeMap;
 import java.util.concurrent.locks.Lock;
 import java.util.function.BooleanSupplier;
 
-/** The pages of a version that lies on a tmpfs. Files with holes are left out: a huge page would give holes memory that nobody reserved. */
+/** The pages of a version on a tmpfs. Files with holes are left out: a huge page would fill holes with memory that is not reserved. */
 final class StoredPages implements VersionPages {
-    /** How much is mapped at a time to be counted: more would fill page tables for nothing. */
+    /** The most that is mapped at a time to be counted. More would fill page tables in vain. */
     private static final long MOST_PIECES_MAPPED = 128;
 
     private static final int MOST_FILES_MAPPED = 64;
 
     private final Posix posix;
 
-    /** Held while a file is open: what is removed meanwhile would keep its memory, which a load may count on. */
+    /** Held while a file is open: if it were removed meanwhile, its memory would not be freed although a load may count on it. */
     private final Lock open;
 
     private final BulkIo io = BulkIo.system();
 
-    /** The files, by their first pieces. */
+    /** The files, by the number of their first piece. */
     private final TreeMap<Long, Path> files = new TreeMap<>();
 
     private final long pieces;
@@ -53,7 +53,7 @@ final class StoredPages implements VersionPages {
         this.pieces = count;
     }
 
-    /** Returns where the last array of each file ends. */
+    /** Returns the end of the last array of each file. */
     private static Map<String, Long> lengths(PublishedVersion version) {
         Map<String, Long> lengths = new HashMap<>();
         for (ArrayEntry array : version.arrays()) {
@@ -89,13 +89,13 @@ final class StoredPages implements VersionPages {
         });
     }
 
-    /** A stretch of a file that is mapped. */
+    /** A mapped range of a file. */
     private record Mapped(long address, long byteSize) {}
 
     @Override
-    public long hugePieces(BooleanSupplier mayGoOn) {
+    public long hugePieces(BooleanSupplier mayContinue) {
         long huge = 0;
-        for (long next = 0; next < pieces && mayGoOn.getAsBoolean(); ) {
+        for (long next = 0; next < pieces && mayContinue.getAsBoolean(); ) {
             List<Mapped> mapped = new ArrayList<>();
             open.lock();
             try {
@@ -114,7 +114,10 @@ final class StoredPages implements VersionPages {
         return huge;
     }
 
-    /** Maps what one file has of some pieces, and touches each: the kernel maps a huge page whole then. Returns the first piece after. */
+    /**
+     * Maps the part of some pieces that is in one file, and touches each piece, so that the kernel maps a huge page as a whole. Returns the
+     * first piece after it.
+     */
     private long map(long first, long end, List<Mapped> mapped) {
         Map.Entry<Long, Path> file = files.floorEntry(first);
         Long nextFile = files.higherKey(first);
@@ -132,13 +135,13 @@ final class StoredPages implements VersionPages {
         return after;
     }
 
-    /** What is done with an open file. */
+    /** An action on an open file. */
     @FunctionalInterface
     private interface Step {
         boolean with(int descriptor);
     }
 
-    /** Returns {@code ifGone} where the file is there no more. */
+    /** Opens a file and runs {@code step}. Returns {@code ifGone} if the file is missing. */
     private boolean withFile(Path file, boolean ifGone, Step step) {
         open.lock();
         try {

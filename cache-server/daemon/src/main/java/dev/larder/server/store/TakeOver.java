@@ -29,7 +29,7 @@ final class TakeOver {
 
     private TakeOver() {}
 
-    /** Makes the folder and takes its lock; once more where a daemon that is stopping removed the folder in between. */
+    /** Creates the folder and takes its lock. Tries again if a daemon that is stopping removed the folder in between. */
     static StoreLock takeLock(Posix posix, StoreLayout layout) throws IOException {
         for (int attempt = 1; ; attempt++) {
             requireNoLink(layout.root());
@@ -56,7 +56,7 @@ final class TakeOver {
         }
     }
 
-    /** Removes all but what was published, and returns how many bytes remain. */
+    /** Removes everything but published data, and returns how many bytes remain. */
     static long prepare(Posix posix, StoreLayout layout, LockRecord.Contents contents, Optional<String> group)
             throws IOException {
         Removal removal = new Removal();
@@ -64,12 +64,12 @@ final class TakeOver {
             removal.remove(layout.data());
         }
         Modes.apply(layout.root(), layout.data(), group);
-        if (contents != LockRecord.Contents.INTACT) { // what processes of another boot shared is of no use
+        if (contents != LockRecord.Contents.INTACT) { // shared memory of processes of another boot is useless
             removal.remove(layout.regions());
             Files.deleteIfExists(layout.catalog());
         }
         Publication.makeFolder(layout.data());
-        if (contents == LockRecord.Contents.INTACT) { // else not even the note may be whole
+        if (contents == LockRecord.Contents.INTACT) { // otherwise the record itself may be incomplete
             new Intent(layout).finish();
         }
         for (Path part : layout.partsOfOneRun()) {
@@ -107,17 +107,17 @@ final class TakeOver {
         return sum[0];
     }
 
-    /** Refuses a link before anything is made behind it: its owner can let it lead elsewhere. */
+    /** Refuses a link before anything is created behind it: its owner could redirect it. */
     private static void requireNoLink(Path root) throws IOException {
         if (Files.isSymbolicLink(root)) {
             throw Failure.of(ErrorCode.REFUSED, "the store is a link")
                     .with("store", root)
                     .with("target", Files.readSymbolicLink(root))
-                    .remedy("name the folder that it leads to with --store");
+                    .remedy("pass the folder that it points to with --store");
         }
     }
 
-    /** Refuses a folder that holds something else: stopping would not know what of it is ours. */
+    /** Refuses a folder with other files: a stopping daemon could not distinguish them from its own. */
     private static void requireStoreOrEmpty(StoreLayout layout) throws IOException {
         if (Files.exists(layout.lock())) {
             return;

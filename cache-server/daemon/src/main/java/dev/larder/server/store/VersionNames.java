@@ -25,35 +25,38 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the names in a store lead to: versions, pins, the links to the newest, notes of what can be loaded. Every change of one
- * excludes all others, so that nothing that is looked at is published or removed meanwhile. Thread-safe.
+ * The names in a store: version folders, pins, links to the newest versions, and records of sources. Changes exclude each other, so that
+ * nothing is published or removed while a name is examined. Thread-safe.
  */
 final class VersionNames {
     private static final Logger LOG = LoggerFactory.getLogger(VersionNames.class);
 
     private final StoreLayout layout;
-    private final Supplier<Path> newPlaces;
+    private final Supplier<Path> newPaths;
 
-    /** Addresses a store; {@code newPlaces} gives places in it where nobody looks. */
-    VersionNames(StoreLayout layout, Supplier<Path> newPlaces) {
+    /**
+     * Changes the names in a store.
+     *
+     * @param newPaths returns unused paths in {@code incoming}
+     */
+    VersionNames(StoreLayout layout, Supplier<Path> newPaths) {
         this.layout = layout;
-        this.newPlaces = newPlaces;
+        this.newPaths = newPaths;
     }
 
-    /** Makes what was prepared visible. */
+    /** Makes prepared versions visible. */
     synchronized List<PublishedVersion> publish(Publication publication) throws IOException {
         List<PublishedVersion> published = publication.commit();
-        published.forEach(this::removeNote); // here, or it could be that of an eviction that follows at once
+        published.forEach(this::removeRecord); // under this lock, or it could be the record of an eviction that follows
+        // immediately
         return published;
     }
 
-    private void removeNote(PublishedVersion version) {
+    private void removeRecord(PublishedVersion version) {
         try {
             Files.deleteIfExists(layout.registered(version.dataset()));
         } catch (IOException e) {
-            LOG.warn(
-                    "cannot forget the sources of a dataset: {}",
-                    Failure.words(e)); // the next start does not look at it
+            LOG.warn("cannot forget the sources of a dataset: {}", Failure.words(e)); // the next start ignores it
         }
     }
 
@@ -82,16 +85,16 @@ final class VersionNames {
 
     synchronized void pointCurrentTo(PublishedVersion version) throws IOException {
         if (!isCurrent(version)) {
-            Path link = Files.createSymbolicLink(newPlaces.get(), Path.of(Long.toString(version.version())));
+            Path link = Files.createSymbolicLink(newPaths.get(), Path.of(Long.toString(version.version())));
             try {
                 Files.move(link, layout.current(version.dataset()), StandardCopyOption.ATOMIC_MOVE);
             } finally {
-                Files.deleteIfExists(link); // it stays where the move failed
+                Files.deleteIfExists(link); // it still exists if the move failed
             }
         }
     }
 
-    /** Where a step fails, the version is held back as before. */
+    /** If a step fails, the version is held back as before. */
     synchronized Optional<PublishedVersion> reveal(PublishedVersion unverified) throws IOException {
         if (currentNumber(unverified.dataset()) > unverified.version()) {
             return Optional.empty();
@@ -109,11 +112,11 @@ final class VersionNames {
             }
             throw e;
         }
-        removeNote(version);
+        removeRecord(version);
         return Optional.of(version);
     }
 
-    /** Returns the number that the link of a dataset names; 0 where there is none. */
+    /** Returns the number in the link of a dataset, or 0 if there is none. */
     private long currentNumber(String dataset) throws IOException {
         try {
             return Long.parseLong(
@@ -129,7 +132,7 @@ final class VersionNames {
         }
     }
 
-    /** Makes a link anew that is lost, unless the version is; tells whether it did. */
+    /** Restores a missing link, unless its version is also missing. Returns whether it did. */
     boolean restoreCurrent(PublishedVersion version, BooleanSupplier isStillCurrent) throws IOException {
         return !hasCurrent(version) && restoreLost(version, isStillCurrent);
     }
@@ -154,19 +157,21 @@ final class VersionNames {
     }
 
     /**
-     * Moves a version to where nobody looks, in one step; false where it has to stay.
+     * Moves a version out of the sight of clients, in one step. Returns false if it must stay.
      *
-     * @param isLocked whether nobody can lease it; where there was no lease to lock, it may have been published anew since
+     * @param isLocked whether its lease is locked; without a lease to lock, the version may have been published again since
      */
-    synchronized boolean takeOutOfSight(PublishedVersion version, RemovalReason reason, boolean isLocked, Path place)
+    synchronized boolean hide(PublishedVersion version, RemovalReason reason, boolean isLocked, Path place)
             throws IOException {
-        boolean isPublishedAnew = !isLocked && Files.exists(version.folder().resolve(StoreLayout.LEASE));
-        if (isPublishedAnew || (reason != RemovalReason.RETIRED && isPinned(version))) {
+        boolean isPublishedAgain = !isLocked && Files.exists(version.folder().resolve(StoreLayout.LEASE));
+        if (isPublishedAgain || (reason != RemovalReason.RETIRED && isPinned(version))) {
             return false;
         }
         boolean isReplaced = hasCurrent(version) && !isCurrent(version);
-        if (reason == RemovalReason.COMES_BACK && !isReplaced) {
-            keepSource(version); // before the link goes: readers look for one and then for the other, without a daemon
+        if (reason == RemovalReason.EVICTED && !isReplaced) {
+            recordSource(
+                    version); // before the link is removed: readers look for the link, then for the record, without a
+            // daemon
         }
         unlinkCurrent(version);
         moveIfThere(version, place);
@@ -175,11 +180,11 @@ final class VersionNames {
     }
 
     /**
-     * Notes where a version can be loaded from. Its own manifest stays, so that the version is whole until it is moved away, unless the
-     * file system has no space or no inode left for the note: then the manifest becomes the note. The eviction of a version without a
-     * manifest has begun.
+     * Records the sources of a version by a hard link to its manifest, so that the version stays whole until it is moved away. If the file
+     * system has no space or no inode left for the record, the manifest itself becomes the record. So a version without a manifest is being
+     * evicted.
      */
-    private void keepSource(PublishedVersion version) throws IOException {
+    private void recordSource(PublishedVersion version) throws IOException {
         Path manifest = version.folder().resolve(StoreLayout.MANIFEST);
         Path note = layout.registered(version.dataset());
         if (linkTo(manifest, note)) {
@@ -197,9 +202,9 @@ final class VersionNames {
         }
     }
 
-    /** Gives a file another name, in one step; false where it is gone, or the file system has no hard links. */
+    /** Gives a file another name, in one step. Returns false if it is gone, or if the file system has no hard links. */
     private boolean linkTo(Path file, Path name) throws IOException {
-        Path draft = newPlaces.get();
+        Path draft = newPaths.get();
         try {
             Files.createLink(draft, file);
         } catch (FileSystemException | UnsupportedOperationException e) {
@@ -208,7 +213,7 @@ final class VersionNames {
         try {
             Files.move(draft, name, StandardCopyOption.ATOMIC_MOVE);
         } finally {
-            Files.deleteIfExists(draft); // it stays where the name already was one of this file
+            Files.deleteIfExists(draft); // it still exists if {@code name} was already a link to this file
         }
         return true;
     }
@@ -228,7 +233,7 @@ final class VersionNames {
     void rewriteManifest(PublishedVersion version) {
         try {
             ShardRecord shard = version.provenance().shard();
-            if (shard != null) { // first, as the manifest is what a daemon compares
+            if (shard != null) { // first, because a daemon compares the manifest
                 replace(
                         version.folder().resolve(StoreLayout.SHARD),
                         writer -> writer.write(shard.file().text()));
@@ -241,9 +246,9 @@ final class VersionNames {
         }
     }
 
-    /** Puts a file in place, in one step. */
+    /** Replaces a file in one step. */
     private void replace(Path file, Publication.Content content) throws IOException {
-        Path draft = newPlaces.get();
+        Path draft = newPaths.get();
         try {
             Publication.write(draft, content);
             Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);

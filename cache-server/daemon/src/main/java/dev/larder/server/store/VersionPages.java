@@ -3,24 +3,24 @@ package dev.larder.server.store;
 import java.util.function.BooleanSupplier;
 
 /**
- * The pages that the files of a version lie on, in pieces of 2 MiB that are numbered over all files. What is left over at the end of a
- * file is no piece. Readers notice nothing but speed when their pages become huge. For one thread.
+ * The pages of the files of a version, in pieces of 2 MiB that are numbered over all files. The rest at the end of a file is not a piece.
+ * Moving pieces to huge pages changes nothing for readers but speed. One thread only.
  */
 public interface VersionPages {
-    /** How many bytes a piece has. */
+    /** The size of a piece. */
     long PIECE_BYTES = 2 << 20;
 
-    /** Returns how many pieces there are; none where the file system has no huge pages to give. */
+    /** Returns the number of pieces; 0 if the file system has no huge pages. */
     long pieces();
 
-    /** Returns how many pieces are on huge pages, as far as it has looked when {@code mayGoOn} says no. */
-    long hugePieces(BooleanSupplier mayGoOn);
+    /** Counts the pieces on huge pages, until {@code mayContinue} returns false. */
+    long hugePieces(BooleanSupplier mayContinue);
 
     /**
-     * Moves a piece to a huge page. One that is there already takes a tenth of a millisecond. A removal waits meanwhile, or what it
-     * removes would keep its memory.
+     * Moves a piece to a huge page. Takes a tenth of a millisecond if it is on one already. Removals wait meanwhile, or they would not free
+     * the memory.
      *
-     * @return false where the kernel refuses
+     * @return false if the kernel refuses
      */
     boolean collapse(long piece);
 }

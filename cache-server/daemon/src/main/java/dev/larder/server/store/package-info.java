@@ -1,7 +1,6 @@
 /**
- * The files of a store, as the daemon owns them: {@link dev.larder.server.store.Store} holds the lock, builds and publishes
- * versions, retires and removes them. Below it lie three rooms that know nothing of it: what is known of a version, how
- * much space there is, and who holds which lock.
+ * The files of a store as the daemon owns them: {@link dev.larder.server.store.Store} holds the lock, writes, publishes, retires and
+ * removes versions. Three packages below do not depend on it: descriptions of versions, space, and locks.
  */
 @NullMarked
 package dev.larder.server.store;

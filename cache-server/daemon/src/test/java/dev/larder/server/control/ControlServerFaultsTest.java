@@ -223,7 +223,7 @@ class ControlServerFaultsTest {
         assertThat(answer.getInt(0)).isEqualTo(answer.position() - 4);
         assertThat(answer.getInt(12)).isEqualTo(ErrorCode.REFUSED.number());
         assertThat(new String(answer.array(), 18, answer.getShort(16), StandardCharsets.UTF_8))
-                .startsWith("the daemon speaks another protocol: daemonProtocol=4 daemonVersion=test; ");
+                .startsWith("the daemon uses another protocol: daemonProtocol=4 daemonVersion=test; ");
     }
 
     @Test
@@ -248,7 +248,7 @@ class ControlServerFaultsTest {
         start(64, LONG, SHORT, LONG);
         handler.on((request, reply) -> {
             if (request instanceof Request.Room room) {
-                reply.session().keep("kept", room.bytes() == 1, () -> {});
+                reply.session().attach("kept", room.bytes() == 1, () -> {});
             }
             reply.done(Done.NOTHING);
         });

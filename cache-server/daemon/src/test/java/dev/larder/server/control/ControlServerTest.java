@@ -451,10 +451,10 @@ class ControlServerTest {
     void aConnectionKeepsAValueUntilItIsClosed() throws Exception {
         CountDownLatch closed = new CountDownLatch(1);
         handler.on((request, reply) -> {
-            if (reply.session().kept() == null) {
-                reply.session().keep("first", true, closed::countDown);
+            if (reply.session().attachment() == null) {
+                reply.session().attach("first", true, closed::countDown);
             }
-            reply.done(Done.of(0, 0, String.valueOf(reply.session().kept())));
+            reply.done(Done.of(0, 0, String.valueOf(reply.session().attachment())));
         });
 
         try (RawClient raw = raw().send(new Request.Room(1))) {

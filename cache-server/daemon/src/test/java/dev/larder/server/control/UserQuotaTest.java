@@ -33,7 +33,7 @@ class UserQuotaTest {
     @Test
     void aSeatThatWasLeftIsFree() {
         take(member(1), 2);
-        seats.leave(member(1));
+        seats.release(member(1));
 
         assertThatCode(() -> seats.take(member(1))).doesNotThrowAnyException();
     }

@@ -43,7 +43,7 @@ class KeptTokenTest {
     }
 
     private void assertRefused(ErrorCode code, String... words) {
-        assertThatThrownBy(() -> AccessToken.keptIn(kept(), null))
+        assertThatThrownBy(() -> AccessToken.fromFile(kept(), null))
                 .isInstanceOfSatisfying(
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(code))
                 .hasMessageContaining("file=" + kept())
@@ -52,12 +52,12 @@ class KeptTokenTest {
 
     @Test
     void anAbsentFileIsCreatedForTheOwnerAloneAndKeptFromStartToStart() throws IOException {
-        String first = AccessToken.keptIn(kept(), null).text();
+        String first = AccessToken.fromFile(kept(), null).text();
 
         assertThat(mode(kept())).isEqualTo("rw-------");
         assertThat(kept()).hasContent(first + "\n");
-        assertThat(AccessToken.keptIn(kept(), null).text()).isEqualTo(first);
-        assertThat(AccessToken.keptIn(folder.resolve("other"), null).text()).isNotEqualTo(first);
+        assertThat(AccessToken.fromFile(kept(), null).text()).isEqualTo(first);
+        assertThat(AccessToken.fromFile(folder.resolve("other"), null).text()).isNotEqualTo(first);
     }
 
     @Test
@@ -67,7 +67,7 @@ class KeptTokenTest {
             CountDownLatch start = new CountDownLatch(1);
             List<CompletableFuture<String>> all = Stream.generate(() -> CompletableFuture.supplyAsync(() -> {
                         awaitStart(start);
-                        return AccessToken.keptIn(file, null).text();
+                        return AccessToken.fromFile(file, null).text();
                     }))
                     .limit(4)
                     .toList();
@@ -76,7 +76,7 @@ class KeptTokenTest {
 
             assertThat(all)
                     .extracting(CompletableFuture::join)
-                    .containsOnly(AccessToken.keptIn(file, null).text());
+                    .containsOnly(AccessToken.fromFile(file, null).text());
         }
         try (Stream<Path> files = Files.list(folder)) {
             assertThat(files).hasSize(50);
@@ -95,7 +95,7 @@ class KeptTokenTest {
     void withAGroupANewFileIsForTheGroupAsWell() throws IOException {
         int group = (Integer) Files.getAttribute(folder, "unix:gid");
 
-        AccessToken.keptIn(kept(), group);
+        AccessToken.fromFile(kept(), group);
 
         assertThat(mode(kept())).isEqualTo("rw-r-----");
         assertThat(Files.getAttribute(kept(), "unix:gid")).isEqualTo(group);
@@ -106,7 +106,7 @@ class KeptTokenTest {
     void aFileThatOthersCannotReadIsTakenAsItIs(String mode) throws IOException {
         write(TOKEN + "\n", mode);
 
-        assertThat(AccessToken.keptIn(kept(), null).text()).isEqualTo(TOKEN);
+        assertThat(AccessToken.fromFile(kept(), null).text()).isEqualTo(TOKEN);
         assertThat(mode(kept())).isEqualTo(mode);
     }
 

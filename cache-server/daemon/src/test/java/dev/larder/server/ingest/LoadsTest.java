@@ -116,12 +116,12 @@ class LoadsTest {
                     folder,
                     new GroupQuota(made.residency(), VERSION_BYTES),
                     made.residency().reserve(0, () -> true));
-            files.make(List.of(new NewFile("x", 10, "")));
+            files.create(List.of(new NewFile("x", 10, "")));
             files.seal();
             Files.delete(folder.folder().resolve("x.npy")); // as if it were moved to where it is published from
 
             assertThatCode(files::requireLengths).doesNotThrowAnyException();
-            assertThatThrownBy(() -> files.make(List.of(new NewFile("y", 10, ""))))
+            assertThatThrownBy(() -> files.create(List.of(new NewFile("y", 10, ""))))
                     .hasMessageContaining("it is being published");
             files.close();
         }
@@ -129,7 +129,7 @@ class LoadsTest {
 
     @Test
     void othersLookAtTheFilesOfABuildThatWaitsForRoom() throws Exception {
-        made.residency().noteAsked(made.publish("a", sourced(0))); // which keeps its room for a moment
+        made.residency().protect(made.publish("a", sourced(0))); // which keeps its room for a moment
         try (IncomingVersion folder = made.store().newUpload("b", Provenance.computed(0))) {
             CompletableFuture<MemberFiles> files = new CompletableFuture<>();
             List<CompletableFuture<Void>> looks = new ArrayList<>();
@@ -141,7 +141,7 @@ class LoadsTest {
             });
             files.complete(new MemberFiles(folder, new GroupQuota(made.residency(), 4 * VERSION_BYTES), reservation));
 
-            files.join().make(List.of(new NewFile("x", VERSION_BYTES + 1, "")));
+            files.join().create(List.of(new NewFile("x", VERSION_BYTES + 1, "")));
 
             assertThat(looks).isNotEmpty();
             files.join().close();
@@ -155,9 +155,9 @@ class LoadsTest {
             GroupQuota quota = new GroupQuota(made.residency(), VERSION_BYTES);
             MemberFiles files = new MemberFiles(folder, quota, made.residency().reserve(0, () -> true));
 
-            assertThatThrownBy(() -> files.make(List.of(new NewFile("x", Long.MAX_VALUE, ""))))
+            assertThatThrownBy(() -> files.create(List.of(new NewFile("x", Long.MAX_VALUE, ""))))
                     .hasMessageContaining("the sum of the files exceeds any store");
-            assertThatThrownBy(() -> files.make(List.of(new NewFile("x", VERSION_BYTES, ""))))
+            assertThatThrownBy(() -> files.create(List.of(new NewFile("x", VERSION_BYTES, ""))))
                     .hasMessageContaining("the group's quota is not enough");
             files.close();
         }

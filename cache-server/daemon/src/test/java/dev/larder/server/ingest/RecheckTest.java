@@ -37,7 +37,7 @@ class RecheckTest {
     private Residency afterReboot(Provenance provenance) {
         made.holdBack(made.publish("a", provenance));
         Residency residency = made.adoptAnew();
-        assertThat(residency.heldBack().find("a")).isPresent();
+        assertThat(residency.unverified().find("a")).isPresent();
         assertThat(residency.find("a")).isEmpty();
         return residency;
     }
@@ -47,7 +47,7 @@ class RecheckTest {
     }
 
     private static Throwable compare(Residency residency) {
-        Recheck recheck = new Recheck(residency.heldBack().find("a").orElseThrow(), residency, 1, () -> {});
+        Recheck recheck = new Recheck(residency.unverified().find("a").orElseThrow(), residency, 1, () -> {});
         recheck.run();
         return recheck.outcome().handle((done, failure) -> failure).join();
     }
@@ -56,7 +56,7 @@ class RecheckTest {
     void aVersionThatCannotBePutInPlaceStaysHeldBackUntilItCan() throws IOException {
         Residency residency = afterReboot(COMPUTED);
         Path inTheWay = Files.createDirectories(made.layout().current("a").resolve("x"));
-        Path heldBack = residency.heldBack().find("a").orElseThrow().folder();
+        Path heldBack = residency.unverified().find("a").orElseThrow().folder();
 
         Throwable failure = compare(residency);
 
@@ -65,25 +65,25 @@ class RecheckTest {
                 .hasMessageEndingWith("larder wait a tries again");
         assertThat(heldBack).isDirectory();
         assertThat(made.layout().version("a", 1)).doesNotExist();
-        assertThat(residency.heldBack().find("a")).isPresent();
+        assertThat(residency.unverified().find("a")).isPresent();
 
         Files.delete(inTheWay);
         Files.delete(made.layout().current("a"));
         assertThat(compare(residency)).isNull();
         assertThat(residency.require("a").version()).isEqualTo(1);
         assertThat(made.layout().current("a")).isSymbolicLink();
-        assertThat(residency.heldBack().all()).isEmpty();
+        assertThat(residency.unverified().all()).isEmpty();
     }
 
     @Test
     void aVersionThatCannotBeReadStaysHeldBackUntilItCan() throws IOException {
         Residency residency = afterReboot(sourced(0));
-        Path file = residency.heldBack().find("a").orElseThrow().folder().resolve("a.npy");
+        Path file = residency.unverified().find("a").orElseThrow().folder().resolve("a.npy");
         Path moved = Files.move(file, file.resolveSibling("moved"));
         Files.createSymbolicLink(file, file); // which nobody can follow
 
         assertThat(compare(residency)).hasMessageStartingWith("version cannot be verified after a restart");
-        assertThat(residency.heldBack().find("a")).isPresent();
+        assertThat(residency.unverified().find("a")).isPresent();
         assertThat(residency.registration("a")).isEmpty();
 
         Files.delete(file);
@@ -95,28 +95,28 @@ class RecheckTest {
     @Test
     void aVersionWithAFileThatIsTooShortIsLoadedAgain() throws IOException {
         Residency residency = afterReboot(sourced(0));
-        Path file = residency.heldBack().find("a").orElseThrow().folder().resolve("a.npy");
+        Path file = residency.unverified().find("a").orElseThrow().folder().resolve("a.npy");
         try (RandomAccessFile shortened = new RandomAccessFile(file.toFile(), "rw")) {
             shortened.setLength(shortened.length() - 1);
         }
 
         assertThat(compare(residency)).hasMessageStartingWith("version was damaged while the machine was down");
 
-        assertThat(residency.heldBack().all()).isEmpty();
+        assertThat(residency.unverified().all()).isEmpty();
         assertThat(residency.registration("a")).isPresent();
     }
 
     @Test
     void whatWasPublishedMeanwhileStaysCurrentAndIsNotHeldUp() throws IOException {
         Residency residency = afterReboot(sourced(0));
-        PublishedVersion old = residency.heldBack().find("a").orElseThrow();
+        PublishedVersion old = residency.unverified().find("a").orElseThrow();
         PublishedVersion newer = made.publish(residency, "a", sourced(0));
         assertThat(newer.version()).isEqualTo(2);
         assertThat(residency.require("a")).isEqualTo(newer);
         assertThat(residency.retired()).containsExactly(old);
 
-        residency.heldBack().reveal(old);
-        residency.heldBack().reject(old);
+        residency.unverified().reveal(old);
+        residency.unverified().reject(old);
 
         assertThat(residency.require("a")).isEqualTo(newer);
         assertThat(Files.readSymbolicLink(made.layout().current("a"))).hasToString("2");
@@ -143,12 +143,12 @@ class RecheckTest {
     void whoAsksBeforeTheComparisonHasBegunWaitsForIt() throws Exception {
         Residency residency = afterReboot(COMPUTED);
         Loads loads = loads(residency);
-        List<Recheck> rechecks = loads.recheck(residency.heldBack().all());
+        List<Recheck> rechecks = loads.recheck(residency.unverified().all());
 
         assertThat(loads.tryStartUpload(
                         new Request.Create("a", Duration.ofMinutes(1), 0, true), Publisher.OWNER, () -> true))
                 .isEmpty();
-        assertThat(loads.recheck(residency.heldBack().all())).isEmpty();
+        assertThat(loads.recheck(residency.unverified().all())).isEmpty();
         Ingest found = loads.find("a").orElseThrow(); // which begins it
         assertThat(found).isSameAs(rechecks.get(0));
         found.outcome().get(60, TimeUnit.SECONDS);

@@ -64,7 +64,7 @@ class UnpackedTextTest {
                 .hasCauseInstanceOf(LarderException.class)
                 .cause()
                 .satisfies(cause -> assertThat(((LarderException) cause).code()).isEqualTo(ErrorCode.NO_SPACE))
-                .hasMessageContaining("not enough space for what a load makes of its sources: made=");
+                .hasMessageContaining("not enough space for the temporary data of a load: made=");
 
         assertThat(made.store().freeBytes(() -> 0)).isEqualTo(ROOM_VERSIONS * VERSION_BYTES);
         assertThat(made.residency().find("t")).isEmpty();

@@ -28,7 +28,7 @@ class ReaderSourceTest {
             Throwable first = catchThrowable(() -> source.deliver(0, bytes -> {}, bytes -> {}));
             Throwable second = catchThrowable(() -> source.deliver(1, bytes -> {}, bytes -> {}));
 
-            assertThat(first).hasMessageContaining("the reader has not written what it offered");
+            assertThat(first).hasMessageContaining("the reader wrote another number of bytes than it offered");
             assertThat(second).isSameAs(first);
         }
     }

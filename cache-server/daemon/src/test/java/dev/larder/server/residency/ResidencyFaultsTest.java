@@ -42,7 +42,7 @@ class ResidencyFaultsTest {
     @Test
     void aLoadThatNeedsWhatOthersKeepAskingForHasItsRoomInTheEnd() {
         PublishedVersion asked = made.publish("a", sourced(0));
-        residency.noteAsked(asked); // the clock stands still: it is as if it were asked for again and again
+        residency.protect(asked); // the clock stands still: it is as if it were asked for again and again
 
         residency.reserve(2 * VERSION_BYTES, () -> true);
 
@@ -54,19 +54,19 @@ class ResidencyFaultsTest {
     void aVersionThatTwoTryToRemoveIsStillLeavingWhenOneOfThemHasEnded() {
         PublishedVersion version = made.publish("a", sourced(0));
 
-        residency.setLeaving(version, true);
-        residency.setLeaving(version, true);
-        residency.setLeaving(version, false);
+        residency.setBeingRemoved(version, true);
+        residency.setBeingRemoved(version, true);
+        residency.setBeingRemoved(version, false);
         assertThat(residency.isStaying(version)).isFalse();
         assertThat(residency.giveUp(version)).isFalse();
 
-        residency.setLeaving(version, false);
+        residency.setBeingRemoved(version, false);
         assertThat(residency.isStaying(version)).isTrue();
     }
 
     @Test
     void aLoadThatNobodyWantsAnyMoreEndsWhileItWaitsForRoom() {
-        residency.noteAsked(made.publish("a", sourced(0)));
+        residency.protect(made.publish("a", sourced(0)));
 
         assertThatThrownBy(() -> residency.reserve(2 * VERSION_BYTES, () -> false))
                 .isInstanceOf(CancellationException.class);
@@ -76,7 +76,7 @@ class ResidencyFaultsTest {
 
     @Test
     void othersAreDecidedOnWhileALoadWaitsForRoom() {
-        residency.noteAsked(made.publish("a", sourced(0)));
+        residency.protect(made.publish("a", sourced(0)));
         List<Thread> others = new ArrayList<>();
 
         residency.reserve(2 * VERSION_BYTES, () -> {
@@ -117,7 +117,7 @@ class ResidencyFaultsTest {
                 return isMissed;
             });
             hasLooked.await();
-            assertThat(residency.letGo(version, false)).isTrue();
+            assertThat(residency.tryEvict(version, false)).isTrue();
             isGone.set(true);
             assertThat(missed.get()).as("turn %d", turn).isFalse();
         }
@@ -132,7 +132,7 @@ class ResidencyFaultsTest {
         PublishedVersion version = made.publish("a", sourced(0));
         made.store().pin(version, true); // after somebody has looked that it was not
 
-        assertThat(residency.letGo(version, false)).isFalse();
+        assertThat(residency.tryEvict(version, false)).isFalse();
 
         assertThat(residency.find("a")).isPresent();
         assertThatThrownBy(() -> residency.evict("a", false)).hasMessageContaining("dataset is pinned");
@@ -206,7 +206,7 @@ class ResidencyFaultsTest {
     void theTimeOfLastUseIsKeptWhereSourcesAreNotedAnew() {
         PublishedVersion version = made.publish("a", sourced(0));
         made.setNow(2_000_000);
-        residency.noteAsked(version);
+        residency.protect(version);
 
         residency.recordSources(version, sourced(7));
 

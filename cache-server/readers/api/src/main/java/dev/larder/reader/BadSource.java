@@ -6,14 +6,14 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
 import org.jspecify.annotations.Nullable;
 
-/** Says why a file cannot be read, and where in it. */
+/** Reports a file that cannot be read, the place in it and the reason. */
 public final class BadSource extends IOException {
     private static final long serialVersionUID = 1;
 
     /** Stands for no place in the file. */
     public static final long NOWHERE = -1;
 
-    /** What the daemon advises where a reader does not. */
+    /** The remedy for a damaged file. */
     public static final String REPAIR =
             "restore the file or write it again, or leave it out of its folder with --exclude";
 
@@ -21,13 +21,13 @@ public final class BadSource extends IOException {
     private static final String WRITE_OTHERWISE = "write it again without that (for HDF5: without libver=\"latest\");"
             + " if its writer does not use that, the file is damaged";
 
-    /** What is advised as the daemon does for the files that it reads itself. */
+    /** The remedy for a file that may not be read. */
     private static final String CHECK = "check that the file is there and readable";
 
     private static final String GIVE_MEMORY =
             "give it more: LARDER_READER_HEAP=SIZE; if the file is small, it is damaged";
 
-    private static final String CHANGED = "load it again when nobody writes to it";
+    private static final String CHANGED = "load it again when no process writes to it";
 
     private final int file;
     private final long offset;
@@ -35,13 +35,13 @@ public final class BadSource extends IOException {
     private final String remedy;
 
     /**
-     * Describes what is wrong.
+     * Describes a bad file.
      *
      * @param file the number of the file in the request
-     * @param offset the byte, {@link #NOWHERE} where it is not known
-     * @param column the array or column; empty where it is the file as a whole
-     * @param reason what is wrong, as the end of the sentence "cannot read source file: …"
-     * @param remedy what to do about it
+     * @param offset the byte, or {@link #NOWHERE}
+     * @param column the array or column; empty for the file as a whole
+     * @param reason the end of the sentence "cannot read source file: …"
+     * @param remedy the advice to the user
      */
     public BadSource(int file, long offset, String column, String reason, String remedy) {
         super(reason);
@@ -51,17 +51,17 @@ public final class BadSource extends IOException {
         this.remedy = remedy;
     }
 
-    /** Says that a file is damaged. */
+    /** Returns the refusal of a damaged file. */
     public static BadSource damaged(int file, long offset, String column, String reason) {
         return new BadSource(file, offset, column, reason, REPAIR);
     }
 
-    /** Says that an object of a place is not what was listed. */
+    /** Returns the refusal of an object that changed after it was listed. */
     public static BadSource changed(int number, String reason) {
         return new BadSource(number, NOWHERE, "", "it changed while it was read: " + reason, CHANGED);
     }
 
-    /** Says that a library could not read a file: because it may not, has no memory for it, does not know it, or finds it damaged. */
+    /** Returns the refusal of a file that a library could not read: it lacks the permission, the memory or the feature, or the file is damaged. */
     public static BadSource unreadable(int file, String column, @Nullable Throwable cause) {
         Throwable first = deepest(cause);
         BadSource bad;
@@ -85,13 +85,13 @@ public final class BadSource extends IOException {
         return bad;
     }
 
-    /** Says that a file uses what the library of a reader does not know. */
+    /** Returns the refusal of a file with a feature that the library of a reader lacks. */
     public static BadSource unknown(int file, String column, @Nullable Throwable cause) {
         BadSource bad = new BadSource(
                 file,
                 NOWHERE,
                 column,
-                "it uses what the reader does not know (" + words(deepest(cause)) + ")",
+                "it uses a feature that the reader lacks (" + words(deepest(cause)) + ")",
                 WRITE_OTHERWISE);
         bad.initCause(cause);
         return bad;
@@ -117,7 +117,7 @@ public final class BadSource extends IOException {
                 : first.getClass().getSimpleName();
     }
 
-    /** Tells whether a library says that it cannot do something, rather than that a file is damaged: by the name of what it throws. */
+    /** Returns whether the failure of a library means a missing feature, by the name of its class; else the file is damaged. */
     private static boolean isUnsupported(@Nullable Throwable cause) {
         Throwable thrown = cause;
         for (int depth = 0; thrown != null && depth < 10; depth++) {
@@ -144,7 +144,7 @@ public final class BadSource extends IOException {
         return column;
     }
 
-    /** Returns what to do. */
+    /** Returns the advice to the user. */
     public String remedy() {
         return remedy;
     }

@@ -52,7 +52,7 @@ public final class ByteSequence {
         return buffer;
     }
 
-    /** Writes what is buffered; to be called at the end. */
+    /** Writes the buffered bytes. The caller flushes at the end. */
     public void flush() {
         buffer.flip();
         int length = buffer.remaining();

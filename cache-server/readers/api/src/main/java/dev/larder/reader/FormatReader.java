@@ -3,19 +3,19 @@ package dev.larder.reader;
 import java.io.IOException;
 
 /**
- * Reads files of one format. Found by {@link java.util.ServiceLoader}, in a process that reads one source and ends. What it prints
- * goes to standard error, of which the end is quoted where it fails.
+ * Reads files of one format. {@link java.util.ServiceLoader} finds it, in a process that reads one source and ends. It may print to standard error;
+ * failures quote the end of that.
  */
 public interface FormatReader {
-    /** Returns the kind of sources that it reads, which is what its folder below {@code lib/readers} is called. */
+    /** Returns the kind of sources that it reads. Its folder below {@code lib/readers} has the same name. */
     String kind();
 
     /**
-     * Looks at files: finds out what arrays they have, with exact shapes.
+     * Finds the arrays in files, with exact shapes.
      *
-     * @param request the files and what is wanted of them
-     * @param progress to be told of every step; who is silent for too long is killed
-     * @throws BadSource where a file cannot be read, with the file, the place and the reason
+     * @param request the files, and the wanted columns
+     * @param progress takes every step; the daemon kills a reader without progress
+     * @throws BadSource if a file cannot be read, with the file, the place and the reason
      */
     OpenedSource open(ReadRequest request, ReadProgress progress) throws IOException;
 }

@@ -6,15 +6,13 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * One array that a source has.
+ * One array of a source.
  *
- * @param name what it is called within the dataset
- * @param part the part that it plays in a column, as FORMAT.md names it in capitals, such as {@code STRINGS_BYTES}; {@code NONE} for a
- *     plain array
+ * @param name its name within the dataset
+ * @param part the part that it plays in a column, as FORMAT.md names it in capitals, such as {@code STRINGS_BYTES}; {@code NONE} for a plain array
  * @param dtype the type of its elements as numpy describes it, such as {@code <f4}
- * @param shape its dimensions
- * @param file the number of the file that has its bytes just as they are to be stored; {@link #WRITTEN} where the reader writes them
- * @param offset where in that file
+ * @param file the number of the file that has its bytes in the stored form; {@link #WRITTEN} if the reader writes them
+ * @param offset the place in that file
  */
 public record Offer(
         String name,
@@ -42,7 +40,7 @@ public record Offer(
         return new Offer(name, "NONE", dtype, shape, WRITTEN, 0);
     }
 
-    /** Returns the same array, whose bytes lie in a file in C order. */
+    /** Returns the same array with its bytes in a file, in C order. */
     public Offer lyingIn(int newFile, long newOffset) {
         return new Offer(name, part, dtype, shape, newFile, newOffset);
     }
@@ -57,7 +55,7 @@ public record Offer(
         return List.of(part(column, "BYTES_VALUES", "|u1", bytes), part(column, "BYTES_OFFSETS", OFFSETS, rows + 1));
     }
 
-    /** Offers a ragged column whose rows have one dimension: the values, the offsets of its rows, their lengths. */
+    /** Offers a ragged column of rows with one dimension: the values, the offsets of the rows, their lengths. */
     public static List<Offer> ragged(String column, String dtype, long rows, long elements) {
         return ragged(column, dtype, rows, elements, 1);
     }

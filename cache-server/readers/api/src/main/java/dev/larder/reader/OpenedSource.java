@@ -9,10 +9,10 @@ public interface OpenedSource extends AutoCloseable {
     List<Offer> offers();
 
     /**
-     * Writes every byte of every offer that has no place in a file, each byte once, from as many threads as it likes. Returns when all are
-     * written. Called at most once.
+     * Writes every byte of every offer that is not in a file, each byte once, from any number of threads. Returns after the last byte. Called at most
+     * once.
      *
-     * @throws BadSource where a file cannot be read after all
+     * @throws BadSource if a file turns out to be bad
      */
     void read(Output output) throws IOException;
 

@@ -16,7 +16,7 @@ import java.util.function.LongConsumer;
 
 /** Maps the files that the daemon has made, window by window. Ends with the process; closing it closes the files. Thread-safe. */
 final class OutputFiles implements Output, AutoCloseable {
-    /** Each window is twice as long as what lies between the starts of two, so that every stretch lies in one. */
+    /** Each window is twice as long as the distance between two, so that every stretch is within one window. */
     private static final int WINDOW_SHIFT = 30;
 
     private static final long MOST_MAPPED = Integer.MAX_VALUE;
@@ -61,7 +61,7 @@ final class OutputFiles implements Output, AutoCloseable {
     public ByteBuffer at(int offer, long position, int length) {
         Mapped file = files.get(offer);
         if (file == null) {
-            throw new IllegalArgumentException("nobody asked for this offer: offer=" + offer);
+            throw new IllegalArgumentException("the daemon did not request this offer: offer=" + offer);
         }
         if (position < 0 || length < 0 || length > MOST_BYTES || position > file.target.byteSize() - length) {
             throw new IllegalArgumentException("outside of the array: offer=" + offer + " position=" + position
@@ -77,18 +77,18 @@ final class OutputFiles implements Output, AutoCloseable {
         return file.window(number).slice(start, length).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Fails where a byte was not asked for, or was asked for twice. */
+    /** Fails unless the reader has taken each byte once. */
     void requireComplete(List<Offer> offers) {
         for (Mapped file : files.values()) {
             if (file.handedOut.get() != file.target.byteSize()) {
-                throw new IllegalStateException("the reader has not written what it offered: array="
+                throw new IllegalStateException("the reader wrote another number of bytes than it offered: array="
                         + offers.get(file.target.offer()).name() + " written=" + file.handedOut + " expected="
                         + file.target.byteSize());
             }
         }
     }
 
-    /** Unmaps everything, as the daemon publishes only what nobody can write to; nothing that was handed out may be touched after. */
+    /** Unmaps everything, because the daemon publishes only files without writers. Stretches may not be used afterwards. */
     @Override
     public void close() throws IOException {
         for (Mapped file : files.values()) {

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** Brings objects into files that the daemon has made, large ones in parts, many requests at once. What breaks off goes on where it was. */
+/** Fetches objects into files that the daemon has made: large ones in parts, many requests at a time. A broken request continues at its last byte. */
 final class PlaceFetch {
     /** Long enough that the time of a request does not matter. */
     private static final long LEAST_PART_BYTES = 8L << 20;
@@ -58,7 +58,7 @@ final class PlaceFetch {
         return Long.highestOneBit(Math.max(LEAST_PART_BYTES, Math.min(MOST_PART_BYTES, wanted)));
     }
 
-    /** What fails first ends the others too, even where it stands behind them. */
+    /** Throws the first failure of any part, so that it ends the others. */
     private void runUnlessFailed(Part part) throws IOException {
         try {
             part.run();
@@ -109,17 +109,17 @@ final class PlaceFetch {
                     throw e;
                 } catch (IOException e) {
                     failedAt = at;
-                    pauseAfter(e);
+                    pause(e);
                     at = object.hasRanges() ? at : target.start();
                 }
             }
         }
 
-        private void pauseAfter(IOException reason) throws BadSource {
+        private void pause(IOException reason) throws BadSource {
             try {
                 retries.pauseAfter(reason);
-            } catch (IOException last) {
-                throw PlaceProgram.gaveUp(target.offer(), at, last, retries.failures());
+            } catch (Retries.GaveUp e) {
+                throw PlaceProgram.gaveUp(target.offer(), at, e);
             }
         }
 
@@ -157,7 +157,7 @@ final class PlaceFetch {
         }
     }
 
-    /** Tells that it is not the place that fails, but this machine: there is no room, say. */
+    /** Reports that this machine fails, not the place, such as a full disk. */
     private static final class WriteFailure extends IOException {
         private static final long serialVersionUID = 1;
 

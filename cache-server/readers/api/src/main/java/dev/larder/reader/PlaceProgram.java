@@ -11,26 +11,14 @@ import java.util.List;
 final class PlaceProgram {
     private final PlaceReader reader;
     private final Requests requests;
-    private final Listener listener;
+    private final ReaderProgram program;
     private final ReadProgress progress;
     private final List<PlaceObject> objects = Collections.synchronizedList(new ArrayList<>());
 
-    /** Sends answers. Thread-safe. */
-    interface Listener {
-        /** Sends an answer. */
-        void tell(Answer answer) throws IOException;
-
-        /** Sends an object, together with others if many are found. */
-        void list(Answer.ListedObject object) throws IOException;
-
-        /** Sends the remaining progress, and that targets are filled. */
-        void finish() throws IOException;
-    }
-
-    PlaceProgram(PlaceReader reader, Requests requests, Listener listener, ReadProgress progress) {
+    PlaceProgram(PlaceReader reader, Requests requests, ReaderProgram program, ReadProgress progress) {
         this.reader = reader;
         this.requests = requests;
-        this.listener = listener;
+        this.program = program;
         this.progress = progress;
     }
 
@@ -42,11 +30,11 @@ final class PlaceProgram {
             listings.add(() -> list(place, request));
         }
         WorkerThreads.runAll(request.connections(), listings);
-        listener.tell(new Answer.Finished());
+        program.tell(new Answer.Finished());
         List<Target> targets = requests.targets();
         while (!targets.isEmpty()) {
             new PlaceFetch(reader, progress).run(objects, targets, request.connections());
-            listener.finish();
+            program.finish();
             targets = requests.targets();
         }
     }
@@ -60,19 +48,17 @@ final class PlaceProgram {
             throw new BadSource(place, BadSource.NOWHERE, "", String.valueOf(e.getMessage()), e.remedy());
         } catch (UncheckedIOException e) {
             throw e.getCause();
-        } catch (Retries.GaveUp e) {
-            throw gaveUp(place, BadSource.NOWHERE, e.last(), e.failures());
         } catch (IOException e) {
-            throw gaveUp(place, BadSource.NOWHERE, e, 0);
+            throw gaveUp(place, BadSource.NOWHERE, e);
         }
     }
 
-    /** Numbers objects in the order in which the daemon hears of them. */
+    /** Sends an object. Its number is the order in which the daemon receives it. */
     private void offer(int place, PlaceObject object) {
         synchronized (objects) {
             objects.add(object);
             try {
-                listener.list(new Answer.ListedObject(
+                program.list(new Answer.ListedObject(
                         place,
                         object.name(),
                         object.isAlone(),
@@ -86,15 +72,17 @@ final class PlaceProgram {
         }
     }
 
-    /** Says that a place did not answer, as often as it was asked. */
-    static BadSource gaveUp(int number, long offset, IOException last, int failures) {
+    /** Returns the failure of a server that did not respond, after all retries. */
+    static BadSource gaveUp(int number, long offset, IOException failure) {
+        int failures = failure instanceof Retries.GaveUp end ? end.failures() : 0;
+        Throwable last = failures == 0 ? failure : failure.getCause();
         String said = last instanceof UnknownHostException ? "unknown host " + last.getMessage() : last.getMessage();
         String reason = said == null || said.isEmpty() ? last.getClass().getSimpleName() : said;
         BadSource bad = new BadSource(
                 number,
                 offset,
                 "",
-                "its place does not answer (" + reason + ")" + (failures > 1 ? ", tried " + failures + " times" : ""),
+                "the server does not respond (" + reason + ")" + (failures > 1 ? ", tried " + failures + " times" : ""),
                 "check the address and the network, and load it again");
         bad.initCause(last);
         return bad;

@@ -5,31 +5,30 @@ import java.io.InputStream;
 import java.util.function.Consumer;
 
 /**
- * Reads what lies elsewhere, such as below {@code https://} or in a bucket: says what is there, and gives bytes of it. Found by {@link
- * java.util.ServiceLoader}, in a process that serves one load and ends. An {@link IOException} that is no {@link BadSource} stands for what
- * may pass: {@link #open} is called again then, after a pause; what {@link #list} asks for it repeats itself, by {@link Retries}.
- * Thread-safe.
+ * Reads remote objects, such as those below {@code https://} or in a bucket: lists them, and returns their bytes. {@link java.util.ServiceLoader}
+ * finds it, in a process that serves one load and ends. An {@link IOException} other than {@link BadSource} may be temporary: {@link #open} is called
+ * again after a pause, and {@link #list} repeats its own requests by {@link Retries}. Thread-safe.
  */
 public interface PlaceReader {
-    /** Returns the kind of places, which is what its folder below {@code lib/readers} is called. */
+    /** Returns the kind of places. Its folder below {@code lib/readers} has the same name. */
     String kind();
 
     /**
-     * Finds every object at an address: the one that is called so, or all that lie below it.
+     * Finds the object with an address, or all objects below it.
      *
-     * @param address as the user named it; never to be quoted, as it may have a password or a signature
-     * @param connections how many requests may be made at once
+     * @param address as the user named it; messages must not contain it, as it may have a password or a signature
+     * @param connections the most requests at a time
      * @param found takes each object, from any thread
-     * @throws BadSource where nothing is there, or where it may not be read: with the credentials that were tried, by their source
+     * @throws BadSource if there is no object, or if it may not be read: the message names the source of the credentials
      */
     void list(String address, int connections, Consumer<PlaceObject> found) throws IOException;
 
     /**
-     * Opens an object from one byte on. The stream has the bytes up to the end that is asked for at least, unless the connection breaks.
+     * Opens an object. The stream has all bytes up to {@code end}, and maybe more, unless the connection breaks.
      *
-     * @param from the first byte; 0 where the object can only be read as a whole
+     * @param from the first byte; 0 if the object can only be read as a whole
      * @param end the byte after the last
-     * @throws BadSource as {@link BadSource#changed} makes it, where the object is not what was listed
+     * @throws BadSource as {@link BadSource#changed} returns it, if the object changed after it was listed
      */
     InputStream open(PlaceObject object, long from, long end) throws IOException;
 }

@@ -3,10 +3,10 @@ package dev.larder.reader;
 import java.util.List;
 
 /**
- * Says which places are to be listed.
+ * The places to list.
  *
  * @param addresses as the user named them
- * @param connections how many requests may be made at once
+ * @param connections the most requests at a time
  */
 public record PlaceRequest(List<String> addresses, int connections) {
     /** Copies the list. */

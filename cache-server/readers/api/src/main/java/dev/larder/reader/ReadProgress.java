@@ -1,8 +1,8 @@
 package dev.larder.reader;
 
-/** Is told how a reader advances. Thread-safe. */
+/** Counts the progress of a reader. Thread-safe. */
 @FunctionalInterface
 public interface ReadProgress {
-    /** Tells of more bytes of the source that were looked at. */
+    /** Adds bytes of the source that were read. */
     void looked(long bytes);
 }

@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** The process of a reader: looks at one source, writes its arrays, and ends. */
 public final class ReaderProgram {
-    /** So often, in bytes, the daemon is told of progress. */
+    /** The number of bytes between two messages about progress. */
     private static final long STEP_BYTES = 4 << 20;
 
     /** So often, where bytes come slowly. */
@@ -41,7 +41,7 @@ public final class ReaderProgram {
         this.out = out;
     }
 
-    /** Runs as the daemon says on standard input; libraries that print do so on standard error. */
+    /** Serves the requests on standard input. Libraries that print do so on standard error. */
     public static void main(String[] args) {
         PrintStream words = new PrintStream(new FileOutputStream(FileDescriptor.err), true);
         OutputStream out = new FileOutputStream(FileDescriptor.out);
@@ -74,7 +74,7 @@ public final class ReaderProgram {
         String kind = requests.kind();
         for (PlaceReader place : ServiceLoader.load(PlaceReader.class)) {
             if (place.kind().equals(kind)) {
-                new PlaceProgram(place, requests, new Told(), this::advance).serve();
+                new PlaceProgram(place, requests, this, this::advance).serve();
                 return;
             }
         }
@@ -85,7 +85,7 @@ public final class ReaderProgram {
             if (!offers.isEmpty()) {
                 send(Messages.pages(Answer.class, offers, Answer.Offered::new));
             }
-            untold.set(0); // what is told from now on is of what is written
+            untold.set(0); // progress is that of writing from now on
             tell(new Answer.Finished());
             List<Target> targets = requests.targets();
             try (OutputFiles files = new OutputFiles(targets, this::advance)) {
@@ -96,25 +96,8 @@ public final class ReaderProgram {
         }
     }
 
-    /** What a place says to the daemon. */
-    private final class Told implements PlaceProgram.Listener {
-        @Override
-        public void tell(Answer answer) throws IOException {
-            ReaderProgram.this.tell(answer);
-        }
-
-        @Override
-        public void list(Answer.ListedObject object) throws IOException {
-            ReaderProgram.this.list(object);
-        }
-
-        @Override
-        public void finish() throws IOException {
-            ReaderProgram.this.finish();
-        }
-    }
-
-    private void finish() throws IOException {
+    /** Sends the remaining progress, and that targets are filled. */
+    void finish() throws IOException {
         tell(new Answer.Progressed(untold.getAndSet(0)));
         tell(new Answer.Finished());
     }
@@ -140,14 +123,16 @@ public final class ReaderProgram {
         }
     }
 
-    private synchronized void list(Answer.ListedObject object) throws IOException {
+    /** Sends an object, together with others if many are found. */
+    synchronized void list(Answer.ListedObject object) throws IOException {
         listed.add(object);
         if (listed.size() == LISTED_TOGETHER || System.nanoTime() - listedNs > LISTED_NS) {
             sendListed();
         }
     }
 
-    private synchronized void tell(Answer answer) throws IOException {
+    /** Sends an answer. */
+    synchronized void tell(Answer answer) throws IOException {
         sendListed();
         out.write(Wire.message(answer));
     }

@@ -33,7 +33,7 @@ public final class RefusedColumns {
         refused.putIfAbsent(column.column(), column);
     }
 
-    /** Adds a column for which there is no advice of its own. */
+    /** Adds a column without advice of its own. */
     public void add(int file, String column, String reason) {
         add(new BadSource(file, BadSource.NOWHERE, column, reason, ""));
     }
@@ -94,7 +94,7 @@ public final class RefusedColumns {
         return String.join(", or ", remedies);
     }
 
-    /** Returns what can be pasted behind {@code --columns}: names that mean none of the refused columns, as many as people read. */
+    /** Returns names to paste behind {@code --columns}: a readable number of them, none of a refused column. */
     private String names(Collection<String> others) {
         Set<String> names = new LinkedHashSet<>();
         int length = 0;

@@ -13,7 +13,7 @@ public final class Retries {
     private static final long FIRST_PAUSE_MS = 100;
     private static final long LONGEST_PAUSE_MS = 5_000;
 
-    /** Since the first failure: three requests to a place that says nothing, of up to 19 s each, take less than a minute. */
+    /** The time since the first failure: three requests to a server that does not respond, of up to 19 s each, take less than a minute. */
     private static final long LONGEST_NS = 19_000_000_000L;
 
     /** A request, made as often as it takes. */
@@ -26,29 +26,24 @@ public final class Retries {
     private int failures;
     private long firstFailureNs;
 
-    /** Says what a request failed of last, and how often it has failed. */
+    /** Reports the last failure of a request, which is its cause. */
     static final class GaveUp extends IOException {
         private static final long serialVersionUID = 1;
 
-        private final IOException last;
         private final int failures;
 
-        GaveUp(IOException last, int failures) {
+        private GaveUp(IOException last, int failures) {
             super(BadSource.words(last), last);
-            this.last = last;
             this.failures = failures;
         }
 
-        IOException last() {
-            return last;
-        }
-
+        /** Returns the number of failures. */
         int failures() {
             return failures;
         }
     }
 
-    /** Makes a request until it succeeds; fails with {@link BadSource} at once, with the last failure as a cause once it has failed too often. */
+    /** Makes a request until it succeeds; fails with {@link BadSource} immediately, or with the last failure as a cause after too many. */
     public static void run(Request request) throws IOException {
         Retries retries = new Retries();
         while (true) {
@@ -58,33 +53,25 @@ public final class Retries {
             } catch (BadSource e) {
                 throw e;
             } catch (IOException e) {
-                retries.pauseOrGiveUp(e);
+                retries.pauseAfter(e);
             }
         }
     }
 
-    private void pauseOrGiveUp(IOException failure) throws GaveUp {
-        try {
-            pauseAfter(failure);
-        } catch (IOException last) {
-            throw new GaveUp(last, failures);
-        }
-    }
-
-    /** Forgets what failed before, as bytes have come since. */
+    /** Forgets the failures, because bytes have arrived since. */
     void reset() {
         failures = 0;
     }
 
-    /** Waits before the next try; throws the failure where there is to be none. */
-    void pauseAfter(IOException failure) throws IOException {
+    /** Waits before the next try. */
+    void pauseAfter(IOException failure) throws GaveUp {
         long now = System.nanoTime();
         if (failures == 0) {
             firstFailureNs = now;
         }
         failures++;
         if (failures > MOST_FAILURES || now - firstFailureNs > LONGEST_NS || isHopeless(failure)) {
-            throw failure;
+            throw new GaveUp(failure, failures);
         }
         long ceilingMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS << failures);
         long askedMs = failure instanceof TemporaryFailure temporary ? temporary.waitMs() : 0;
@@ -93,17 +80,12 @@ public final class Retries {
                     + ThreadLocalRandom.current().nextLong(ceilingMs));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw failure;
+            throw new GaveUp(failure, failures);
         }
     }
 
-    /** Tells what no further try can change. */
+    /** Returns whether no further try can succeed. */
     private static boolean isHopeless(IOException failure) {
         return failure instanceof SSLHandshakeException;
-    }
-
-    /** Returns how often the request failed, since bytes have come. */
-    int failures() {
-        return failures;
     }
 }

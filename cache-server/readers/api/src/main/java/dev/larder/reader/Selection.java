@@ -54,8 +54,8 @@ public final class Selection {
     }
 
     /**
-     * Returns whether a name means a column: its whole name, as in a file or as in the store, or levels of that. The items of a list, and the
-     * offsets of them, have the list's name, too.
+     * Returns whether a name means a column: the whole name, as in the file or in the store, or levels of it. The items and the offsets of a list
+     * have the name of the list as well.
      */
     public static boolean isNameOf(String name, String column) {
         return hasLevels(column, name)

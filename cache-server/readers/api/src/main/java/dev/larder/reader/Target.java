@@ -7,10 +7,8 @@ import java.nio.file.Path;
  * A file that the daemon has made for an array, at its full length.
  *
  * @param offer the number of the offer
- * @param path where it lies
- * @param offset where in it the array's bytes begin
- * @param byteSize how long they are
- * @param start how much of an object comes before them: its bytes lie as far behind the offset; 0 for arrays
+ * @param offset the place of the array's bytes in the file
+ * @param start how many bytes of an object come before them, and are left out between {@code offset} and the bytes; 0 for arrays
  */
 public record Target(
         int offer,

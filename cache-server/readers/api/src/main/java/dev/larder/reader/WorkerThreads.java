@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Runs the parts of a reader's work on several threads. */
 public final class WorkerThreads {
-    /** How long running parts may take to end once another has failed. */
+    /** Time limit for the other parts after one fails. */
     private static final long END_SECONDS = 2;
 
     private WorkerThreads() {}
@@ -24,8 +24,8 @@ public final class WorkerThreads {
     }
 
     /**
-     * Runs all parts and returns when they are done; of what fails, the first in the list is thrown, and no other part begins. Those that run
-     * are interrupted and, for a moment, waited for, as the caller then closes what they read.
+     * Runs all parts, and returns when they are done. Throws the failure of the first part in the list that fails; no other part begins after a
+     * failure. Running parts are interrupted, and have a moment to end, because the caller then closes their files.
      */
     public static void runAll(int workers, List<Part> parts) throws IOException {
         ExecutorService pool = Executors.newFixedThreadPool(Math.max(1, workers));

@@ -20,7 +20,7 @@ public interface Device {
     @Nullable
     DeviceBackend open();
 
-    /** Tells whether batches may stay in memory of the host where the device cannot be had, or has too little memory. */
+    /** Returns whether batches may stay in memory of the host where the device cannot be had, or has too little memory. */
     boolean fallsBackToHost();
 
     /** Takes a GPU, as {@link DeviceChoice} says which; where there is none, batches stay in memory of the host. */

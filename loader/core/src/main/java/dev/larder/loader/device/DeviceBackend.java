@@ -43,7 +43,7 @@ public interface DeviceBackend extends HostAllocator, AutoCloseable {
      */
     DeviceQueue consumer();
 
-    /** Tells whether queues can wait for a fence. */
+    /** Returns whether queues can wait for a fence. */
     boolean accepts(Fence fence);
 
     /** Ends the device's part in this process: bounded, also if work is under way. Idempotent. */

@@ -38,7 +38,7 @@ public abstract class Fence implements AutoCloseable {
         return PASSED;
     }
 
-    /** Tells whether all is done; fails with {@code UNEXPECTED} and the device's name for it if an operation before it failed. */
+    /** Returns whether all is done; fails with {@code UNEXPECTED} and the device's name for it if an operation before it failed. */
     public abstract boolean isPassed();
 
     /** Returns what Java libraries call it: JOCL's {@code cl_event}, which stays the fence's; nothing where there is no such object. */

@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * Publishes the batches of a loader, so that any number of processes of this machine train on what one has gathered and
- * transformed: {@link SharedBatches} in Java, {@code larder.batches} in Python.
+ * Publishes the batches of a loader to any number of processes of this machine, so that one process gathers and transforms for
+ * all: {@link SharedBatches} in Java, {@code larder.batches} in Python.
  *
  * <pre>{@code
  * try (BatchPublisher run1 = BatchPublisher.of(larder, "run1").consumers(2).open()) {
@@ -37,17 +37,17 @@ import org.slf4j.Logger;
  * }
  * }</pre>
  *
- * <p>Consumers read batches in a ring of slots in the store. Batches are copied there once; those of a loader that was built
- * {@link dev.larder.loader.LoaderBuilder#into into} the {@link #slots} lie there already. All batches have the same arrays with
+ * <p>Consumers read batches in a ring of slots in the store. Batches are copied there once; a loader that was built {@link
+ * dev.larder.loader.LoaderBuilder#into into} the {@link #slots} gathers directly into the ring. All batches have the same arrays with
  * the same dtypes; their shapes may differ. No daemon is needed while the store exists. One thread publishes; any may close.
  */
 public final class BatchPublisher implements AutoCloseable {
     private static final Logger LOG = Logs.of(BatchPublisher.class);
 
-    /** How many looks at the consumers there are for every time around the ring. */
+    /** The number of checks of the consumers for each round of the ring. */
     private static final int LOOKS_PER_ROUND = 4;
 
-    /** How long a ring stays that only says why there are no batches: consumers look every 20 ms, and then have to attach. */
+    /** The lifetime of a ring without batches, which contains only a failure: consumers check every 20 ms, and then attach. */
     private static final Duration EMPTY_RING_STAYS = Duration.ofSeconds(1);
 
     private final RingFolder folder;
@@ -55,10 +55,10 @@ public final class BatchPublisher implements AutoCloseable {
     private final Seats seats;
     private @Nullable RingWriter ring;
 
-    /** The ring's slots where a loader has them. */
+    /** The ring's slots if a loader fills them. */
     private @Nullable RingSlots slots;
 
-    /** The slot that the next batch belongs in; for threads that do not publish. */
+    /** The slot of the next batch, for threads that do not publish. */
     private volatile int nextSlot;
 
     private @Nullable LarderException failure;
@@ -67,7 +67,7 @@ public final class BatchPublisher implements AutoCloseable {
     private volatile @Nullable LarderException aborted;
     private boolean closed;
 
-    /** The batches before this one may be written without another look at the consumers. */
+    /** Batches before this one may be written without another check of the consumers. */
     private long granted;
 
     private long claimed;
@@ -78,14 +78,14 @@ public final class BatchPublisher implements AutoCloseable {
         this.seats = new Seats(posix, folder.seats());
     }
 
-    /** Begins to describe a publisher in a store; the name is what consumers ask for. */
+    /** Returns a builder for a publisher in a store; consumers attach by its name. */
     public static BatchPublisherBuilder of(Larder larder, String name) {
         return new BatchPublisherBuilder(new StoreLayout(larder.store()), name);
     }
 
     /**
-     * Publishes what is left of an epoch. Where that fails, consumers get what was published, and then an error with the reason
-     * when this is closed.
+     * Publishes the remaining batches of an epoch. If it fails, consumers get the published batches, and, after this is closed, an
+     * error with the reason.
      */
     public void publish(Epoch epoch) {
         try {
@@ -116,7 +116,7 @@ public final class BatchPublisher implements AutoCloseable {
         }
     }
 
-    /** Publishes a batch; where that fails, its slot is the loader's again, also if batches stay open until they are closed. */
+    /** Publishes a batch. If that fails, returns its slot to the loader, even if batches stay open until they are closed. */
     private void publishOrClose(Batch batch) {
         try {
             publishNext(batch);
@@ -127,17 +127,17 @@ public final class BatchPublisher implements AutoCloseable {
     }
 
     private synchronized void fail(LarderException e) {
-        if (!closing) { // else it was closed meanwhile, and whoever did so has said how the ring ends
+        if (!closing) { // else close or abort has written the end of the ring
             failure = e;
         }
     }
 
     /**
-     * Publishes one batch, which the caller can close then. The first one makes the ring, and waits for as many consumers as were
-     * asked for; later ones wait for a slot that no consumer needs. May be called again with a batch that failed.
+     * Publishes one batch; the caller can close it afterwards. The first call creates the ring, and waits for the configured number of
+     * consumers; later calls wait for a slot that no consumer needs. A call that failed may be repeated with the same batch.
      *
-     * @throws LarderException NO_SPACE where the store has no room for the ring; BAD_INPUT where the batch does not fit in or is on
-     *     a device; DEADLINE with the consumers that were waited for
+     * @throws LarderException NO_SPACE if the store has no space for the ring; BAD_INPUT if the batch does not fit in or is on
+     *     a device; DEADLINE, which names the slow consumers
      */
     public synchronized void publish(Batch batch) {
         if (slots != null) {
@@ -173,14 +173,14 @@ public final class BatchPublisher implements AutoCloseable {
             failure = e;
             throw e;
         } catch (RuntimeException e) {
-            if (!closing) { // else it was closed meanwhile, which ends the ring well
+            if (!closing) { // else it was closed, which ends the ring without a failure
                 failure = unexpected(Failure.of(ErrorCode.UNEXPECTED, "batch was not published"), e);
             }
             throw e;
         }
     }
 
-    /** Sees that the loader which has the slots, if there is one, has one to fill: those that consumers no longer need. */
+    /** If a loader fills the slots, waits until it has a free one, and gives it all slots that no consumer needs. */
     private synchronized void awaitSlotForLoader() {
         RingSlots own = slots;
         if (own != null && (own.areAllHeld() || own.isWorthLooking(LOOKS_PER_ROUND))) {
@@ -197,8 +197,8 @@ public final class BatchPublisher implements AutoCloseable {
     }
 
     /**
-     * Returns the ring's slots, for one loader to gather its batches there: see {@link dev.larder.loader.LoaderBuilder#into}. From then on
-     * publish what that loader makes, epoch by epoch, and nothing else. The slots stay this publisher's.
+     * Returns the ring's slots, so that one loader gathers its batches there: see {@link dev.larder.loader.LoaderBuilder#into}. Afterwards,
+     * publish only the epochs of that loader. This publisher owns the slots.
      */
     public HostSlots slots() {
         return new HostSlots() {
@@ -252,7 +252,7 @@ public final class BatchPublisher implements AutoCloseable {
         return makeRing(RingWriter.arraysOf(batch), needed, RingWriter.withMore(needed));
     }
 
-    /** Makes the ring for batches that need so many bytes, or with luck get as many as are wanted. */
+    /** Creates the ring, with {@code wanted} bytes reserved for each slot if there is space, at least {@code needed}. */
     private RingWriter makeRing(List<RingArray> arrays, long needed, long wanted) {
         boolean isFixed = settings.slotBytes() != 0;
         long limit = isFixed
@@ -294,9 +294,9 @@ public final class BatchPublisher implements AutoCloseable {
     }
 
     /**
-     * Claims the batches before {@code wanted}, as far as that goes, and tells whether this one may be written. See
-     * {@link RingDescriptor}: whoever attaches after the claim begins behind it, all others are seen in the look after it. A claim never
-     * passes what a consumer that is known still needs: one that has just taken its seat may be about to read it.
+     * Claims as many of the batches before {@code wanted} as possible; returns whether {@code batch} may be written. See {@link
+     * RingDescriptor}: a consumer that attaches after the claim begins behind it, and the check after the claim sees all others. A claim
+     * never passes a batch that a known consumer needs: a consumer that has just attached may be about to read it.
      */
     private boolean tryGrant(RingWriter writer, long batch, long wanted) {
         int count = settings.slots();
@@ -314,7 +314,7 @@ public final class BatchPublisher implements AutoCloseable {
         return true;
     }
 
-    /** Waits until a batch may be written, and so perhaps others after it. */
+    /** Waits until a batch may be written. */
     private void awaitSlot(RingWriter writer, long batch, long wanted) {
         if (batch < granted) {
             return;
@@ -350,7 +350,7 @@ public final class BatchPublisher implements AutoCloseable {
                     .with("ring", name())
                     .with("published", writer.published())
                     .with("consumers", consumers)
-                    .remedy("find out why its process ended, then start both again from the epoch that was under way");
+                    .remedy("find out why its process ended, then start both again from the epoch that was interrupted");
         }
     }
 
@@ -359,7 +359,7 @@ public final class BatchPublisher implements AutoCloseable {
     }
 
     private void giveUp(RingWriter writer, long needed, RingWait wait) {
-        dropDead(writer, seats.known()); // one that died ahead of the others is none that gets on
+        dropDead(writer, seats.known()); // a dead consumer is not progress
         List<Integer> behind = seats.behind(needed);
         if (settings.slowConsumer() == SlowConsumer.DROP
                 || behind.size() < seats.known().size()) {
@@ -379,18 +379,18 @@ public final class BatchPublisher implements AutoCloseable {
         writer.markDropped(seat, seats.drop(seat));
     }
 
-    /** Returns how many batches were published so far. */
+    /** Returns the number of published batches. */
     public synchronized long published() {
         return ring == null ? 0 : ring.published();
     }
 
-    /** Returns how many consumers are attached at this moment, the dead included that nobody has had to wait for yet. */
+    /** Returns the number of attached consumers, including dead ones that the publisher has not noticed yet. */
     public synchronized int consumers() {
         requireOpen();
         return seats.taken();
     }
 
-    /** Returns what consumers ask for. */
+    /** Returns the name of the ring. */
     public String name() {
         return String.valueOf(folder.path().getFileName());
     }
@@ -402,9 +402,9 @@ public final class BatchPublisher implements AutoCloseable {
     }
 
     /**
-     * Ends the ring and removes its files: consumers that are attached get what was published, and then the end of their loop, or
-     * an error where the last thing to be published failed. Does not wait for them, but where there was no first batch: those
-     * who wait for it have a second to find out why. Idempotent, from any thread.
+     * Ends the ring and removes its files. Attached consumers get the published batches, and then the end of their loop, or an error if
+     * the last batch failed. Does not wait for them, except before the first batch: then consumers have a second to read the reason.
+     * Idempotent; callable from any thread.
      */
     @Override
     public void close() {
@@ -431,7 +431,7 @@ public final class BatchPublisher implements AutoCloseable {
         if (reason != null && writer.published() == 0) {
             Deadline stays = Deadline.after(EMPTY_RING_STAYS);
             while (!stays.isOver() && !Thread.currentThread().isInterrupted()) {
-                LockSupport.parkNanos(stays.remaining().toNanos()); // which may end early, for nothing
+                LockSupport.parkNanos(stays.remaining().toNanos()); // may return early
             }
         }
         writer.close();
@@ -440,7 +440,7 @@ public final class BatchPublisher implements AutoCloseable {
         }
     }
 
-    /** Makes a ring that will have no batches, for those who wait for the first one; null where not even that can be made. */
+    /** Creates a ring without batches, for consumers that wait for the first one; returns null if that fails. */
     private @Nullable RingWriter makeEmptyRing() {
         int pageLength = RingDescriptor.PAGE_LENGTH;
         try {
@@ -452,11 +452,11 @@ public final class BatchPublisher implements AutoCloseable {
     }
 
     /**
-     * Closes this before all was published: consumers get what was published, and then an error with the reason. The thread that
-     * publishes gets an {@link IllegalStateException}. From any thread; does nothing where this is closed.
+     * Closes this early: consumers get the published batches, and then an error with the reason. The publishing thread gets an {@link
+     * IllegalStateException}. Callable from any thread; does nothing if this is closed.
      */
     public void abort(LarderException reason) {
-        aborted = reason; // before the thread that publishes can see that it is over, and close this itself
+        aborted = reason; // before the publishing thread can see the end and close this itself
         close();
     }
 

@@ -23,54 +23,53 @@ public final class BatchPublisherBuilder {
         this.name = name;
     }
 
-    /** Sets how many batches the ring holds, 8 by default: so far may consumers be apart from one another. */
+    /** Sets how many batches the ring holds, 8 by default: the most batches between the fastest and the slowest consumer. */
     public BatchPublisherBuilder slots(int count) {
         slots = (int) require(count, 2, RingGeometry.SLOT_COUNT_LIMIT, "slots");
         return this;
     }
 
     /**
-     * Sets how many bytes a slot has, and so how large a batch may be; all of it is reserved when the ring is made. Without it
-     * a batch may have 64 GiB divided by {@link #slots}, or four times the bytes of the first batch where that is more, but at most
-     * 2 GiB: with up to 32 slots always 2 GiB. A slot then takes the memory of the largest batch that was in it, and up to a quarter
-     * more. Consumers map all slots: up to 64 GiB of addresses, more only where four times the first batch in each slot takes more; most
-     * of them have no memory behind. Set it where {@code ulimit -v} is low.
+     * Sets the bytes of a slot, the largest size of a batch; all slots are reserved when the ring is created. By default, a batch may
+     * have 64 GiB divided by {@link #slots}, or four times the bytes of the first batch if that is more, but at most 2 GiB: with up to
+     * 32 slots always 2 GiB. Then a slot takes the memory of the largest batch that was in it, plus up to a quarter. Consumers map all
+     * slots: up to 64 GiB of addresses, or more for large first batches; most of them take no memory. Set it if {@code ulimit -v} is low.
      */
     public BatchPublisherBuilder slotBytes(long bytes) {
         slotBytes = require(bytes, 1, RingGeometry.SLOT_LIMIT, "slot bytes");
         return this;
     }
 
-    /** Sets how many consumers there can be at a time, 8 by default. The producer looks at each seat, taken or not. */
+    /** Sets the most consumers at a time, 8 by default. The producer checks each seat, even free ones. */
     public BatchPublisherBuilder seats(int count) {
         seats = (int) require(count, 1, RingDescriptor.SEAT_LIMIT, "seats");
         return this;
     }
 
     /**
-     * Has the first batch wait until so many consumers are attached, so that none of them misses one; 0 by default. With 1 or more,
-     * publishing fails with {@code REFUSED} if the last consumer dies; one that closes ends nothing.
+     * Delays the first batch until this many consumers are attached, so that they miss no batch; 0 by default. With 1 or more,
+     * publishing fails with {@code REFUSED} if the last consumer dies, but not if it closes.
      */
     public BatchPublisherBuilder consumers(int count) {
         consumers = (int) require(count, 0, RingDescriptor.SEAT_LIMIT, "consumers");
         return this;
     }
 
-    /** Sets what happens to consumers that do not get on; {@link SlowConsumer#BLOCK} by default. */
+    /** Sets the action for consumers that make no progress; {@link SlowConsumer#BLOCK} by default. */
     public BatchPublisherBuilder onSlowConsumer(SlowConsumer choice) {
         slowConsumer = choice;
         return this;
     }
 
-    /** Sets how long a slow consumer is waited for before it is dropped, with {@link SlowConsumer#DROP}; 1 s by default. */
+    /** Sets the wait for a slow consumer before it is dropped, with {@link SlowConsumer#DROP}; 1 s by default. */
     public BatchPublisherBuilder patience(Duration beforeDropping) {
         patience = requirePositive(beforeDropping, "patience");
         return this;
     }
 
     /**
-     * Sets how long one batch waits for consumers that are yet to come, and with {@link SlowConsumer#BLOCK} for those that are slow;
-     * 5 min by default.
+     * Sets the time limit for one batch to wait for consumers to attach, and, with {@link SlowConsumer#BLOCK}, for slow ones; 5 min by
+     * default.
      */
     public BatchPublisherBuilder timeout(Duration perBatch) {
         timeout = requirePositive(perBatch, "timeout");
@@ -92,9 +91,9 @@ public final class BatchPublisherBuilder {
     }
 
     /**
-     * Claims the name, in files that go when the publisher is closed. The caller closes it.
+     * Claims the name. The caller closes the publisher, which removes its files.
      *
-     * @throws dev.larder.error.LarderException REFUSED where another producer that lives has the name
+     * @throws dev.larder.error.LarderException REFUSED if another live producer has the name
      */
     public BatchPublisher open() {
         if (consumers > seats) {
@@ -106,7 +105,7 @@ public final class BatchPublisherBuilder {
         return new BatchPublisher(posix, RingFolder.claim(posix, store, name, seats), settings);
     }
 
-    /** What a publisher needs to know; {@code slotBytes} is 0 where slots grow. */
+    /** The settings of a publisher; {@code slotBytes} is 0 if slots grow. */
     record Settings(
             int slots, long slotBytes, int consumers, SlowConsumer slowConsumer, Duration patience, Duration timeout) {}
 }

@@ -2,5 +2,5 @@ package dev.larder.loader.fanout;
 
 import dev.larder.npy.Dtype;
 
-/** What all batches of a ring have in common of one array. */
+/** The name and dtype of one array, the same for all batches of a ring. */
 record RingArray(String name, Dtype dtype) {}

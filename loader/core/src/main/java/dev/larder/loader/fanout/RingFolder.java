@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * The folder of a ring as its producer has it: made when a name is claimed, removed when it is given up. The lock of the folder
- * around it keeps two producers, and the daemon's cleaning, from making and removing at the same time.
+ * The folder of a ring, for its producer: created when a name is claimed, removed when it is released. The lock of the parent folder
+ * excludes other producers and the daemon's cleaning while it is created or removed.
  */
 final class RingFolder implements AutoCloseable {
     private static final Logger LOG = Logs.of(RingFolder.class);
@@ -53,7 +53,7 @@ final class RingFolder implements AutoCloseable {
         Arrays.fill(seats, NONE);
     }
 
-    /** Makes a ring's folder with a page for each seat, and holds its lock; takes over the name of a producer that is dead. */
+    /** Creates a ring's folder with a page for each seat, and holds its lock; takes over the name of a dead producer. */
     static RingFolder claim(Posix posix, StoreLayout store, String name, int seatCount) {
         Path folder = store.ring(name);
         try {
@@ -96,7 +96,7 @@ final class RingFolder implements AutoCloseable {
         }
     }
 
-    /** Waits for those who hold a lock only to see whether somebody else does. */
+    /** Tries to take a lock until a time limit, because other processes hold it briefly to test it. */
     private static boolean tryLock(Posix posix, int descriptor, Duration limit) {
         RingWait wait = new RingWait("lock", limit);
         while (!posix.tryLockExclusive(descriptor)) {
@@ -132,7 +132,7 @@ final class RingFolder implements AutoCloseable {
         }
     }
 
-    /** The lock goes last: so long the folder is known to be taken. */
+    /** Removes the files, the lock file last, so that the name is taken until the end. */
     private static void removeFiles(Path folder) throws IOException {
         if (Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
             Files.deleteIfExists(folder.resolve(RingDescriptor.RING));
@@ -160,7 +160,7 @@ final class RingFolder implements AutoCloseable {
         }
     }
 
-    /** False where a producer that ends has removed the folder just now. */
+    /** Returns false if a producer that ends removed the folder at the same moment. */
     private boolean tryMake(boolean isLast) throws IOException {
         try {
             makeFolder(folder, isShared);
@@ -194,7 +194,7 @@ final class RingFolder implements AutoCloseable {
     private int open(Path file, int ownMode, int sharedMode) {
         int descriptor = posix.openOrCreate(file, ownMode);
         try {
-            posix.changeMode(descriptor, isShared ? sharedMode : ownMode); // whatever the umask
+            posix.changeMode(descriptor, isShared ? sharedMode : ownMode); // independent of the umask
             return descriptor;
         } catch (RuntimeException | Error e) {
             posix.close(descriptor);
@@ -203,14 +203,14 @@ final class RingFolder implements AutoCloseable {
     }
 
     /**
-     * Makes the ring's file, with {@code slotBytes} of each slot reserved, and only then lets consumers see it. The caller closes
+     * Creates the ring's file with {@code slotBytes} of each slot reserved, and then makes it visible to consumers. The caller closes
      * the memory.
      */
     MappedMemory makeRing(RingGeometry geometry, long slotBytes) {
         Path draft = folder.resolve("ring.new");
         MappedMemory memory = null;
         try {
-            closeRing(); // of an attempt that failed
+            closeRing(); // from an attempt that failed
             ring = open(draft, 0600, 0640);
             reserveSlots(geometry, slotBytes);
             memory = MappedMemory.writable(posix, ring, geometry.byteSize());
@@ -254,7 +254,7 @@ final class RingFolder implements AutoCloseable {
         }
     }
 
-    /** Reserves more of the ring's file; fails with NO_SPACE where the mount is full, and then nothing has changed. */
+    /** Reserves more of the ring's file; fails with NO_SPACE if the mount is full, and then changes nothing. */
     void reserveMore(long offset, long byteSize) {
         try {
             HugePages.reserve(posix, ring, offset, byteSize);
@@ -280,7 +280,7 @@ final class RingFolder implements AutoCloseable {
                 .remedy("choose fewer slots(…) or smaller batches, " + Remedy.FREE_SPACE);
     }
 
-    /** Returns the pages of the seats, which close with this. */
+    /** Returns the pages of the seats. This owns them. */
     int[] seats() {
         return seats.clone();
     }
@@ -289,7 +289,7 @@ final class RingFolder implements AutoCloseable {
         return folder;
     }
 
-    /** Removes the files, unless somebody else already has, and then gives up the lock. Idempotent. */
+    /** Removes the files, unless another process did, and then releases the lock. Idempotent. */
     @Override
     public void close() {
         if (lock != NONE) {
@@ -333,7 +333,7 @@ final class RingFolder implements AutoCloseable {
         }
     }
 
-    /** A store that is open to a group has this bit, and so have the folders made in it. */
+    /** Returns whether a store is open to a group: its folders have this bit. */
     private static boolean isShared(Path folder) throws IOException {
         return ((int) Files.getAttribute(folder, "unix:mode", LinkOption.NOFOLLOW_LINKS) & GROUP_BIT) != 0;
     }

@@ -15,17 +15,17 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a ring has room for: the part of its header that never changes.
+ * The arrays and sizes of a ring: the part of its header that never changes.
  *
  * @param slotByteSize a multiple of the page size, below 2 GiB
  */
 record RingGeometry(List<RingArray> arrays, int slots, int seats, long slotByteSize) {
-    /** Buffers of the JDK are no longer. */
+    /** The longest buffer of the JDK, in whole pages. */
     static final long SLOT_LIMIT = Integer.MAX_VALUE - (RingDescriptor.PAGE_LENGTH - 1L);
 
     static final int SLOT_COUNT_LIMIT = 4096;
 
-    /** How much address space slots of any length may take together in each consumer. */
+    /** The most address space that slots without a fixed length take in each consumer. */
     private static final long SLOTS_LIMIT = 64L << 30;
 
     private static final long TABLE_LIMIT = 1L << 24;
@@ -34,13 +34,13 @@ record RingGeometry(List<RingArray> arrays, int slots, int seats, long slotByteS
         arrays = List.copyOf(arrays);
     }
 
-    /** Returns where the slots begin: where they can be on huge pages of their own, at the beginning of one. */
+    /** Returns the offset of the slots: a multiple of the huge page size if slots can be on huge pages. */
     long slotsOffset() {
         boolean isHuge = slotByteSize >= PageSize.HUGE_BYTES && slotByteSize % PageSize.HUGE_BYTES == 0;
         return ByteSums.roundUp(headerByteSize(), isHuge ? PageSize.HUGE_BYTES : PageSize.BYTES);
     }
 
-    /** Returns how much of the file is the header and the table. */
+    /** Returns the bytes of the header and the table. */
     long headerByteSize() {
         long text = arrays.stream()
                 .mapToLong(
@@ -59,8 +59,8 @@ record RingGeometry(List<RingArray> arrays, int slots, int seats, long slotByteS
     }
 
     /**
-     * Returns how many bytes a slot may have where the length of batches is not known: 64 GiB divided by the number of slots, or four
-     * times the first batch where that is more, but at most 2 GiB. Most of it never takes memory.
+     * Returns the bytes of a slot if the length of batches is not configured: 64 GiB divided by the number of slots, or four times the
+     * first batch if that is more, but at most 2 GiB. Most of it never takes memory.
      */
     static long roomFor(long firstBatchBytes, int slots) {
         long share = Math.max(SLOTS_LIMIT / slots, 4 * firstBatchBytes);
@@ -68,7 +68,7 @@ record RingGeometry(List<RingArray> arrays, int slots, int seats, long slotByteS
                 ByteSums.roundUp(share, PageSize.HUGE_BYTES), ByteSums.roundDown(SLOT_LIMIT, PageSize.HUGE_BYTES));
     }
 
-    /** Writes everything into the header of a file that nobody can see yet. */
+    /** Writes the header of a file that no other process can open yet. */
     void writeTo(ByteBuffer header) {
         header.putLong(RingDescriptor.MAGIC_OFFSET, RingDescriptor.MAGIC)
                 .putInt(RingDescriptor.FORMAT_VERSION_OFFSET, StoreLayout.FORMAT_VERSION)
@@ -95,7 +95,7 @@ record RingGeometry(List<RingArray> arrays, int slots, int seats, long slotByteS
         }
     }
 
-    /** Reads it back, and refuses what does not fit together: the file is another program's. */
+    /** Reads and checks a header; another program may have written the file. */
     static RingGeometry read(ByteBuffer start, long fileBytes, Path file) {
         long magic = start.getLong(RingDescriptor.MAGIC_OFFSET);
         int format = start.getInt(RingDescriptor.FORMAT_VERSION_OFFSET);
@@ -123,7 +123,7 @@ record RingGeometry(List<RingArray> arrays, int slots, int seats, long slotByteS
         throw damaged(file).remedy("publish again");
     }
 
-    /** Returns how much of a file has to be mapped to {@link #read} it. */
+    /** Returns the number of bytes to map for {@link #read}. */
     static long headerBytes(long fileBytes) {
         return Math.min(fileBytes, TABLE_LIMIT);
     }

@@ -13,7 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** A ring as a consumer sees it: mapped read-only. After it is closed everything reads as zero. Thread-safe. */
+/** A ring in a consumer: mapped read-only. After it is closed, all bytes read as zero. Thread-safe. */
 final class RingReader implements AutoCloseable {
     private final Posix posix;
     private final Path folder;
@@ -37,7 +37,7 @@ final class RingReader implements AutoCloseable {
         }
     }
 
-    /** Maps a ring; null where there is none yet, or none any more. The caller closes it. */
+    /** Maps a ring; returns null if it does not exist yet, or no longer. The caller closes it. */
     static @Nullable RingReader tryOpen(Posix posix, Path folder) {
         int lock = tryOpenFile(posix, folder.resolve(RingDescriptor.PRODUCER_LOCK));
         if (lock < 0) {
@@ -104,7 +104,7 @@ final class RingReader implements AutoCloseable {
         return RingWords.longAcquire(header, RingDescriptor.PUBLISHED_OFFSET);
     }
 
-    /** Returns the first batch that may still be there; a new consumer has said before where it begins. */
+    /** Returns the oldest batch that may still be in its slot. A new consumer writes its start to its page before this call. */
     long oldestAcquire() {
         long claimed = RingWords.longAcquire(header, RingDescriptor.CLAIMED_OFFSET);
         return Math.max(0, claimed - geometry.slots());
@@ -132,13 +132,13 @@ final class RingReader implements AutoCloseable {
         return slots[(int) (batch % slots.length)];
     }
 
-    /** Tells whether what was read of a batch before this call is what was published, and still is. */
+    /** Returns whether all reads of a batch before this call returned the published bytes. */
     boolean isIntact(long batch) {
         VarHandle.loadLoadFence();
         return RingWords.longAcquire(slot(batch), RingDescriptor.SLOT_SEQUENCE_OFFSET) == RingDescriptor.written(batch);
     }
 
-    /** Tells whether the producer's lock is free, as it is when its process has ended. */
+    /** Returns whether the producer's lock is free, as it is when its process has ended. */
     synchronized boolean isProducerDead() {
         if (!open || !posix.tryLockShared(lock)) {
             return false;
@@ -147,12 +147,12 @@ final class RingReader implements AutoCloseable {
         return true;
     }
 
-    /** Tells whether the files that were opened are still those that the name leads to. */
+    /** Returns whether the name still leads to the open files. */
     synchronized boolean isLinked() {
         return open && posix.status(lock).isLinked();
     }
 
-    /** Idempotent, from any thread. */
+    /** Idempotent; callable from any thread. */
     @Override
     public synchronized void close() {
         if (open) {

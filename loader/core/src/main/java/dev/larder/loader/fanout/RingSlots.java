@@ -13,14 +13,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The slots of a ring while a loader gathers its batches there: batch q in slot q % slot count, so that publishing it copies nothing.
- * A published batch stays open, and its slot full, until no consumer needs it any more.
+ * The slots of a ring that a loader fills: batch q in slot q % slot count, so that publishing copies nothing. A published batch stays
+ * open, and its slot full, until no consumer needs it.
  */
 final class RingSlots {
     private final RingWriter writer;
     private final int count;
 
-    /** Published batches that some consumer may still need, the oldest first. */
+    /** Published batches that a consumer may still need, the oldest first. */
     private final ArrayDeque<Batch> held = new ArrayDeque<>();
 
     /** The loader may fill the slots of the batches before this one. */
@@ -36,7 +36,7 @@ final class RingSlots {
         }
     }
 
-    /** Returns how many bytes of a slot the arrays take. */
+    /** Returns the bytes that the arrays take in a slot. */
     static long slotBytes(List<HostSlots.SlotArray> arrays) {
         long end = RingDescriptor.dataOffset(arrays.size());
         for (HostSlots.SlotArray array : arrays) {
@@ -45,7 +45,7 @@ final class RingSlots {
         return end;
     }
 
-    /** Returns what allocates the arrays of each slot: one after the other, each on a page of its own. */
+    /** Returns an allocator for each slot; it places the arrays one after the other, each on pages of its own. */
     static List<HostAllocator> allocators(RingWriter writer) {
         List<HostAllocator> allocators = new ArrayList<>();
         for (int slot = 0; slot < writer.geometry().slots(); slot++) {
@@ -55,17 +55,17 @@ final class RingSlots {
         return allocators;
     }
 
-    /** Returns the first batch whose slot the loader does not have. */
+    /** Returns the first batch with a slot that the loader must not fill yet. */
     long released() {
         return released;
     }
 
-    /** Tells whether it is time to look which slots the consumers no longer need. */
+    /** Returns whether it is time to check which slots the consumers no longer need. */
     boolean isWorthLooking(int looksPerRound) {
         return held.size() * looksPerRound >= count;
     }
 
-    /** Tells whether the loader has no slot to fill. */
+    /** Returns whether the loader has no slot to fill. */
     boolean areAllHeld() {
         return held.size() == count;
     }
@@ -73,16 +73,16 @@ final class RingSlots {
     /** Gives the loader the slots of the batches before {@code granted}. */
     void release(long granted) {
         while (released < granted && !held.isEmpty()) {
-            writer.begin(released); // before the loader writes there: a consumer that is late sees it
+            writer.begin(released); // before the loader writes there, so that a late consumer notices
             released++;
             held.removeFirst().close();
         }
     }
 
-    /** Publishes a batch that lies in the slot whose turn it is. */
+    /** Publishes a batch, which has to be in the next slot. */
     void publish(Batch batch) {
         if (!writer.isInPlace(batch)) {
-            throw new IllegalArgumentException("batch does not lie in the slot whose turn it is: epoch=" + batch.epoch()
+            throw new IllegalArgumentException("batch is not in the next slot: epoch=" + batch.epoch()
                     + " batch=" + batch.number()
                     + "; publish all batches of the loader that was built into the slots, and no others");
         }
@@ -90,7 +90,7 @@ final class RingSlots {
         writer.publishInPlace(batch);
     }
 
-    /** Gives every slot back: nobody reads them here any more. */
+    /** Returns all slots to the loader. */
     void close() {
         while (!held.isEmpty()) {
             held.removeFirst().close();

@@ -8,14 +8,13 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A wait for what another process does: looks again at once, lets others run, then pauses, and where that takes long ever longer,
- * until its deadline. Pauses stay short for as long as processes that keep pace may wait for one another: with longer ones both sleep
- * most of the time.
+ * A polling wait for another process, with a time limit: it spins, yields, pauses briefly, and then pauses longer and longer. The brief
+ * pauses are for a producer and consumers at the same pace: with longer ones, both would sleep most of the time.
  */
 final class RingWait {
     private static final int SPINS = 64;
 
-    /** So often others may run first: where all processors are busy, those that are waited for mostly need one. */
+    /** The number of yields: if all processors are busy, the other process probably needs one. */
     private static final int YIELDS = 50;
 
     private static final int SHORT_PAUSES = 100;
@@ -30,7 +29,7 @@ final class RingWait {
     private long checkedNs = System.nanoTime();
     private int turns;
 
-    /** Starts to wait; {@code step} is what for, in messages. */
+    /** Starts a wait; messages name its {@code step}. */
     RingWait(String step, Duration timeout) {
         this.step = step;
         this.deadline = Deadline.after(timeout);
@@ -40,7 +39,7 @@ final class RingWait {
         return deadline.isOver();
     }
 
-    /** Tells, every now and then, that it is time to ask what costs a system call. */
+    /** Returns true every few milliseconds, for checks that need a system call. */
     boolean isTimeToCheck() {
         long nowNs = System.nanoTime();
         if (nowNs - checkedNs < CHECK_NS) {
@@ -51,7 +50,7 @@ final class RingWait {
     }
 
     @SuppressWarnings(
-            "ThreadPriorityCheck") // nothing depends on who runs: it only saves a pause where all processors are busy
+            "ThreadPriorityCheck") // correctness does not depend on it: it only saves a pause if all processors are busy
     void pause() {
         turns = Math.min(turns + 1, SPINS + YIELDS + SHORT_PAUSES + 1);
         if (turns <= SPINS) {
@@ -70,7 +69,7 @@ final class RingWait {
         }
     }
 
-    /** Starts the failure of a wait that took too long. */
+    /** Returns the failure of a wait that reached its time limit. */
     Failure late(String what) {
         return Failure.of(ErrorCode.DEADLINE, what).with("step", step).with("timeout", deadline.timeout());
     }

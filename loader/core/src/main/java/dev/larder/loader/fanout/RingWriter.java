@@ -16,9 +16,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 
-/** Writes batches into the slots of a ring; whether a slot is free is for others to know. For one thread. */
+/** Writes batches into the slots of a ring. The caller makes sure that the slots are free. Not thread-safe. */
 final class RingWriter implements AutoCloseable {
-    /** A batch of so many bytes is given huge pages: its slot takes up to four times the memory then. */
+    /** A batch with this many bytes gets huge pages; its slot then takes up to four times the memory. */
     private static final long LEAST_HUGE_BYTES = PageSize.HUGE_BYTES / 4;
 
     private final MappedMemory memory;
@@ -29,7 +29,7 @@ final class RingWriter implements AutoCloseable {
     private final Reservation reservation;
     private long published;
 
-    /** Writes to memory that is closed with this, and of which {@code slotBytes} of each slot are reserved. */
+    /** Writes to memory with {@code slotBytes} of each slot reserved. Owns the memory. */
     RingWriter(MappedMemory memory, RingGeometry geometry, long slotBytes, Reservation reservation) {
         this.memory = memory;
         this.geometry = geometry;
@@ -49,18 +49,18 @@ final class RingWriter implements AutoCloseable {
         void reserve(long offset, long byteSize);
     }
 
-    /** Returns what is wanted for a batch whose successors may be longer: a quarter more, so that they mostly fit as well. */
+    /** Returns the bytes to reserve for a batch: a quarter more, so that most later batches fit. */
     static long withMore(long needed) {
         return needed + needed / 4;
     }
 
-    /** Returns what is reserved for a batch: whole huge pages where it fills a good part of one. */
+    /** Returns the bytes to reserve, rounded up to huge pages if the batch fills a good part of one. */
     static long roomy(long wanted, long limit) {
         long unit = wanted < LEAST_HUGE_BYTES ? PageSize.BYTES : PageSize.HUGE_BYTES;
         return Math.min(ByteSums.roundUp(wanted, unit), limit);
     }
 
-    /** Sees that the next slot has memory for a batch: a write to a hole of a full tmpfs would end the process. */
+    /** Reserves memory for a batch in the next slot: a write to a hole of a full tmpfs would kill the process. */
     void makeRoom(Batch batch) {
         int slot = (int) (published % slots.length);
         long needed = slotBytes(batch);
@@ -83,14 +83,14 @@ final class RingWriter implements AutoCloseable {
         reserved[slot] = byteSize;
     }
 
-    /** Returns what a ring for batches such as this one has to be like. */
+    /** Returns the arrays of a ring for batches like this one. */
     static List<RingArray> arraysOf(Batch batch) {
         return batch.arrays().stream()
                 .map(array -> new RingArray(array.name(), array.dtype()))
                 .toList();
     }
 
-    /** Returns how many bytes of a slot a batch takes. */
+    /** Returns the bytes that a batch takes in a slot. */
     static long slotBytes(Batch batch) {
         List<BatchArray> arrays = batch.arrays();
         long end = RingDescriptor.dataOffset(arrays.size());
@@ -109,7 +109,7 @@ final class RingWriter implements AutoCloseable {
         return geometry;
     }
 
-    /** Fails with BAD_INPUT where a batch has other arrays than the ring, or does not fit into a slot. */
+    /** Fails with BAD_INPUT if a batch has other arrays than the ring, or does not fit into a slot. */
     void requireFits(Batch batch) {
         List<BatchArray> arrays = batch.arrays();
         boolean isSame = arrays.size() == geometry.arrays().size();
@@ -154,7 +154,7 @@ final class RingWriter implements AutoCloseable {
                 .with("batch", batch.number());
     }
 
-    /** Announces that batches before {@code claimed} may be written from now on; what follows is seen after it. */
+    /** Announces that batches before {@code claimed} may be overwritten. Later writes become visible after it. */
     void claim(long claimed) {
         RingWords.longRelease(header, RingDescriptor.CLAIMED_OFFSET, claimed);
         VarHandle.fullFence(); // the producer's half of a Dekker pair: claim, then look at the seats; see Seat.sit
@@ -166,7 +166,7 @@ final class RingWriter implements AutoCloseable {
     }
 
     /**
-     * Says that a batch is being written to its slot; what follows is seen after it. A sequence lock: "writing" is visible before any of
+     * Marks the slot of a batch as being written. Later writes become visible after it. A sequence lock: "writing" is visible before any of
      * the data, "written" only after all of it. A reader that finds the same "written" before and after it has copied has copied one
      * batch. If the producer dies in between, the slot stays "writing", and "published" never counts it.
      */
@@ -191,7 +191,7 @@ final class RingWriter implements AutoCloseable {
         publish(batch);
     }
 
-    /** Tells whether a batch lies in the slot that is the next one's. */
+    /** Returns whether a batch is in the next slot. */
     boolean isInPlace(Batch batch) {
         return batch.arrays().stream().allMatch(array -> {
             long offset = offsetInSlot(array);
@@ -204,7 +204,7 @@ final class RingWriter implements AutoCloseable {
         return array.buffer().addressOffset() - slot;
     }
 
-    /** Publishes the next batch, which lies in its slot and was {@link #begin begun}. */
+    /** Publishes the next batch, which is in its slot and was {@link #begin begun}. */
     void publishInPlace(Batch batch) {
         List<BatchArray> arrays = batch.arrays();
         for (int i = 0; i < arrays.size(); i++) {
@@ -222,7 +222,7 @@ final class RingWriter implements AutoCloseable {
                 .putLong(RingDescriptor.SLOT_VALID_OFFSET, batch.validSize());
         RingWords.longRelease(slot, RingDescriptor.SLOT_SEQUENCE_OFFSET, RingDescriptor.written(published));
         published++;
-        RingWords.longRelease(header, RingDescriptor.PUBLISHED_OFFSET, published); // last: who sees it sees the batch
+        RingWords.longRelease(header, RingDescriptor.PUBLISHED_OFFSET, published); // last: a process that sees it sees the batch
     }
 
     private static void writePart(ByteBuffer slot, int part, long dataOffset, BatchArray array) {
@@ -235,14 +235,14 @@ final class RingWriter implements AutoCloseable {
         }
     }
 
-    /** Tells whoever has this ticket that nobody waits for it any more; what follows is seen after it. */
+    /** Marks the consumer with this ticket as dropped. Later writes become visible after it. */
     void markDropped(int seat, long ticket) {
         RingWords.longRelease(header, RingDescriptor.droppedOffset(seat), ticket);
-        // Before its slots are written anew: a consumer that finds a batch overwritten also finds that it was dropped.
+        // Before its slots are overwritten: a consumer that finds an overwritten batch also finds that it was dropped.
         VarHandle.fullFence();
     }
 
-    /** Says for good that nothing follows. */
+    /** Ends the ring with a failure. */
     void end(LarderException failure) {
         byte[] message = String.valueOf(failure.getMessage()).getBytes(StandardCharsets.UTF_8);
         int length = Math.min(message.length, RingDescriptor.MESSAGE_LIMIT);
@@ -251,7 +251,7 @@ final class RingWriter implements AutoCloseable {
         RingWords.intRelease(header, RingDescriptor.STATE_OFFSET, RingDescriptor.STATE_FAILED);
     }
 
-    /** Says for good that nothing follows, and that this is the end as it should be. */
+    /** Ends the ring without a failure. */
     void end() {
         RingWords.intRelease(header, RingDescriptor.STATE_OFFSET, RingDescriptor.STATE_ENDED);
     }

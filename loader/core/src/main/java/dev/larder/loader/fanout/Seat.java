@@ -14,7 +14,7 @@ import java.nio.file.Path;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
-/** A consumer's place at a ring: the lock of a page, and what stands in it. Not thread-safe. */
+/** A consumer's seat at a ring: the lock of a page, and its words. Not thread-safe. */
 final class Seat implements AutoCloseable {
     private final Posix posix;
     private final BulkIo bulk = BulkIo.system();
@@ -23,7 +23,7 @@ final class Seat implements AutoCloseable {
     private final ByteBuffer page =
             ByteBuffer.allocateDirect(RingDescriptor.SEAT_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
 
-    /** Looked up once: the page is written for every batch. */
+    /** Computed once, because the page is written for every batch. */
     private final long pageAddress = bulk.addressOf(page);
 
     private boolean open = true;
@@ -34,7 +34,7 @@ final class Seat implements AutoCloseable {
         this.descriptor = descriptor;
     }
 
-    /** Takes a free seat of those that a ring's folder has; null where all are taken. The caller closes it. */
+    /** Takes a free seat of a ring's folder; returns null if all are taken. The caller closes it. */
     static @Nullable Seat tryTake(Posix posix, Path folder) {
         for (int number = 0; number < RingDescriptor.SEAT_LIMIT; number++) {
             Path file = folder.resolve(RingDescriptor.seatFile(number));
@@ -57,7 +57,7 @@ final class Seat implements AutoCloseable {
         return null;
     }
 
-    /** Tells whether the page is still that of the ring that the name leads to. */
+    /** Returns whether the name still leads to the ring of this page. */
     boolean isLinked() {
         return posix.status(descriptor).isLinked();
     }
@@ -70,25 +70,25 @@ final class Seat implements AutoCloseable {
         return page.getLong(RingDescriptor.SEAT_TICKET_OFFSET);
     }
 
-    /** Has the producer wait for this consumer from now on, which needs the batches from {@code finished} on. */
+    /** Makes the producer wait for this consumer, which needs the batches from {@code finished} on. */
     void sit(long finished) {
-        writeTicket(0); // first: without a ticket the producer passes over what stands in the page
+        writeTicket(0); // first: without a ticket the producer ignores the page
         page.putLong(RingDescriptor.SEAT_PID_OFFSET, ProcessHandle.current().pid());
         write(RingDescriptor.SEAT_PID_OFFSET, Long.BYTES);
         finish(finished);
-        writeTicket(ThreadLocalRandom.current().nextLong() | 1); // last: who sees it sees where we begin
-        // The consumer's half of a Dekker pair: write the ticket, then look at what is claimed. The producer claims,
-        // then looks at the tickets (RingWriter.claim): at least one of the two sees the other.
+        writeTicket(ThreadLocalRandom.current().nextLong() | 1); // last: a producer that sees it sees the start
+        // The consumer's half of a Dekker pair: write the ticket, then read the claim. The producer claims,
+        // then reads the tickets (RingWriter.claim): at least one of the two sees the other.
         VarHandle.fullFence();
     }
 
-    /** Tells the producer that the batches before this one are not needed any more. */
+    /** Releases the batches before this one to the producer. */
     void finish(long finished) {
-        VarHandle.releaseFence(); // what was read of them was read before
+        VarHandle.releaseFence(); // all reads of them come before
         page.putLong(RingDescriptor.SEAT_FINISHED_OFFSET, finished);
         page.putLong(RingDescriptor.SEAT_CHECK_OFFSET, ~finished);
         write(RingDescriptor.SEAT_FINISHED_OFFSET, 2 * Long.BYTES);
-        VarHandle.fullFence(); // as in sit, for a consumer that begins later than it first said
+        VarHandle.fullFence(); // as in sit, for a consumer that begins later than it first announced
     }
 
     private void writeTicket(long ticket) {
@@ -100,11 +100,11 @@ final class Seat implements AutoCloseable {
         try {
             bulk.write(descriptor, offset, pageAddress + offset, length);
         } finally {
-            Reference.reachabilityFence(page); // whose memory goes when nobody can reach it
+            Reference.reachabilityFence(page); // its memory is freed when it is unreachable
         }
     }
 
-    /** Gets up. Idempotent. */
+    /** Releases the seat. Idempotent. */
     @Override
     public void close() {
         if (open) {
@@ -112,7 +112,7 @@ final class Seat implements AutoCloseable {
             try {
                 writeTicket(0);
             } catch (LarderException e) {
-                if (e.code() != ErrorCode.NO_SPACE) { // somebody has cut the page off: nobody can be waiting for it
+                if (e.code() != ErrorCode.NO_SPACE) { // another program has truncated the page, so no producer reads it
                     throw e;
                 }
             } finally {

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * What a producer knows of its consumers. Their pages are read, never mapped, so that whatever they do to them is no worse than
- * a number that is wrong; and a wrong number costs nobody more than a batch or a wait with an end.
+ * The consumers as the producer sees them. It reads their pages and never maps them, so a broken consumer can only cause a wrong
+ * number; and a wrong number costs at most a lost batch or a wait until the time limit.
  */
 final class Seats {
     private static final long UNKNOWN = Long.MIN_VALUE;
@@ -24,7 +24,7 @@ final class Seats {
     private final ByteBuffer page =
             ByteBuffer.allocateDirect(RingDescriptor.SEAT_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
 
-    /** Looked up once: pages are read for every batch. */
+    /** Computed once, because pages are read for every batch. */
     private final long pageAddress = bulk.addressOf(page);
 
     private final long[] tickets;
@@ -32,7 +32,7 @@ final class Seats {
     private final long[] dropped;
     private final long[] pids;
 
-    /** Watches pages, which their owner closes. */
+    /** Reads pages that the caller owns. */
     Seats(Posix posix, int[] descriptors) {
         this.posix = posix;
         this.descriptors = descriptors;
@@ -42,7 +42,7 @@ final class Seats {
         this.pids = new long[descriptors.length];
     }
 
-    /** Looks at every page and returns how many consumers there are. */
+    /** Reads every page; returns the number of consumers. */
     int taken() {
         int taken = 0;
         for (int seat = 0; seat < descriptors.length; seat++) {
@@ -51,7 +51,7 @@ final class Seats {
         return taken;
     }
 
-    /** Looks at every page and returns which batch is the first that some consumer still needs; a very large one if none does. */
+    /** Reads every page; returns the first batch that a consumer still needs, or a very large number if none does. */
     long leastFinished() {
         long least = Long.MAX_VALUE;
         for (int seat = 0; seat < descriptors.length; seat++) {
@@ -62,12 +62,12 @@ final class Seats {
         return least;
     }
 
-    /** Returns the seats that had not finished the batches before {@code needed} at the last look. */
+    /** Returns the seats that had not finished the batches before {@code needed} at the last read. */
     List<Integer> behind(long needed) {
         return known().stream().filter(seat -> finished[seat] < needed).toList();
     }
 
-    /** Returns the seats that were taken at the last look. */
+    /** Returns the seats that were taken at the last read. */
     List<Integer> known() {
         return IntStream.range(0, tickets.length)
                 .filter(seat -> tickets[seat] != 0)
@@ -75,7 +75,7 @@ final class Seats {
                 .toList();
     }
 
-    /** Tells whether a signal has stopped who sits there, as far as this process can see it. */
+    /** Returns whether a signal has stopped the consumer; false if its process is not visible. */
     boolean isStopped(int seat) {
         try {
             String status = Files.readString(Path.of("/proc/" + pids[seat] + "/stat"));
@@ -85,20 +85,20 @@ final class Seats {
         }
     }
 
-    /** Tells whether nobody sits any more where somebody did at the last look: the lock ended with the process. */
+    /** Returns whether the consumer of the last read is dead: its lock ended with its process. */
     boolean isDead(int seat) {
         if (!posix.tryLockExclusive(descriptors[seat])) {
             return false;
         }
         try {
             long seen = tickets[seat];
-            return look(seat) && tickets[seat] == seen; // else one has left, or another one come, meanwhile
+            return look(seat) && tickets[seat] == seen; // else it has left, or another consumer has the seat
         } finally {
             posix.unlock(descriptors[seat]);
         }
     }
 
-    /** Waits no longer for who sits there, and returns the ticket to mark. */
+    /** Ignores the consumer of a seat from now on; returns its ticket. */
     long drop(int seat) {
         dropped[seat] = tickets[seat];
         tickets[seat] = 0;
@@ -125,7 +125,7 @@ final class Seats {
         }
         long claim = page.getLong(RingDescriptor.SEAT_FINISHED_OFFSET);
         if (page.getLong(RingDescriptor.SEAT_CHECK_OFFSET) == ~claim) {
-            finished[seat] = claim; // else it is being written: what was known before holds until the next look
+            finished[seat] = claim; // else it is being written, and the last value holds until the next read
         }
         return true;
     }

@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * A batch that another process has published, read in place. It is open until it is closed, the loop moves on or its
- * {@link SharedBatches} is closed; then its slot may be another batch's.
+ * A batch that another process has published, read in place. It is open until it is closed, the loop moves on or its {@link
+ * SharedBatches} is closed; then its slot may contain another batch.
  *
  * <p>Any thread may read an open batch.
  */
@@ -21,7 +21,7 @@ public final class SharedBatch implements AutoCloseable {
     private List<SharedBatchArray> arrays = List.of();
     private volatile boolean open = true;
 
-    /** Reads what a slot says of its batch; {@link #fill} adds the arrays. */
+    /** Reads the header of a slot; {@link #fill} adds the arrays. */
     SharedBatch(SharedBatches owner, long sequence, ByteBuffer slot) {
         this.owner = owner;
         this.sequence = sequence;
@@ -35,7 +35,7 @@ public final class SharedBatch implements AutoCloseable {
         arrays = List.copyOf(newArrays);
     }
 
-    /** Returns the epoch that the batch belongs to. */
+    /** Returns the epoch of the batch. */
     public long epoch() {
         return epoch;
     }
@@ -45,17 +45,17 @@ public final class SharedBatch implements AutoCloseable {
         return number;
     }
 
-    /** Returns how many samples it has. */
+    /** Returns the number of samples. */
     public int size() {
         return size;
     }
 
-    /** Returns how many of the samples count, from the first one on, as {@link dev.larder.loader.Batch#validSize} does. */
+    /** Returns the number of valid samples, which come first, as {@link dev.larder.loader.Batch#validSize} does. */
     public int validSize() {
         return validSize;
     }
 
-    /** Returns how many batches were published before this one. */
+    /** Returns the number of batches that were published before this one. */
     public long sequence() {
         return sequence;
     }
@@ -76,22 +76,22 @@ public final class SharedBatch implements AutoCloseable {
     }
 
     /**
-     * Tells whether what was read so far is what was published. It is unless the producer drops slow consumers, and this is one;
-     * to close the batch, or to move on, then fails.
+     * Returns whether all reads so far returned the published bytes. False only if the producer has dropped this consumer as too slow;
+     * then closing the batch, or moving on, fails.
      */
     public boolean isIntact() {
         return owner.isIntact(this);
     }
 
-    /** Tells whether the batch can be read. */
+    /** Returns whether the batch can be read. */
     public boolean isOpen() {
         return open;
     }
 
     /**
-     * Lets the producer have the slot back. Idempotent.
+     * Returns the slot to the producer. Idempotent.
      *
-     * @throws LarderException REFUSED where it had it back before, so that what was read may be another batch's
+     * @throws LarderException REFUSED if the producer took the slot earlier, so the bytes that were read may belong to another batch
      */
     @Override
     public void close() {

@@ -3,7 +3,7 @@ package dev.larder.loader.fanout;
 import dev.larder.npy.Dtype;
 import java.nio.ByteBuffer;
 
-/** One array of a {@link SharedBatch}, in C order, in the bytes and the byte order of {@link #dtype}. */
+/** One array of a {@link SharedBatch}, in C order; {@link #dtype} has the byte order. */
 public final class SharedBatchArray {
     private final SharedBatch batch;
     private final RingArray array;
@@ -17,7 +17,7 @@ public final class SharedBatchArray {
         this.bytes = bytes;
     }
 
-    /** Returns the name that the producer's loader has for it. */
+    /** Returns the name in the producer's loader. */
     public String name() {
         return array.name();
     }
@@ -38,8 +38,8 @@ public final class SharedBatchArray {
     }
 
     /**
-     * Returns the bytes as a read-only direct buffer in the byte order of the elements, without copying; they begin at a multiple
-     * of 64. When the batch is closed they are another batch's.
+     * Returns the bytes as a read-only direct buffer in the byte order of the elements, without a copy, aligned to 64. After the batch
+     * is closed, they belong to another batch.
      */
     public ByteBuffer byteBuffer() {
         batch.requireOpen();

@@ -16,8 +16,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The batches that a {@link BatchPublisher} of another process publishes, read in place: nothing is gathered, transformed
- * or copied again.
+ * The batches that a {@link BatchPublisher} of another process publishes, read in place, without another gather, transform or copy.
  *
  * <pre>{@code
  * try (SharedBatches batches = SharedBatches.attach(larder, "run1")) {
@@ -27,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>The loop ends when the producer has closed its publisher. It fails with {@code REFUSED} where the producer died, or has
- * dropped this consumer as too slow, and with {@code DEADLINE} where no batch comes in time. One thread loops; any may close.
+ * <p>The loop ends when the producer has closed its publisher. It fails with {@code REFUSED} if the producer died, or dropped
+ * this consumer as too slow, and with {@code DEADLINE} if no batch comes in time. One thread loops; any may close.
  */
 public final class SharedBatches implements Iterable<SharedBatch>, AutoCloseable {
     private final Attachment attachment;
@@ -54,19 +53,18 @@ public final class SharedBatches implements Iterable<SharedBatch>, AutoCloseable
         this.leakGuard = new LeakGuard(this, "consumer", toString(), attachment::close);
     }
 
-    /** Attaches to a ring with the settings that {@link SharedBatchesBuilder} has by itself. */
+    /** Attaches to a ring with the defaults of {@link SharedBatchesBuilder}. */
     public static SharedBatches attach(Larder larder, String name) {
         return of(larder, name).attach();
     }
 
-    /** Begins to describe a consumer of a ring, by the name that its producer gave it. */
+    /** Returns a builder for a consumer of a ring, by the producer's name for it. */
     public static SharedBatchesBuilder of(Larder larder, String name) {
         return new SharedBatchesBuilder(new StoreLayout(larder.store()), name);
     }
 
     /**
-     * Returns an iterator that goes on where this consumer is, and whose {@code hasNext} closes the batch before and waits for
-     * the next.
+     * Returns an iterator that continues at this consumer's position. Its {@code hasNext} closes the last batch and waits for the next.
      */
     @Override
     public Iterator<SharedBatch> iterator() {
@@ -101,7 +99,7 @@ public final class SharedBatches implements Iterable<SharedBatch>, AutoCloseable
         }
     }
 
-    /** Waits for the next batch; false where there will be none. */
+    /** Waits for the next batch; returns false if there will be none. */
     private boolean await() {
         RingWait wait = new RingWait("next batch", timeout);
         while (true) {
@@ -135,7 +133,7 @@ public final class SharedBatches implements Iterable<SharedBatch>, AutoCloseable
         }
     }
 
-    /** Tells whether the next batch belongs to the epoch that was under way when this consumer came. */
+    /** Returns whether the next batch belongs to the epoch that had begun when this consumer attached. */
     private boolean skips() {
         if (!skips) {
             return false;
@@ -163,7 +161,7 @@ public final class SharedBatches implements Iterable<SharedBatch>, AutoCloseable
             }
             batch.fill(arrays);
         } catch (IndexOutOfBoundsException | NegativeArraySizeException e) {
-            requireIntact(sequence); // else it was another batch's description, half written
+            requireIntact(sequence); // else the header was of another batch, half written
             throw failure(ErrorCode.CHECKSUM, "a slot of the ring is damaged")
                     .cause(e)
                     .exception();
@@ -200,7 +198,7 @@ public final class SharedBatches implements Iterable<SharedBatch>, AutoCloseable
         }
     }
 
-    /** Gives up a batch and everything before it. */
+    /** Releases a batch and all batches before it. */
     private void finish(long sequence) {
         next = sequence + 1;
         attachment.finish(next);
@@ -235,7 +233,7 @@ public final class SharedBatches implements Iterable<SharedBatch>, AutoCloseable
         }
     }
 
-    /** Closes the batch that is open and gives the seat up. Idempotent, from any thread. */
+    /** Closes the open batch and releases the seat. Idempotent; callable from any thread. */
     @Override
     public void close() {
         try {
@@ -254,7 +252,7 @@ public final class SharedBatches implements Iterable<SharedBatch>, AutoCloseable
         return "SharedBatches{" + ring.folder() + "}";
     }
 
-    /** What a consumer holds of the system. */
+    /** The files and memory of a consumer. */
     private static final class Attachment implements AutoCloseable {
         private final RingReader ring;
         private final Seat seat;

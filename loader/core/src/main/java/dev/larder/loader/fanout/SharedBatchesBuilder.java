@@ -29,22 +29,22 @@ public final class SharedBatchesBuilder {
         this.name = name;
     }
 
-    /** Sets how long attaching waits for the producer's first batch and a free seat, and then each step for its batch; 5 min. */
+    /** Sets the time limit to attach, which waits for a first batch and a free seat, and then of each step; 5 min by default. */
     public SharedBatchesBuilder timeout(Duration perStep) {
         timeout = BatchPublisherBuilder.requirePositive(perStep, "timeout");
         return this;
     }
 
     /**
-     * Begins with the next epoch that begins, unless nothing was published yet. By default a consumer that comes late begins with
-     * the oldest batch that is still there.
+     * Skips to the start of the next epoch, unless no batch was published yet. By default, a late consumer begins with the oldest batch
+     * in the ring.
      */
     public SharedBatchesBuilder fromNextEpoch() {
         atNextEpoch = true;
         return this;
     }
 
-    /** Waits for the ring and takes a seat. The caller closes what it gets. */
+    /** Waits for the ring and takes a seat. The caller closes the result. */
     public SharedBatches attach() {
         Names.requireRing(name);
         Posix posix = Posix.system();
@@ -68,14 +68,14 @@ public final class SharedBatchesBuilder {
         }
     }
 
-    /** Maps the ring that a seat belongs to, now that there is one; null where the ring came to its end meanwhile. Owns the seat. */
+    /** Maps the ring of a seat; returns null if the ring has ended. Owns the seat. */
     private @Nullable SharedBatches sit(Posix posix, Path folder, Seat seat) {
         RingReader reader = null;
         SharedBatches attached = null;
         try {
             reader = RingReader.tryOpen(posix, folder);
-            if (reader != null && reader.isLinked() && seat.isLinked()) { // else the files may be of two rings
-                // From here on the producer may know of the seat, publish all that it has, and remove the ring.
+            if (reader != null && reader.isLinked() && seat.isLinked()) { // else the files may belong to two rings
+                // From here on the producer may see the seat, publish its last batches, and remove the ring.
                 long first = begin(reader, seat);
                 attached = new SharedBatches(reader, seat, first, atNextEpoch && first > 0, timeout);
             }
@@ -95,13 +95,13 @@ public final class SharedBatchesBuilder {
             return Seat.tryTake(posix, folder);
         } catch (LarderException e) {
             if (e.code() == ErrorCode.NOT_FOUND) {
-                return null; // the ring is going
+                return null; // the ring is being removed
             }
             throw e;
         }
     }
 
-    /** Says where this consumer begins before it looks whether that is still there: one of the two sees the other. */
+    /** Announces the start of this consumer before it checks that the batch is still there: one of the two sees the other. */
     private long begin(RingReader reader, Seat seat) {
         long wish = atNextEpoch ? reader.publishedAcquire() : reader.oldestAcquire();
         seat.sit(wish);

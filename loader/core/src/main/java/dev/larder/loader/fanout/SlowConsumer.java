@@ -1,14 +1,14 @@
 package dev.larder.loader.fanout;
 
-/** What a {@link BatchPublisher} does about a live consumer that is too slow, once all slots hold batches it has not read. */
+/** The action of a {@link BatchPublisher} when all slots hold batches that a live consumer has not read. */
 public enum SlowConsumer {
     /**
-     * Waits for it until the publisher's timeout has passed. Then, where other consumers get on, it goes on without the slow one,
-     * says so in the log, and that one's next step fails with {@code REFUSED}; where none gets on, it fails with {@code DEADLINE}.
-     * Nobody misses a batch unsaid.
+     * Waits until the publisher's timeout. Then, if other consumers make progress, the publisher drops the slow one and logs it; the next
+     * step of that consumer fails with {@code REFUSED}. If no consumer makes progress, the publisher fails with {@code DEADLINE}. No
+     * consumer misses a batch without an error.
      */
     BLOCK,
 
-    /** Goes on without it once the publisher's patience is over; its next step fails with {@code REFUSED}. */
+    /** Drops it after the publisher's patience; its next step fails with {@code REFUSED}. */
     DROP
 }

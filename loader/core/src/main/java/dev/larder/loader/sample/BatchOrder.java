@@ -1,21 +1,21 @@
 package dev.larder.loader.sample;
 
 /**
- * Holds the batches of one epoch, for all ranks together.
+ * The batches of one epoch, for all ranks together.
  *
  * <p>It is read by several threads at once and at any batch, so it must not change.
  */
 public interface BatchOrder {
-    /** Returns how many batches the epoch has. */
+    /** Returns the number of batches. */
     long batches();
 
-    /** Returns how many samples come before a batch: with {@code batches()} for the batch, those of the whole epoch. */
+    /** Returns the number of samples before a batch; for {@code batches()}, that of the whole epoch. */
     long first(long batch);
 
     /** Returns the row at a position of the epoch, batch after batch. */
     long row(long position);
 
-    /** Returns how many samples a batch has: at least one. */
+    /** Returns the number of samples in a batch, at least one. */
     default int size(long batch) {
         return Math.toIntExact(first(batch + 1) - first(batch));
     }

@@ -1,25 +1,25 @@
 package dev.larder.loader.sample;
 
 /**
- * Decides which rows an epoch visits, in which order, and which rows form a batch: where batches are more than every so
- * many samples of an order. Pure as a {@link Sampler} is.
+ * Chooses the rows of an epoch, their order, and the rows of each batch; for batches that are not simply a fixed number of consecutive
+ * samples. A pure function, as a {@link Sampler} is.
  */
 @FunctionalInterface
 public interface BatchSampler {
-    /** Lays down the batches of one epoch over rows {@code 0} to {@code rows - 1}. */
+    /** Returns the batches of one epoch over rows {@code 0} to {@code rows - 1}. */
     BatchOrder order(long rows, long epoch);
 
-    /** Says in a few words what this chooses, seed included: two that say the same choose the same. */
+    /** Returns a short description with the seed. Samplers with equal descriptions choose equal batches. */
     default String description() {
         return "custom";
     }
 
-    /** Makes batches of a subset's rows only; what this knows of each row is that of the subset's rows then. */
+    /** Returns a sampler for a subset's rows only; values for each row, such as lengths, then belong to the rows of the subset. */
     default BatchSampler over(Subset subset) {
         return new RestrictedBatches(this, subset);
     }
 
-    /** Makes a batch of every so many samples; the last one has fewer where they do not suffice, or is left out. */
+    /** Returns batches of a fixed size; the last one is smaller, or omitted if {@code dropLast}. */
     static BatchSampler of(Sampler sampler, int batchSize, boolean dropLast) {
         return new FixedBatches(sampler, batchSize, dropLast);
     }

@@ -5,9 +5,9 @@ import dev.larder.loader.internal.sample.Groups;
 import dev.larder.loader.internal.sample.OrderThread;
 import java.util.Objects;
 
-/** Batches of samples of one bucket each. Batches are numbered bucket by bucket, and come in an order of their own. */
+/** Batches with samples of one bucket each. Batches are numbered bucket by bucket, and come in another order. */
 final class BucketOrder implements BatchOrder {
-    /** Positions that share an entry of the guide to batches: few batches are that short. */
+    /** Positions that share an entry of the index of batches, as bits: few batches are shorter. */
     private static final int GUIDE_SHIFT = 4;
 
     static final int SAMPLES_PER_GUIDE = 1 << GUIDE_SHIFT;
@@ -41,7 +41,7 @@ final class BucketOrder implements BatchOrder {
         }
     }
 
-    /** Lays down the batches of an epoch; {@code firstBatches} says how many batches come before those of each bucket. */
+    /** Returns the batches of an epoch; {@code firstBatches} has the number of batches before each bucket. */
     static BucketOrder of(Groups groups, int[] batchSizes, int[] firstBatches, Shuffles shuffles) {
         SampleOrder[] samples = new SampleOrder[groups.groups()];
         for (int bucket = 0; bucket < samples.length; bucket++) {
@@ -70,7 +70,7 @@ final class BucketOrder implements BatchOrder {
         return groups.row(bucket, samples[bucket].row(before + place - starts[batch]));
     }
 
-    /** Returns the batch that has a position, or the last, searched from one that does not begin after it. */
+    /** Returns the batch with a position, or the last one; the search begins at {@code from}, which must not be behind it. */
     private int batch(int from, int position) {
         int batch = from;
         while (batch + 1 < numbers.length && starts[batch + 1] <= position) {
@@ -79,7 +79,7 @@ final class BucketOrder implements BatchOrder {
         return batch;
     }
 
-    /** Returns the bucket that has a batch: the last one that begins at or before it. */
+    /** Returns the bucket of a batch: the last one that begins at or before it. */
     private int bucket(int number) {
         int bucket = 0;
         while (firstBatches[bucket + 1] <= number) {

@@ -6,15 +6,15 @@ import java.util.Arrays;
 import java.util.OptionalLong;
 
 /**
- * Makes each batch from one bucket of lengths, so that little of it is padding.
+ * Takes each batch from one bucket of lengths, so that batches need little padding.
  *
  * <pre>{@code
  * Buckets.of(lengths).bounds(100, 220).batchSizes(32, 24, 16).shuffle(seed)
  * }</pre>
  *
- * <p>Shuffled, the samples come in another order within each bucket in every epoch, and so do the batches of all buckets. A bucket's
- * last batch has fewer samples where they do not suffice. How many batches there are depends on the lengths alone, so that it is
- * known before and is the same in every epoch. An order takes 8 bytes a batch and 4 for every 16 samples. Immutable.
+ * <p>With {@link #shuffle}, every epoch has another order of samples within each bucket, and of all batches. The last batch of a bucket
+ * may be smaller. The number of batches depends only on the lengths, so it is the same in every epoch. An order takes 8 bytes a batch
+ * and 4 for every 16 samples. Immutable.
  */
 public final class Buckets implements LaidDownBatches {
     private final Lengths lengths;
@@ -34,7 +34,7 @@ public final class Buckets implements LaidDownBatches {
         this.dropLast = dropLast;
     }
 
-    /** Puts all samples into one bucket: to be divided by {@link #bounds}. */
+    /** Begins with one bucket, which {@link #bounds} divides. */
     public static Buckets of(Lengths lengths) {
         return bounded(lengths, new int[0], new int[0], OptionalLong.empty(), false);
     }
@@ -49,7 +49,7 @@ public final class Buckets implements LaidDownBatches {
         return bounded(lengths, longest.clone(), batchSizes, seed, dropLast);
     }
 
-    /** Sets how many samples a batch of each bucket has: required, one number more than there are bounds. */
+    /** Sets the batch size of each bucket. Required; one number more than bounds. */
     public Buckets batchSizes(int... sizes) {
         for (int size : sizes) {
             if (size < 1) {
@@ -60,12 +60,12 @@ public final class Buckets implements LaidDownBatches {
         return new Buckets(lengths, bounds, sizes.clone(), groups, seed, dropLast);
     }
 
-    /** Shuffles samples within buckets, and batches. Without it, buckets come one after the other, with rows as they lie. */
+    /** Shuffles samples within buckets, and batches. Without it, buckets come one after the other, with rows in their order. */
     public Buckets shuffle(long newSeed) {
         return new Buckets(lengths, bounds, batchSizes, groups, OptionalLong.of(newSeed), dropLast);
     }
 
-    /** Leaves out batches that would be shorter than the others of their bucket. */
+    /** Omits batches that are smaller than the others of their bucket. */
     public Buckets dropLast(boolean drop) {
         return new Buckets(lengths, bounds, batchSizes, groups, seed, drop);
     }
@@ -83,7 +83,7 @@ public final class Buckets implements LaidDownBatches {
         return found < 0 ? -found - 1 : found;
     }
 
-    /** Returns how many batches an epoch has. */
+    /** Returns the number of batches in an epoch. */
     public long batches() {
         requireBatchSizes();
         long batches = 0;

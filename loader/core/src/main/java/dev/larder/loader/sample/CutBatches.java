@@ -2,7 +2,7 @@ package dev.larder.loader.sample;
 
 import java.util.Objects;
 
-/** Batches whose rows are listed one by one. */
+/** Batches as lists of rows. */
 final class CutBatches implements BatchOrder {
     private final int[] rows;
     private final int[] starts;
@@ -12,7 +12,7 @@ final class CutBatches implements BatchOrder {
         this.starts = starts;
     }
 
-    /** Brings batches, of which each ends where the next one starts, into an order. */
+    /** Returns adjacent batches in an order. */
     static CutBatches of(int[] rows, int[] starts, SampleOrder order) {
         int[] ordered = new int[rows.length];
         int[] orderedStarts = new int[starts.length];

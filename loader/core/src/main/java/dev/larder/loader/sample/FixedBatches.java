@@ -4,7 +4,7 @@ import dev.larder.loader.internal.sample.LaidDown;
 import dev.larder.loader.internal.sample.OrderThread;
 import java.util.Objects;
 
-/** Makes a batch of every so many samples of an order. */
+/** Batches of a fixed size, in the order of a sampler. */
 record FixedBatches(Sampler sampler, int batchSize, boolean dropLast) implements BatchSampler, LaidDown {
     FixedBatches {
         if (batchSize < 1) {

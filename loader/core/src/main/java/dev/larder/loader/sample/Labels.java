@@ -39,7 +39,7 @@ public final class Labels {
         return read(labels.length, row -> labels[(int) row]);
     }
 
-    /** Reads the label of each row from a one-dimensional array of integers or booleans; the view is not needed any more then. */
+    /** Copies the label of each row from a one-dimensional array of integers or booleans. The caller may close the view. */
     public static Labels of(ArrayView labels) {
         return read(labels.rows(), IntegerArrays.of(labels));
     }
@@ -66,12 +66,12 @@ public final class Labels {
         return new Labels(classes, inOrder);
     }
 
-    /** Returns how many rows there are. */
+    /** Returns the number of rows. */
     public long rows() {
         return classes.length;
     }
 
-    /** Returns how many different labels there are. */
+    /** Returns the number of different labels. */
     public int classes() {
         return labels.length;
     }
@@ -81,7 +81,7 @@ public final class Labels {
         return labels[ofClass];
     }
 
-    /** Returns how many rows a class has. */
+    /** Returns the number of rows of a class. */
     public long count(int ofClass) {
         return counts[ofClass];
     }
@@ -92,8 +92,8 @@ public final class Labels {
     }
 
     /**
-     * Returns for each row a weight that is inverse to how frequent its class is, 1 on average: drawn with these, all classes are
-     * equally likely.
+     * Returns a weight for each row, inverse to the frequency of its class, 1 on average: with these weights, all classes are equally
+     * likely.
      */
     public double[] balancingWeights() {
         double[] weights = new double[classes.length];
@@ -101,7 +101,7 @@ public final class Labels {
         return weights;
     }
 
-    /** Returns the labels of a subset's rows, place by place. Classes without a row there are none any more. */
+    /** Returns the labels of a subset's rows. Classes without a row in the subset are gone. */
     public Labels over(Subset subset) {
         Requirements.rows(subset.list(), rows());
         return read(subset.size(), place -> labels[classOf(subset.row(place))]);

@@ -1,11 +1,11 @@
 package dev.larder.loader.sample;
 
-/** What becomes of the last batch of an epoch where samples do not suffice to fill it: of a whole epoch, and of a resumed one. */
+/** The action for an incomplete last batch of an epoch, whole or resumed. */
 public enum LastBatch {
-    /** It is shorter, for some ranks perhaps empty. */
+    /** It is smaller, and may be empty for some ranks. */
     SHORT,
-    /** It is left out, and with it up to a batch of samples of each rank. */
+    /** It is omitted, with less than a batch of samples of each rank. */
     DROP,
-    /** It is filled up with samples that other batches have, too, which {@code Batch.validSize} leaves out. */
+    /** It is filled with samples of other batches, which {@code Batch.validSize} does not count. */
     PAD
 }

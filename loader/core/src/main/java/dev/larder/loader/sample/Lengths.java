@@ -30,12 +30,12 @@ public final class Lengths {
         return read(lengths.length, row -> lengths[(int) row]);
     }
 
-    /** Reads the length of each row from a one-dimensional array of integers; the view is not needed any more then. */
+    /** Copies the length of each row from a one-dimensional array of integers. The caller may close the view. */
     public static Lengths of(ArrayView lengths) {
         return read(lengths.rows(), IntegerArrays.of(lengths));
     }
 
-    /** Takes the first dimension of each row of a ragged column; the column is not needed any more then. */
+    /** Copies the first dimension of each row of a ragged column. The caller may close it. */
     public static Lengths of(RaggedColumn column) {
         if (column.dimensions() == 0) {
             throw Failure.of(ErrorCode.BAD_INPUT, "rows of a ragged column have no dimensions")
@@ -45,12 +45,12 @@ public final class Lengths {
         return read(column.rows(), row -> column.dimension(row, 0));
     }
 
-    /** Takes how many bytes of UTF-8 each text has; the column is not needed any more then. */
+    /** Computes the bytes of UTF-8 of each text. The caller may close the column. */
     public static Lengths of(StringsColumn column) {
         return read(column.rows(), column::byteSize);
     }
 
-    /** Takes how many bytes each file has; the column is not needed any more then. */
+    /** Computes the bytes of each file. The caller may close the column. */
     public static Lengths of(BytesColumn column) {
         return read(column.rows(), column::byteSize);
     }
@@ -71,7 +71,7 @@ public final class Lengths {
         return new Lengths(lengths);
     }
 
-    /** Returns how many rows there are. */
+    /** Returns the number of rows. */
     public long rows() {
         return lengths.length;
     }
@@ -81,7 +81,7 @@ public final class Lengths {
         return lengths[(int) Objects.checkIndex(row, (long) lengths.length)];
     }
 
-    /** Returns the lengths of a subset's rows, place by place. */
+    /** Returns the lengths of a subset's rows. */
     public Lengths over(Subset subset) {
         Requirements.rows(subset.list(), rows());
         return read(subset.size(), place -> length(subset.row(place)));

@@ -1,6 +1,6 @@
 package dev.larder.loader.sample;
 
-/** An order that is listed row by row. The array is nobody else's. */
+/** An order as a list of rows. Owns the array. */
 final class ListedOrder implements SampleOrder {
     private final int[] rows;
 

@@ -46,7 +46,7 @@ record MixedSampler(
         return description;
     }
 
-    /** Returns how many rows of each source are visited before a position. */
+    /** Returns the number of rows of each source that are visited before a position. */
     long[] countsAfter(long epoch, long position) {
         List<Stretch> stretches = stretches(epoch);
         Stretch stretch = stretches.get(0);
@@ -93,11 +93,11 @@ record MixedSampler(
         return sizes[source] - before[source];
     }
 
-    /** Returns how long a stretch is whose sources have no rows left after so many of its positions each. */
+    /** Returns the length of a stretch, given the positions at which each of its sources has no rows left. */
     private long length(Interleaving places, long[] ends) {
         return switch (exhausted) {
             case UNTIL_ALL -> Arrays.stream(ends).min().orElseThrow();
-            case STOP -> // as long as nobody is asked for a row more than there is
+            case STOP -> // until the first source has no rows left
                 IntStream.range(0, sizes.length)
                         .mapToLong(i -> places.positionsFor(sizes[i] + 1, i) - 1)
                         .min()
@@ -109,7 +109,7 @@ record MixedSampler(
     /**
      * Positions with the same sources.
      *
-     * @param before how many rows of each of all sources are visited before it
+     * @param before the number of rows of each source that are visited before it
      */
     private record Stretch(long first, long length, int[] sources, Interleaving places, long[] before) {}
 
@@ -117,14 +117,14 @@ record MixedSampler(
     private record Pass(long number, SampleOrder order) {}
 
     private final class MixedOrder implements SampleOrder {
-        /** How many orders of a repeated source are kept: threads may still be in the one before. */
+        /** The number of cached orders of a repeated source: threads may still use an earlier one. */
         private static final int KEPT = 4;
 
         private final Stretch[] stretches;
         private final long length;
         private final long[] firstRows = new long[sizes.length];
 
-        /** How many orders a source has in an epoch, and so what number its first one has. */
+        /** The number of the first order of each source in this epoch. */
         private final long[] firstPasses = new long[sizes.length];
 
         private final List<AtomicReferenceArray<Pass>> passes = new ArrayList<>();
@@ -139,7 +139,7 @@ record MixedSampler(
                 long perEpoch = Math.max(1, (counts[i] + sizes[i] - 1) / sizes[i]);
                 firstPasses[i] = Math.multiplyExact(epoch, perEpoch);
                 passes.add(new AtomicReferenceArray<>(KEPT));
-                SampleOrder first = pass(i, 0); // here, where samplers may take their time
+                SampleOrder first = pass(i, 0); // here, because samplers may be slow
                 if (first.length() != sizes[i]) {
                     throw Failure.of(ErrorCode.BAD_INPUT, "sampler does not visit each row of a source once")
                             .with("source", i)
@@ -155,7 +155,7 @@ record MixedSampler(
             AtomicReferenceArray<Pass> kept = passes.get(source);
             int place = (int) (number % KEPT);
             Pass pass = kept.get(place);
-            if (pass == null || pass.number != number) { // two threads may make the same: either will do
+            if (pass == null || pass.number != number) { // two threads may compute the same order, which is harmless
                 pass = new Pass(number, within.order(sizes[source], firstPasses[source] + number));
                 kept.set(place, pass);
             }

@@ -8,15 +8,15 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /**
- * Says how several sources are mixed: in which proportions, and what happens when one has no rows left. Immutable.
+ * The proportions of several sources, and the action when one has no rows left. Immutable.
  *
  * <pre>{@code
  * Mixture.weights(6, 3, 1)                                       // of ten samples, six are of the first
  * Mixture.bySize().temperature(2).exhausted(Exhausted.REPEAT)    // by the square root of their sizes; small ones begin again
  * }</pre>
  *
- * <p>A source's share is exact over some hundred samples, not only in the mean. Which source a position belongs to, and which of its rows stands
- * there, is a function of seed and epoch alone, and computed for any position at once: mixtures are dealt out to ranks and resumed as any order is.
+ * <p>A source's share is exact over some hundred samples, not only in the mean. The source and the row of a
+ * position depend only on seed and epoch, and can be computed for any position: mixtures are divided among ranks and resumed as any order.
  */
 public final class Mixture {
     private final double[] weights;
@@ -39,13 +39,13 @@ public final class Mixture {
         for (double weight : weights) {
             if (!(weight > 0) || !Double.isFinite(weight)) {
                 throw new IllegalArgumentException("a weight must be above 0: weights=" + Arrays.toString(weights)
-                        + "; leave out the source that shall have none");
+                        + "; remove the source");
             }
         }
         return new Mixture(weights.clone(), 1, Exhausted.STOP, 0);
     }
 
-    /** Mixes in proportion to how many samples each source has. */
+    /** Mixes in proportion to the number of samples of each source. */
     public static Mixture bySize() {
         return new Mixture(new double[0], 1, Exhausted.STOP, 0);
     }
@@ -58,12 +58,12 @@ public final class Mixture {
         return new Mixture(weights, newTemperature, exhausted, samples);
     }
 
-    /** Sets what happens when a source has no rows left; {@link Exhausted#STOP} without it. */
+    /** Sets the action when a source has no rows left; {@link Exhausted#STOP} by default. */
     public Mixture exhausted(Exhausted policy) {
         return new Mixture(weights, temperature, policy, samples);
     }
 
-    /** Repeats sources without rows left, and ends the epoch after so many samples. */
+    /** Repeats sources without rows left, and ends the epoch after this number of samples. */
     public Mixture samples(long count) {
         if (count < 1) {
             throw new IllegalArgumentException("an epoch has at least one sample: samples=" + count);
@@ -80,11 +80,11 @@ public final class Mixture {
     }
 
     /**
-     * Returns the sampler of sources whose rows follow each other.
+     * Returns a sampler over the rows of all sources, one source after the other.
      *
-     * @param within lays down the order of each source alone; where it is repeated, those of its epochs one after the other
-     * @param seed what the places of sources are drawn from
-     * @param sizes how many rows each source has
+     * @param within the sampler of each source; a repeated source uses the orders of its epochs one after the other
+     * @param seed the seed for the positions of sources
+     * @param sizes the number of rows of each source
      */
     public Sampler sampler(Sampler within, long seed, long... sizes) {
         return mixed(within, seed, sizes);
@@ -101,7 +101,7 @@ public final class Mixture {
                 throw Failure.of(ErrorCode.BAD_INPUT, "a source of a mixture has no rows")
                         .with("source", i)
                         .with("rows", sizes[i])
-                        .remedy("leave it out");
+                        .remedy("remove it");
             }
         }
         double[] effective = IntStream.range(0, sizes.length)
@@ -115,7 +115,7 @@ public final class Mixture {
     }
 
     /**
-     * Says where each source is after so many samples of an epoch, such as {@code web=1200 books=600}: how many of its rows were visited.
+     * Returns the number of visited rows of each source after {@code consumed} samples of an epoch, such as {@code web=1200 books=600}.
      */
     public String placesAfter(Sampler within, long seed, long[] sizes, String[] names, long epoch, long consumed) {
         long[] counts = mixed(within, seed, sizes).countsAfter(epoch, consumed);

@@ -4,7 +4,7 @@ import dev.larder.loader.internal.sample.LaidDown;
 import dev.larder.loader.internal.sample.OrderThread;
 import dev.larder.loader.internal.sample.Requirements;
 
-/** Visits a subset's rows in the order in which a sampler visits its places. */
+/** Visits the rows of a subset in the order of a sampler. */
 record RestrictedSampler(Sampler sampler, Subset subset) implements Sampler, LaidDown {
     @Override
     public SampleOrder order(long rows, long epoch) {

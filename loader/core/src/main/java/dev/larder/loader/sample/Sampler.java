@@ -4,31 +4,30 @@ import dev.larder.loader.internal.sample.Draws;
 import dev.larder.loader.internal.sample.Permutation;
 
 /**
- * Decides which rows an epoch visits, and in which order.
+ * Chooses the rows of an epoch and their order.
  *
- * <p>A sampler is a pure function of the number of rows and the epoch (a seed is part of the sampler itself): asked
- * twice, it answers the same, whichever thread asks and whatever was asked before. This is what makes batches
- * reproducible.
+ * <p>A sampler is a pure function of the number of rows and the epoch (a seed is part of the sampler itself). It
+ * returns the same order every time, on every thread, so batches are reproducible.
  */
 @FunctionalInterface
 public interface Sampler {
-    /** Lays down the order of one epoch over rows {@code 0} to {@code rows - 1}. */
+    /** Returns the order of one epoch over rows {@code 0} to {@code rows - 1}. */
     SampleOrder order(long rows, long epoch);
 
-    /** Says in a few words what this chooses, seed included: two that say the same choose the same. */
+    /** Returns a short description with the seed. Samplers with equal descriptions choose equal orders. */
     default String description() {
         return "custom";
     }
 
     /**
-     * Visits a subset's rows only: takes them for all the rows there are, and what this knows of each row (labels, weights) is that
-     * of the subset's rows. {@code over(a).over(b)} is {@code over(a.within(b))}.
+     * Returns a sampler for a subset's rows only; values for each row (labels, weights) then belong to the rows of the subset.
+     * {@code over(a).over(b)} is {@code over(a.within(b))}.
      */
     default Sampler over(Subset subset) {
         return new RestrictedSampler(this, subset);
     }
 
-    /** Visits the rows as they lie in the array, in every epoch. */
+    /** Visits the rows in the order of the array, in every epoch. */
     static Sampler sequential() {
         return new NamedSampler("sequential", (rows, epoch) -> new SequentialOrder(rows));
     }
@@ -37,22 +36,22 @@ public interface Sampler {
      * Visits every row once, in the order of PyTorch's {@code randperm}.
      *
      * <p>Epoch {@code e} has the order of {@code torch.manual_seed(seed + e); torch.randperm(rows)}: that of a
-     * {@code DistributedSampler} with this seed after {@code set_epoch(e)}. As there, the order depends on the low 32
-     * bits of the sum alone. An order takes 4 bytes a row of heap, in one array, from the beginning of its epoch to
-     * that of the next. Where the heap has room, a loader makes that of the next epoch meanwhile, and has two then.
+     * {@code DistributedSampler} with this seed after {@code set_epoch(e)}. As in PyTorch, the order depends only on
+     * the low 32 bits of the sum. An order takes 4 bytes of heap for each row, in one array, during its epoch. If the heap has
+     * room, a loader computes the next order before its epoch begins, and then has two.
      */
     static Sampler random(long seed) {
         return new RandomSampler(seed);
     }
 
     /**
-     * Visits every row once, in a pseudo-random order that is computed place by place: it takes no memory and no time to begin,
-     * whatever the number of rows, up to 2⁶², and wherever in the epoch one begins. The sampler for large data.
+     * Visits every row once, in a pseudo-random order that is computed row by row: it takes no memory, and any position of the epoch is
+     * available immediately, for up to 2⁶² rows. The sampler for large data.
      *
-     * <p>As with {@link #random}, each epoch has another order, which (seed, rows, epoch) alone decide, and every row comes once. The
-     * orders differ from those of {@code random} and of PyTorch, and there are fewer of them: a key of 64-bit words for a network
-     * of mixing steps stands for each. That is random enough to train with, and no cipher. Looking up a row takes some tens of
-     * nanoseconds of calculation instead of a read from memory.
+     * <p>As with {@link #random}, each epoch has another order, which depends only on (seed, rows, epoch). The orders differ from those of
+     * {@code random} and of PyTorch, and there are fewer of them: each is the permutation of a Feistel network for a key of 64-bit
+     * words. That is random enough for training, but not a cipher. To compute a row takes tens of nanoseconds instead of a read from
+     * memory.
      */
     static Sampler permuted(long seed) {
         return new NamedSampler(
@@ -61,36 +60,35 @@ public interface Sampler {
     }
 
     /**
-     * Draws rows with replacement, each as likely as its weight says, in proportion to all weights. A draw depends on (seed, epoch,
-     * position) alone. Takes 20 bytes a row.
+     * Draws rows with replacement, with probabilities in proportion to their weights. A draw depends only on (seed, epoch, position). Takes
+     * 20 bytes a row.
      *
      * @param weights one for each row: finite, at least 0, and not all 0; copied
-     * @param samples how many are drawn in an epoch
+     * @param samples the number of draws in an epoch
      */
     static Sampler weighted(double[] weights, long samples, long seed) {
         return WeightedSampler.of(weights.clone(), samples, seed);
     }
 
     /**
-     * Draws rows without replacement: each next one as likely as its weight says, in proportion to the weights of those not drawn
-     * yet. An order takes 4 bytes a sample while its epoch lasts, and up to 24 bytes a row more while it is laid down, before its
-     * first row can be asked for.
+     * Draws rows without replacement, with probabilities in proportion to their weights among the remaining rows. An order takes 4 bytes
+     * for each sample during its epoch, and up to 24 bytes more for each row while it is computed, before its first row is available.
      *
-     * @param weights one for each row: finite, at least 0, and as many of them above 0 as samples are drawn; copied
-     * @param samples how many are drawn in an epoch
+     * @param weights one for each row: finite, at least 0, and at least {@code samples} of them above 0; copied
+     * @param samples the number of draws in an epoch
      */
     static Sampler weightedWithoutReplacement(double[] weights, long samples, long seed) {
         return WeightedOnceSampler.of(weights.clone(), samples, seed);
     }
 
     /**
-     * Visits every row once, so that however little of an epoch is read, classes are in nearly the proportions of the whole, and
-     * rows of one class come in random order.
+     * Visits every row once, so that any beginning of an epoch has the classes in nearly the same proportions as the whole. The rows of a
+     * class come in random order.
      *
      * <p>Of a class that has the part {@code p} of all rows, the first {@code m} samples have {@code p · m} rows, by at most
-     * {@code 1 + p · (classes - 2)} more or less: for two classes, one sample. Where in this the samples of a class come is random,
-     * so that what one of several ranks sees is not skewed. An order takes 4 bytes a row while its epoch lasts, and 16 bytes a row
-     * more while it is laid down, before its first row can be asked for.
+     * {@code 1 + p · (classes - 2)} more or less: for two classes, one sample. The exact positions of a class are random, so that
+     * each of several ranks sees the same proportions. An order takes 4 bytes for each row during its epoch, and 16 bytes more while it
+     * is computed, before its first row is available.
      */
     static Sampler stratified(Labels labels, long seed) {
         return new StratifiedSampler(labels, seed);

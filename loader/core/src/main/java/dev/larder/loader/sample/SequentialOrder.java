@@ -2,7 +2,7 @@ package dev.larder.loader.sample;
 
 import java.util.Objects;
 
-/** Visits rows as they lie. */
+/** The rows in the order of the array. */
 record SequentialOrder(long length) implements SampleOrder {
     @Override
     public long row(long position) {

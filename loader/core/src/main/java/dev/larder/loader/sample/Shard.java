@@ -1,22 +1,22 @@
 package dev.larder.loader.sample;
 
 /**
- * Defines which part of every epoch one rank visits: a step of its own after sampling, so that it composes with every sampler.
+ * The part of every epoch that one rank visits. It is chosen after sampling, so it composes with every sampler.
  *
- * <p>What is dealt out are units: samples, or whole batches of a {@link BatchSampler}. Rank {@code r} of {@code W} takes units
- * {@code r}, {@code r + W}, {@code r + 2W} and so on, as PyTorch's {@code DistributedSampler} does. When {@code W} does not
- * divide the units, {@link Tail} says what happens.
+ * <p>Ranks divide units: samples, or whole batches of a {@link BatchSampler}. Rank {@code r} of {@code W} takes units {@code r},
+ * {@code r + W}, {@code r + 2W} and so on, as PyTorch's {@code DistributedSampler} does. {@link Tail} is the action for a number of
+ * units that {@code W} does not divide.
  *
- * @param rank which of the ranks this is, from 0
- * @param world how many ranks there are
- * @param tail what happens at the end of an epoch
+ * @param rank the number of this rank, from 0
+ * @param world the number of ranks
+ * @param tail the action at the end of an epoch
  */
 public record Shard(int rank, int world, Tail tail) {
-    /** What happens at the end of an epoch whose units cannot be dealt out evenly. */
+    /** The action at the end of an epoch with units that cannot be divided evenly. */
     public enum Tail {
-        /** Units from the start of the epoch are visited again, as often as it takes: PyTorch's {@code drop_last=False}. */
+        /** Units from the start of the epoch are repeated: PyTorch's {@code drop_last=False}. */
         PAD,
-        /** The last units are left out: PyTorch's {@code drop_last=True}. */
+        /** The last units are omitted: PyTorch's {@code drop_last=True}. */
         DROP,
         /** Every unit is visited once; some ranks have one less than others. */
         EXACT
@@ -32,30 +32,30 @@ public record Shard(int rank, int world, Tail tail) {
         }
     }
 
-    /** Returns the only rank there is: it visits everything. */
+    /** Returns the only rank of a world of one. */
     public static Shard whole() {
         return new Shard(0, 1, Tail.PAD);
     }
 
-    /** Returns one rank of several; at the end, units from the start are visited again. */
+    /** Returns one rank of several; at the end, units from the start are repeated. */
     public static Shard of(int rank, int world) {
         return new Shard(rank, world, Tail.PAD);
     }
 
-    /** Returns the same rank, which leaves out units at the end that cannot be dealt out evenly. */
+    /** Returns the same rank, which omits units at the end that cannot be divided evenly. */
     public Shard dropLast() {
         return new Shard(rank, world, Tail.DROP);
     }
 
     /**
-     * Returns the same rank, of ranks that together visit every unit once: for evaluation. All ranks have equally many batches, so
-     * that they can calculate together; where units run out, some ranks have a last batch of size 0.
+     * Returns the same rank, of ranks that together visit every unit once: for evaluation. All ranks have the same number of batches, so
+     * that collectives match; if there are too few units, some ranks have a last batch of size 0.
      */
     public Shard exact() {
         return new Shard(rank, world, Tail.EXACT);
     }
 
-    /** Returns how many units this rank visits, of all that there are. */
+    /** Returns the number of units of this rank. */
     public long count(long units) {
         requireUnits(units);
         return switch (tail) {
@@ -65,13 +65,13 @@ public record Shard(int rank, int world, Tail tail) {
         };
     }
 
-    /** Returns how many units the rank with most of them visits: ranks take that many turns together. */
+    /** Returns the largest number of units of a rank, which is the number of turns of all ranks. */
     public long turns(long units) {
         requireUnits(units);
         return tail == Tail.DROP ? units / world : ceilDiv(units, world);
     }
 
-    /** Returns the place of this rank's n-th unit; one beyond the units stands for that many from the start again. */
+    /** Returns the position of this rank's n-th unit; positions beyond the last unit wrap around. */
     public long unit(long n) {
         return Math.addExact(Math.multiplyExact(n, world), rank);
     }

@@ -14,7 +14,7 @@ import dev.larder.loader.internal.sample.SortedKeys;
  * at a random time within one {@code n}-th of it, one after the other.
  */
 final class StratifiedSampler implements Sampler, LaidDown {
-    /** What a row takes while an order is laid down: its time, its number, and its place in two lists that are merged. */
+    /** The bytes for a row while an order is computed: its time, its number, and its place in two lists that are merged. */
     private static final int LAYING_BYTES = Double.BYTES + 3 * Integer.BYTES;
 
     private final Labels labels;

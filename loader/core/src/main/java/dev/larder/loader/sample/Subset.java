@@ -8,7 +8,7 @@ import dev.larder.loader.internal.sample.Splits;
 import java.util.List;
 
 /**
- * Some rows of a dataset, each with a place counted from 0: what {@link Sampler#over} visits instead of all rows.
+ * A list of rows of a dataset, each with a place counted from 0. {@link Sampler#over} visits them instead of all rows.
  *
  * <p>Parts of a {@link #split(long, long, double...)} and of {@link #kFold(long, int, long)} take no memory; others take 4 bytes a
  * row, or 8. All are immutable.
@@ -24,7 +24,7 @@ public final class Subset {
         return list;
     }
 
-    /** Returns how many rows there are. */
+    /** Returns the number of rows. */
     public long size() {
         return list.size();
     }
@@ -34,12 +34,12 @@ public final class Subset {
         return list.row(place);
     }
 
-    /** Returns a number above every row: at least so many rows must a dataset have. */
+    /** Returns the smallest number of rows that a dataset must have: one more than the largest row. */
     public long end() {
         return list.end();
     }
 
-    /** Says in a few words which rows these are: two that say the same are the same. */
+    /** Returns a short description. Subsets with equal descriptions are equal. */
     public String description() {
         return list.description();
     }
@@ -52,7 +52,7 @@ public final class Subset {
         return new Subset(new NestedRows(list, outer.list));
     }
 
-    /** Returns the given rows, in this order; one may be given more than once. The array is copied. */
+    /** Returns the given rows, in this order; a row may occur more than once. The array is copied. */
     public static Subset of(long... rows) {
         return new Subset(ListedRows.of(rows));
     }
@@ -76,22 +76,22 @@ public final class Subset {
     }
 
     /**
-     * Divides rows at random into parts that each have their fraction of every class, rounded up or down; all in all they are as large
-     * as those of {@link #split(long, long, double...)}, or nearly so. Within a part rows are in ascending order.
+     * Divides rows at random into parts that each have their fraction of every class, rounded up or down; their sizes are nearly
+     * those of {@link #split(long, long, double...)}. Within a part rows are in ascending order.
      */
     public static List<Subset> split(Labels labels, long seed, double... fractions) {
         return parts(Splits.split(labels.groups(), seed, fractions));
     }
 
     /**
-     * Divides rows {@code 0} to {@code rows - 1} at random into {@code k} parts whose sizes differ by one at most, larger ones first,
-     * and returns for each the fold that validates on it.
+     * Divides rows {@code 0} to {@code rows - 1} at random into {@code k} parts with sizes that differ by at most one, larger ones first.
+     * Returns the fold of each part, which validates on it.
      */
     public static List<Fold> kFold(long rows, int k, long seed) {
         return folds(Splits.kFold(rows, k, seed));
     }
 
-    /** Divides rows at random into {@code k} parts, of which each has as many of every class as the others, or one more or less. */
+    /** Divides rows at random into {@code k} parts with the same number of rows of every class, or one more or less. */
     public static List<Fold> kFold(Labels labels, int k, long seed) {
         return folds(Splits.kFold(labels.groups(), k, seed));
     }

@@ -9,22 +9,21 @@ import java.util.Arrays;
 import java.util.OptionalLong;
 
 /**
- * Makes batches of about equal cost: of as many samples, alike in length, as keep the longest times the number of samples
- * within a budget.
+ * Batches of about equal cost: the longest sample of a batch times the number of its samples is within a budget. Samples of a batch have
+ * similar lengths.
  *
  * <pre>{@code
  * TokenBudget.of(lengths).maxTokens(4096).shuffle(seed)
  * }</pre>
  *
- * <p>Samples are taken in windows; those of one window are sorted by length and cut into batches. Shuffled, samples come into another
- * window in every epoch, and the batches of all windows in another order. An order takes 4 bytes a sample and 4 a batch, and is laid
- * down before its first row can be asked for; how many batches an epoch has differs a little between epochs. A sample of length 0
- * costs as much as one of length 1. Immutable.
+ * <p>The samples of a window are sorted by length and cut into batches. With {@link #shuffle}, samples change windows in every epoch, and
+ * batches change their order. An order takes 4 bytes a sample and 4 a batch, and is computed before its first row is available; the
+ * number of batches differs a little between epochs. A sample of length 0 costs as much as one of length 1. Immutable.
  */
 public final class TokenBudget implements LaidDownBatches {
     private static final long BATCHES_PER_WINDOW = 100;
 
-    /** What a row takes at most while an order is laid down: two lists of rows, as many starts of batches, and a window's keys. */
+    /** The most bytes for a row while an order is computed: two lists of rows, starts of batches, and a window's keys. */
     private static final int LAYING_BYTES = 4 * Integer.BYTES + Long.BYTES;
 
     private final Lengths lengths;
@@ -37,7 +36,7 @@ public final class TokenBudget implements LaidDownBatches {
         this.seed = seed;
     }
 
-    /** What bounds a batch; 0 where nothing was said. */
+    /** The limits of a batch; 0 for one that is not set. */
     private record Limits(long maxTokens, int maxSamples, int window, boolean leavesOutLonger) {}
 
     /** Begins with the lengths of samples; {@link #maxTokens} is required. */
@@ -45,33 +44,33 @@ public final class TokenBudget implements LaidDownBatches {
         return new TokenBudget(lengths, new Limits(0, 0, 0, false), OptionalLong.empty());
     }
 
-    /** Sets what the longest sample of a batch times the number of its samples may be at most. */
+    /** Sets the budget: the most for the longest sample of a batch times the number of its samples. */
     public TokenBudget maxTokens(long tokens) {
         requirePositive("maxTokens", tokens);
         return with(new Limits(tokens, limits.maxSamples, limits.window, limits.leavesOutLonger));
     }
 
-    /** Sets how many samples a batch has at most, however short they are. */
+    /** Sets the most samples of a batch, even of short ones. */
     public TokenBudget maxSamples(int samples) {
         requirePositive("maxSamples", samples);
         return with(new Limits(limits.maxTokens, samples, limits.window, limits.leavesOutLonger));
     }
 
     /**
-     * Sets how many samples are sorted together; by default as many as make about 100 batches. The more, the less padding, and the
-     * less random is which samples share a batch.
+     * Sets the number of samples that are sorted together; by default, about 100 batches. A larger window needs less padding, but its
+     * batches are less random.
      */
     public TokenBudget window(int samples) {
         requirePositive("window", samples);
         return with(new Limits(limits.maxTokens, limits.maxSamples, samples, limits.leavesOutLonger));
     }
 
-    /** Leaves out samples longer than the budget, which are refused otherwise; {@link #leftOut} counts them. */
+    /** Omits samples that exceed the budget, which are an error otherwise; {@link #leftOut} counts them. */
     public TokenBudget leaveOutLonger() {
         return with(new Limits(limits.maxTokens, limits.maxSamples, limits.window, true));
     }
 
-    /** Shuffles samples before they are sorted, and batches. Without it, windows come as rows lie, the shortest first in each. */
+    /** Shuffles samples before they are sorted, and batches. Without it, windows are in the order of rows, the shortest row first in each. */
     public TokenBudget shuffle(long newSeed) {
         return new TokenBudget(lengths, limits, OptionalLong.of(newSeed));
     }
@@ -86,7 +85,7 @@ public final class TokenBudget implements LaidDownBatches {
         }
     }
 
-    /** Returns how many samples are longer than the budget. */
+    /** Returns the number of samples that exceed the budget. */
     public long leftOut() {
         requireBudget();
         long longer = 0;
@@ -113,7 +112,7 @@ public final class TokenBudget implements LaidDownBatches {
         return CutBatches.of(visited, Arrays.copyOf(starts, batches + 1), shuffles.of(batches, 0, Draws.BATCHES));
     }
 
-    /** Lists the rows to visit, and refuses one that is too long. */
+    /** Returns the rows to visit; fails if one is too long. */
     private int[] visited(SampleOrder order) {
         int[] visited = new int[(int) order.length()];
         int count = 0;
@@ -158,7 +157,7 @@ public final class TokenBudget implements LaidDownBatches {
         }
     }
 
-    /** Cuts a stretch of sorted rows into batches, notes where they end, and returns how many there are then. */
+    /** Cuts a stretch of sorted rows into batches, and writes their ends to {@code starts}; returns the number of batches so far. */
     private int cut(int[] rows, int start, int end, int[] starts, int batchesBefore) {
         int batches = batchesBefore;
         int samples = 0;

@@ -10,11 +10,11 @@ import dev.larder.loader.internal.sample.Weights;
 import java.util.Arrays;
 
 /**
- * Draws rows by weight, without replacement: those whose exponential clocks ring first, as Efraimidis and Spirakis show, "Weighted
- * random sampling with a reservoir" (2006).
+ * Draws rows by weight, without replacement: the rows with the smallest exponential random times, after Efraimidis and Spirakis,
+ * "Weighted random sampling with a reservoir" (2006).
  */
 record WeightedOnceSampler(Weights weights, int samples, long seed) implements Sampler, LaidDown {
-    /** What a row takes while an order is laid down: its time, and its place in two lists that are merged into each other. */
+    /** The bytes for a row while an order is computed: its time, and its place in two lists that are merged. */
     private static final int LAYING_BYTES = Double.BYTES + 2 * Integer.BYTES;
 
     static WeightedOnceSampler of(double[] weights, long samples, long seed) {
@@ -31,7 +31,7 @@ record WeightedOnceSampler(Weights weights, int samples, long seed) implements S
         for (int row = 0; row < times.length; row++) {
             OrderThread.requireWanted(row);
             double unit = Philox.unitDouble(Philox.bits(seed, epoch, row, Draws.WEIGHTED_ONCE));
-            // strict: the same on every machine; 0 / 0 must not make a row ring first
+            // StrictMath: the same on every machine; 0 / 0 must not be the smallest time
             times[row] = times[row] == 0 ? Double.NaN : -StrictMath.log(1 - unit) / times[row];
         }
         return new ListedOrder(Arrays.copyOf(SortedKeys.places(times), samples));

@@ -1,11 +1,10 @@
 /**
- * In which order an epoch visits the rows of a dataset, which of them, and which share a batch: start at
- * {@link dev.larder.loader.sample.Sampler} and {@link dev.larder.loader.sample.BatchSampler};
- * {@link dev.larder.loader.sample.Subset} divides rows into parts, {@link dev.larder.loader.sample.Shard} deals an epoch out to
- * ranks.
+ * The rows of an epoch, their order, and the rows of each batch: start at {@link dev.larder.loader.sample.Sampler} and {@link
+ * dev.larder.loader.sample.BatchSampler}; {@link dev.larder.loader.sample.Subset} divides rows into parts, {@link
+ * dev.larder.loader.sample.Shard} divides an epoch among ranks.
  *
- * <p>Orders know nothing of threads or of what is in a row, so that they compose with all of them. What was drawn for a
- * (seed, epoch) once is drawn for it in every later version too: states that were saved half way through an epoch rely on it.
+ * <p>Orders are independent of threads and of the content of rows. The order for a (seed, epoch) is the same in every later release:
+ * states that were saved within an epoch rely on it.
  */
 @NullMarked
 package dev.larder.loader.sample;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
-import dev.larder.column.ColumnArray;
-import dev.larder.column.RaggedBuilder;
+import dev.larder.internal.column.ColumnArray;
+import dev.larder.internal.column.RaggedBuilder;
 import dev.larder.loader.Batch;
 import dev.larder.loader.BatchArray;
 import dev.larder.loader.Loader;

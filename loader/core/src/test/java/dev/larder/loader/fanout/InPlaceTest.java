@@ -156,7 +156,7 @@ class InPlaceTest {
                     .hasMessageContaining("the slots are in use");
             assertThatThrownBy(() -> publisher.publish(gallery.loader.epoch(0)))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("batch does not lie in the slot whose turn it is: epoch=0 batch=0");
+                    .hasMessageContaining("batch is not in the next slot: epoch=0 batch=0");
             try (Batch batch = loader.epoch(0).iterator().next()) {
                 assertThatThrownBy(() -> publisher.publish(batch))
                         .isInstanceOf(IllegalStateException.class)
@@ -169,7 +169,7 @@ class InPlaceTest {
             publisher.publish(gallery.loader.epoch(0));
             assertThatThrownBy(() -> gallery.loaderInto(publisher)).hasMessageContaining("the slots are in use");
             LoaderBuilder onDevice = builder().device(Device.auto()).into(publisher.slots());
-            assertThatThrownBy(onDevice::build).hasMessageContaining("leave device(…) or into(…) out");
+            assertThatThrownBy(onDevice::build).hasMessageContaining("remove device(…) or into(…) out");
         }
     }
 

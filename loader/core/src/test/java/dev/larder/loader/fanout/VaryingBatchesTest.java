@@ -6,12 +6,12 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
-import dev.larder.column.BytesBuilder;
-import dev.larder.column.ColumnArray;
-import dev.larder.column.RaggedBuilder;
-import dev.larder.column.StringsBuilder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.column.BytesBuilder;
+import dev.larder.internal.column.ColumnArray;
+import dev.larder.internal.column.RaggedBuilder;
+import dev.larder.internal.column.StringsBuilder;
 import dev.larder.internal.layout.RingDescriptor;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Field;

@@ -184,7 +184,7 @@ public final class Regions implements AutoCloseable {
 
     private Region readied(Region region, @Nullable Consumer<SharedMemory> layOut, Wait wait) {
         long state = region.memory().address(0, 0) - RegionDescriptor.DATA_OFFSET + RegionDescriptor.STATE_OFFSET;
-        long making = region.id() + RegionDescriptor.MAKING_LOCK;
+        long making = region.id() + RegionDescriptor.INIT_LOCK;
         try {
             while (RawMemory.getIntVolatile(state) != RegionDescriptor.STATE_READY) {
                 if (layOut != null && locks.tryTake(making)) {

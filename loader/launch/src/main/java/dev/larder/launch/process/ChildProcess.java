@@ -2,8 +2,8 @@ package dev.larder.launch.process;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
-import dev.larder.internal.posix.Guardian;
-import dev.larder.internal.posix.ProcessFamily;
+import dev.larder.internal.process.Guardian;
+import dev.larder.internal.process.ProcessFamily;
 import dev.larder.launch.internal.MemoryKillClaims;
 import dev.larder.launch.internal.MemoryKills;
 import dev.larder.launch.process.ExitCause.Ended;
@@ -38,7 +38,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. The caller closes it.
  */
 public final class ChildProcess implements AutoCloseable {
-    private static final String FAMILY_VARIABLE = "LARDER_FAMILY";
     private static final AtomicInteger NUMBERS = new AtomicInteger();
     private static final MemoryKillClaims MEMORY_KILLS = new MemoryKillClaims(MemoryKills::now, System::nanoTime);
     private static final Duration LEFTOVER_GRACE = Duration.ofMillis(500);
@@ -48,7 +47,7 @@ public final class ChildProcess implements AutoCloseable {
 
     private final ProcessSpec program;
     private final String name;
-    private final ProcessFamily family = ProcessFamily.begin(FAMILY_VARIABLE);
+    private final ProcessFamily family = ProcessFamily.begin();
     private final List<OutputPump> pumps = new ArrayList<>();
     private final CompletableFuture<ProcessResult> ending = new CompletableFuture<>();
     private final CompletableFuture<@Nullable Void> death = new CompletableFuture<>();

@@ -1,6 +1,6 @@
 package dev.larder.launch.process;
 
-import dev.larder.internal.posix.SystemTools;
+import dev.larder.internal.process.SystemTools;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.larder.launch.process;
 
 import dev.larder.internal.error.Failure;
-import dev.larder.internal.posix.ProcessFamily;
-import dev.larder.internal.posix.SystemTools;
+import dev.larder.internal.process.ProcessFamily;
+import dev.larder.internal.process.SystemTools;
 import dev.larder.launch.process.ExitCause.NotStarted;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -36,7 +36,7 @@ final class Start {
         ProcessBuilder builder = new ProcessBuilder(words);
         Map<String, String> environment = builder.environment();
         change(environment, program.environment());
-        family.mark(environment);
+        environment.put(ProcessFamily.VARIABLE, family.mark(environment.get(ProcessFamily.VARIABLE)));
         if (program.folder() != null) {
             builder.directory(program.folder().toFile());
         }

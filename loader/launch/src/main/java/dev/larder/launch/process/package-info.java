@@ -6,3 +6,4 @@
 package dev.larder.launch.process;
 
 import org.jspecify.annotations.NullMarked;
+

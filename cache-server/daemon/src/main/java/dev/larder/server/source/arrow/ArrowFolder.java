@@ -20,34 +20,33 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells which Arrow files of a folder belong together, and in which order. Hugging Face says it: {@code state.json} lists what {@code
- * save_to_disk} wrote, {@code dataset_info.json} the splits of a cache. Elsewhere names tell: {@code train-00000-of-00002.arrow}.
+ * Groups the Arrow files of a folder into tables, and orders them. Hugging Face lists them: {@code state.json} has the files of {@code
+ * save_to_disk}, {@code dataset_info.json} the splits of a cache. Other files are grouped by name: {@code train-00000-of-00002.arrow}.
  */
 public final class ArrowFolder {
     private static final String STATE = "state.json";
     private static final String INFO = "dataset_info.json";
     private static final String DICT = "dataset_dict.json";
 
-    /** The ends of the names of Arrow files and streams. */
+    /** The suffixes of Arrow files and streams. */
     public static final List<String> SUFFIXES = List.of(".arrow", ".arrows", ".ipc", ".feather");
 
-    /** What {@code map} and its like keep beside the data. */
+    /** Files that {@code map} and similar methods add to a cache. */
     private static final Pattern DERIVED = Pattern.compile("(?:cache-|tmp).*", Pattern.DOTALL);
 
-    private static final Pattern SHARD =
-            Pattern.compile("(?<stem>.+?)[-_](?<index>[0-9]{1,8})[-_]of[-_](?<count>[0-9]{1,8})", Pattern.DOTALL);
-    private static final Pattern PART = Pattern.compile("part-(?<index>[0-9]{1,8})");
+    private static final Pattern SHARD = Pattern.compile(
+            "(?<stem>.+?)[-_](?<index>[0-9]{1,8})[-_]of[-_](?<count>[0-9]{1,8})|part-(?<part>[0-9]{1,8})",
+            Pattern.DOTALL);
 
     private static final int MOST_MISSING = 10;
 
-    /** Shards called so are all that there is. */
+    /** The stem of shards that need no level of their own. */
     private static final String ONLY = "data";
 
     private static final int MOST_JSON_BYTES =
@@ -58,12 +57,12 @@ public final class ArrowFolder {
     private final List<Group> groups = new ArrayList<>();
 
     /**
-     * Files that follow each other.
+     * The files of a table.
      *
-     * @param level what comes before the names of their arrays, with a slash at its end; may be empty
-     * @param names of the files in the folder, in their order
-     * @param features what is known of their columns beside what they say themselves
-     * @param rows how many rows they must have together; -1 where nobody says it
+     * @param level the prefix of the names of its arrays, with a slash at its end; may be empty
+     * @param names the files in the folder, in order
+     * @param features the description of columns whose files have none
+     * @param rows the rows that they must have; -1 if unknown
      */
     public record Group(String level, List<String> names, Features features, long rows) {
         /** Keeps its own copy. */
@@ -72,40 +71,68 @@ public final class ArrowFolder {
         }
     }
 
+    /** A file by the parts of its name. The index of a file that is no shard is -1; the count of parts is unknown, and -1. */
+    private record Shard(String file, String stem, int index, int count) {
+        static Shard of(String file) {
+            String stem = file.substring(0, file.lastIndexOf('.'));
+            Matcher matcher = SHARD.matcher(stem);
+            if (!matcher.matches()) {
+                return new Shard(file, stem, -1, -1);
+            }
+            String part = matcher.group("part");
+            return part != null
+                    ? new Shard(file, stem, Integer.parseInt(part), -1)
+                    : new Shard(
+                            file,
+                            matcher.group("stem"),
+                            Integer.parseInt(matcher.group("index")),
+                            Integer.parseInt(matcher.group("count")));
+        }
+
+        String level() {
+            return index >= 0 && (isPart() || stem.equals(ONLY)) ? "" : stem + "/";
+        }
+
+        boolean isPart() {
+            return index >= 0 && count < 0;
+        }
+    }
+
     private ArrowFolder(Path folder, List<String> names) {
         this.folder = folder;
         this.names = names;
     }
 
-    /** Tells whether a file's name says that it is an Arrow file or stream. */
+    /** Returns whether the suffix of a file is that of an Arrow file or stream. */
     public static boolean isNamedSo(String name) {
         return SUFFIXES.stream().anyMatch(name.toLowerCase(Locale.ROOT)::endsWith);
     }
 
-    /** Tells whether a file says something of the Arrow files beside it. */
+    /** Returns whether a file describes the Arrow files of its folder. */
     public static boolean isAbout(String name) {
         return name.equals(STATE) || name.equals(INFO) || name.equals(DICT);
     }
 
     /**
-     * Groups the Arrow files of a folder; those that are in no group are none of its data. Fails with {@link
-     * dev.larder.error.ErrorCode#BAD_INPUT} where one is missing.
+     * Groups the Arrow files of a folder, and leaves out those that are not its data. Fails with {@link
+     * dev.larder.error.ErrorCode#BAD_INPUT} if one is missing.
      */
     public static List<Group> groups(Path folder, List<String> names) {
         ArrowFolder found = new ArrowFolder(folder, names);
         JsonObject state = found.json(STATE);
         JsonObject info = found.json(INFO);
+        Features features = info == null ? Features.NONE : new Features(info.get("features"));
         if (state != null) {
-            found.groupSaved(state, info);
-        } else if (info != null && Features.member(info, "splits") instanceof JsonObject splits) {
-            found.groupSplits(splits, new Features(info.get("features")));
+            found.groupSaved(state, features);
+        } else if (info != null && info.get("splits") instanceof JsonObject splits) {
+            found.groupSplits(splits, features);
         } else {
-            found.groupByName(names, info == null ? Features.NONE : new Features(info.get("features")));
+            found.groupByName(features);
         }
         return found.groups;
     }
 
-    /** Refuses a folder where a split is missing that was saved with others. */
+    /** Refuses a folder that lacks one of its splits. */
     public static void requireSplits(Path folder) {
         ArrowFolder found = new ArrowFolder(folder, List.of());
         JsonObject dict = found.json(DICT);
@@ -120,30 +147,35 @@ public final class ArrowFolder {
         }
     }
 
-    /** Refuses a folder of a dataset that was saved without rows, and so without a file that says the types of its columns. */
+    /** Refuses a folder of a dataset without rows: it has no file with the types of its columns. */
     public static void requireRows(Path folder) {
         ArrowFolder found = new ArrowFolder(folder, List.of());
         JsonObject state = found.json(STATE);
-        if (state != null && listed(state).isEmpty()) {
-            throw found.withoutRows();
+        if (state != null) {
+            found.listed(state);
         }
     }
 
-    private static List<String> listed(JsonObject state) {
+    /** Returns the data files of a saved dataset, at least one. */
+    private List<String> listed(JsonObject state) {
         List<String> listed = new ArrayList<>();
         if (state.get("_data_files") instanceof JsonArray files) {
-            for (JsonElement file : files) {
-                listed.add(text(Features.member(file, "filename")));
-            }
+            files.forEach(file -> listed.add(text(Features.member(file, "filename"))));
+        }
+        if (listed.isEmpty()) {
+            throw Refusal.unfit(
+                    folder.resolve(STATE),
+                    "it lists no data files: the dataset has no rows",
+                    "save it again when it has rows, or load the other splits");
         }
         return listed;
     }
 
-    private void groupSaved(JsonObject state, @Nullable JsonObject info) {
+    private void groupSaved(JsonObject state, Features features) {
         if (state.get("_indices_data_files") instanceof JsonArray indices && !indices.isEmpty()) {
             throw Refusal.unfit(
                     folder.resolve(STATE),
-                    "it lists files of indices, as early releases of datasets wrote them: its rows are a choice from those of the data files",
+                    "it lists files of indices, the form of early releases of datasets: its rows are some of those of the data files",
                     "save it again with a current release, or load the data files by themselves");
         }
         List<String> listed = listed(state);
@@ -152,17 +184,7 @@ public final class ArrowFolder {
                 throw missing(name, STATE);
             }
         }
-        if (listed.isEmpty()) {
-            throw withoutRows();
-        }
-        groups.add(new Group("", listed, info == null ? Features.NONE : new Features(info.get("features")), -1));
-    }
-
-    private LarderException withoutRows() {
-        return Refusal.unfit(
-                folder.resolve(STATE),
-                "it lists no data files: the dataset has no rows",
-                "save it again when it has rows, or load the other splits");
+        groups.add(new Group("", listed, features, -1));
     }
 
     private LarderException missing(String name, String by) {
@@ -177,82 +199,80 @@ public final class ArrowFolder {
     }
 
     private void groupSplits(JsonObject splits, Features features) {
-        TreeSet<String> longestFirst = new TreeSet<>(
-                Comparator.comparingInt(String::length).reversed().thenComparing(Comparator.naturalOrder()));
-        longestFirst.addAll(splits.keySet());
-        Map<String, List<String>> ofSplit = new TreeMap<>();
+        List<String> longestFirst = splits.keySet().stream()
+                .sorted(Comparator.comparingInt(String::length).reversed())
+                .toList();
+        Map<String, List<Shard>> ofSplit = new TreeMap<>();
         for (String name : names) {
             if (DERIVED.matcher(name).matches()) {
                 continue;
             }
-            Matcher shard = SHARD.matcher(stem(name));
-            String stem = shard.matches() ? shard.group("stem") : stem(name);
+            Shard shard = Shard.of(name);
             longestFirst.stream()
-                    .filter(split -> stem.equals(split) || stem.endsWith("-" + split))
+                    .filter(split -> shard.stem.equals(split) || shard.stem.endsWith("-" + split))
                     .findFirst()
-                    .ifPresent(split -> ofSplit.computeIfAbsent(split, s -> new ArrayList<>())
-                            .add(name));
+                    .ifPresent(split -> ofSplit.computeIfAbsent(split, its -> new ArrayList<>())
+                            .add(shard));
         }
         for (String split : splits.keySet()) {
-            List<String> files = ofSplit.getOrDefault(split, List.of());
-            long rows = Features.number(Features.member(splits.get(split), "num_examples"));
-            if (files.isEmpty()) {
+            List<Shard> shards = ofSplit.get(split);
+            if (shards == null) {
                 throw missing("*-" + split + SUFFIXES.get(0), INFO);
             }
-            groups.add(new Group(split + "/", inOrder(files), features, rows));
+            long rows = Features.number(Features.member(splits.get(split), "num_examples"));
+            groups.add(new Group(split + "/", inOrder(shards), features, rows));
         }
     }
 
-    private void groupByName(List<String> all, Features features) {
-        Map<String, List<String>> byStem = new TreeMap<>();
-        for (String name : all) {
-            Matcher shard = SHARD.matcher(stem(name));
-            boolean isPart = PART.matcher(stem(name)).matches();
-            String stem = isPart ? ONLY : shard.matches() ? shard.group("stem") : stem(name);
-            boolean isShard = isPart || shard.matches();
-            String level = isShard && stem.equals(ONLY) ? "" : stem + "/";
-            byStem.computeIfAbsent(level, s -> new ArrayList<>()).add(name);
+    private void groupByName(Features features) {
+        Map<String, List<Shard>> byLevel = new TreeMap<>();
+        for (String name : names) {
+            Shard shard = Shard.of(name);
+            byLevel.computeIfAbsent(shard.level(), level -> new ArrayList<>()).add(shard);
         }
-        byStem.forEach((level, files) -> groups.add(new Group(level, inOrder(files), features, -1)));
-    }
-
-    private static String stem(String name) {
-        return name.substring(0, name.lastIndexOf('.'));
+        byLevel.forEach((level, shards) -> groups.add(new Group(level, inOrder(shards), features, -1)));
     }
 
     /** Sorts shards by their numbers, which must be complete. */
-    private List<String> inOrder(List<String> files) {
+    private List<String> inOrder(List<Shard> shards) {
+        Shard first = shards.get(0);
         Map<Integer, String> byIndex = new TreeMap<>();
         int count = -1;
-        for (String file : files) {
-            Matcher shard = SHARD.matcher(stem(file));
-            Matcher part = PART.matcher(stem(file));
-            boolean isShard = shard.matches();
-            if (!isShard && !part.matches()) {
-                requireAlone(files, file);
-                return files;
+        for (Shard shard : shards) {
+            if (shard.index < 0) {
+                requireAlone(shard, shards);
+                return List.of(shard.file);
             }
-            int index = Integer.parseInt((isShard ? shard : part).group("index"));
-            int its = isShard ? Integer.parseInt(shard.group("count")) : Math.max(count, index + 1);
-            String other = byIndex.put(index, file);
-            if (other != null) {
-                throw other(file, "it has the same number as " + other);
-            } else if (index >= its) {
-                throw other(file, "its number is " + index + ", and shards of " + its + " end with " + (its - 1));
-            } else if (isShard && count >= 0 && count != its) {
-                throw other(file, "it says that there are " + its + " shards, and " + files.get(0) + " says " + count);
+            int its = shard.isPart() ? Math.max(count, shard.index + 1) : shard.count;
+            String same = byIndex.put(shard.index, shard.file);
+            if (same != null) {
+                throw surplus(shard, "it has the same number as " + same);
+            } else if (shard.index >= its) {
+                throw surplus(
+                        shard,
+                        "its number is " + shard.index + ", but the last of " + its + " shards has " + (its - 1));
+            } else if (!shard.isPart() && count >= 0 && count != its) {
+                throw surplus(
+                        shard, "it is one of " + its + " shards by its name, but " + first.file + " one of " + count);
             }
             count = its;
         }
-        requireComplete(files.get(0), byIndex, count);
+        requireComplete(first, byIndex, count);
         return List.copyOf(byIndex.values());
     }
 
-    private LarderException other(String file, String reason) {
-        return Refusal.unfit(folder.resolve(file), reason, "leave one of them out with --exclude");
+    private void requireAlone(Shard shard, List<Shard> shards) {
+        if (shards.size() > 1) {
+            Shard other = shards.get(shards.get(0).equals(shard) ? 1 : 0);
+            throw surplus(shard, "its arrays would have the names of those of " + other.file);
+        }
     }
 
-    private void requireComplete(String first, Map<Integer, String> byIndex, int count) {
+    private LarderException surplus(Shard shard, String reason) {
+        return Refusal.unfit(folder.resolve(shard.file), reason, "leave one of them out with --exclude");
+    }
+
+    private void requireComplete(Shard first, Map<Integer, String> byIndex, int count) {
         int absent = count - byIndex.size();
         if (absent == 0) {
             return;
@@ -262,24 +282,14 @@ public final class ArrowFolder {
                 .limit(MOST_MISSING)
                 .boxed()
                 .toList();
-        boolean isPart = PART.matcher(stem(first)).matches();
+        String kind = first.isPart() ? "part" : "shard";
         throw Refusal.unfit(
-                folder.resolve(first),
+                folder.resolve(first.file),
                 absent == 1
-                        ? (isPart ? "part " : "shard ") + missing.get(0) + " of " + count + " is missing beside it"
-                        : absent + " of " + count + (isPart ? " parts" : " shards") + " are missing beside it: "
-                                + missing + (absent > missing.size() ? " and more" : ""),
-                isPart ? "copy the whole folder; parts are numbered from 0 on" : "copy the whole folder");
-    }
-
-    private void requireAlone(List<String> files, String file) {
-        if (files.size() > 1) {
-            throw Refusal.unfit(
-                    folder.resolve(file),
-                    "it does not belong with " + files.get(files.get(0).equals(file) ? 1 : 0)
-                            + ", which is called alike",
-                    "leave one of them out with --exclude");
-        }
+                        ? kind + " " + missing.get(0) + " of " + count + " is missing from its folder"
+                        : absent + " of " + count + " " + kind + "s are missing from its folder: " + missing
+                                + (absent > missing.size() ? " and more" : ""),
+                first.isPart() ? "copy the whole folder; parts are numbered from 0" : "copy the whole folder");
     }
 
     private @Nullable JsonObject json(String name) {
@@ -295,7 +305,7 @@ public final class ArrowFolder {
             if (JsonParser.parseString(new String(json, StandardCharsets.UTF_8)) instanceof JsonObject object) {
                 return object;
             }
-            throw Refusal.of(file, 0, "it is not what Hugging Face writes");
+            throw Refusal.of(file, 0, "it is not a JSON object");
         } catch (JsonParseException | IllegalStateException e) {
             throw Refusal.of(file, 0, "it is not valid JSON (" + Refusal.words(e) + ")");
         } catch (IOException e) {

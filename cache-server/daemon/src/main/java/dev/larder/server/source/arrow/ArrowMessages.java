@@ -20,13 +20,14 @@ import org.apache.arrow.flatbuf.RecordBatch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the messages of one Arrow file. A stream has them one after the other:
+ * Finds the messages of one Arrow file. A stream has one after the other:
  *
  * <pre>
  *   -1, int32   length, int32   metadata (FlatBuffers)   body      …   -1   0
  * </pre>
  *
- * <p>A file has {@code ARROW1} and two bytes before them, and after them a footer that says where each is, its length, and {@code ARROW1}.
+ * <p>A file has {@code ARROW1} and two bytes before them; after them a footer with the place of each, the length of the footer, and
+ * {@code ARROW1}.
  */
 final class ArrowMessages {
     private static final String MAGIC = "ARROW1";
@@ -36,50 +37,59 @@ final class ArrowMessages {
     private static final int CONTINUATION = -1;
     private static final int BLOCK_BYTES = 24;
 
-    /** What is made of metadata takes several times its length. */
+    /** The objects for metadata take several times its length. */
     private static final int HEAP_PARTS = 32;
 
     private static final int MOST_METADATA_BYTES =
             (int) Math.min(16 << 20, Runtime.getRuntime().maxMemory() / HEAP_PARTS);
 
     private final ArrowFile file;
+    private final PackedBuffers packed;
     private final Visitor visitor;
     private final BooleanSupplier isCancelled;
     private boolean isVersion4;
+    private boolean hasSchema;
 
-    private ArrowMessages(ArrowFile file, Visitor visitor, BooleanSupplier isCancelled) {
+    private ArrowMessages(ArrowFile file, PackedBuffers packed, Visitor visitor, BooleanSupplier isCancelled) {
         this.file = file;
+        this.packed = packed;
         this.visitor = visitor;
         this.isCancelled = isCancelled;
     }
 
-    /** Takes what messages say. */
+    /** Receives the content of messages. */
     interface Visitor {
         /** Comes first, and once. */
         void schema(ArrowSchema schema);
 
+        /** Receives words of a dictionary: all, or more for those before. */
         void dictionary(long id, boolean isMore, BatchCursor words);
 
         void batch(BatchCursor batch);
     }
 
-    /** A message, and where what belongs to it lies. */
-    private record Found(Message message, ByteBuffer metadata, long bodyOffset, long bodyBytes) {}
+    /** A message, and the place of its body. */
+    private record Found(Message message, ByteBuffer metadata, long bodyOffset, long bodyBytes) {
+        long end() {
+            return bodyOffset + bodyBytes;
+        }
+    }
 
-    /** Reads all messages of a file or stream, in order. */
-    static void read(ArrowFile file, Visitor visitor, BooleanSupplier isCancelled) {
+    /** Reads the messages of a file or stream, in order. */
+    static void read(ArrowFile file, PackedBuffers packed, Visitor visitor, BooleanSupplier isCancelled) {
         try {
-            new ArrowMessages(file, visitor, isCancelled).read();
+            new ArrowMessages(file, packed, visitor, isCancelled).read();
+        } catch (ArrowSchema.Malformed e) {
+            throw file.refusal(Refusal.words(e));
         } catch (IndexOutOfBoundsException | IllegalArgumentException | ArithmeticException e) {
             throw file.refusal("its metadata is malformed"); // places beyond its end, sums beyond 2^63
         }
     }
 
-    private void read() {
+    private void read() throws ArrowSchema.Malformed {
         String head = text(0, (int) Math.min(HEAD_BYTES, file.byteSize()));
         if (head.startsWith(OLD_MAGIC)) {
-            throw Refusal.unfit(
-                    file.identity().file(),
+            throw file.unread(
                     "it is a Feather file of version 1",
                     "write it again with pyarrow.feather.write_feather(table, path, compression='uncompressed')");
         } else if (head.startsWith(MAGIC)) {
@@ -93,20 +103,15 @@ final class ArrowMessages {
         return StandardCharsets.ISO_8859_1.decode(file.read(offset, length)).toString();
     }
 
-    private void requireWanted() {
-        if (isCancelled.getAsBoolean()) {
-            throw new CancellationException("cancelled while scanning");
-        }
+    private int number(long offset) {
+        return file.read(offset, Integer.BYTES).getInt(0);
     }
 
-    private void readStream() {
+    private void readStream() throws ArrowSchema.Malformed {
         long at = 0;
-        boolean hasSchema = false;
         while (true) {
-            requireWanted();
-            file.enter(at);
-            int prefix = prefixBytes(at, file.byteSize());
-            int length = file.read(at + prefix - Integer.BYTES, Integer.BYTES).getInt(0);
+            int prefix = enter(at, file.byteSize());
+            int length = number(at + prefix - Integer.BYTES);
             if (length == 0) {
                 break;
             }
@@ -115,11 +120,10 @@ final class ArrowMessages {
                 throw file.refusal("it is no Arrow file or stream");
             }
             Found found = message(at + prefix, length, file.byteSize());
-            take(found, hasSchema);
-            hasSchema = true;
-            at = found.bodyOffset + found.bodyBytes;
+            take(found);
+            at = found.end();
         }
-        long end = at + prefixBytes(at, file.byteSize());
+        long end = at + enter(at, file.byteSize());
         if (!hasSchema) {
             throw file.refusal("it has no schema");
         } else if (end < file.byteSize()) {
@@ -127,11 +131,15 @@ final class ArrowMessages {
         }
     }
 
-    /** Returns how many bytes there are up to the end of a message's length: writers of old did without a mark before it. */
-    private int prefixBytes(long at, long end) {
+    /** Moves to a message, and returns the bytes before its metadata: early writers had no mark before the length. */
+    private int enter(long at, long end) {
+        if (isCancelled.getAsBoolean()) {
+            throw new CancellationException("cancelled while scanning");
+        }
+        file.enter(at);
         if (end - at < Integer.BYTES) {
             throw cutOff();
-        } else if (file.read(at, Integer.BYTES).getInt(0) != CONTINUATION) {
+        } else if (number(at) != CONTINUATION) {
             return Integer.BYTES;
         } else if (end - at < 2 * Integer.BYTES) {
             throw cutOff();
@@ -170,15 +178,13 @@ final class ArrowMessages {
         }
     }
 
-    private void take(Found found, boolean hasSchema) {
+    private void take(Found found) throws ArrowSchema.Malformed {
         byte kind = found.message.headerType();
         if (hasSchema == (kind == MessageHeader.Schema)) {
             throw file.refusal(hasSchema ? "it has two schemas" : "it does not begin with a schema");
         }
         switch (kind) {
-            case MessageHeader.Schema -> {
-                takeSchema(() -> ArrowSchema.ofMessage(found.metadata));
-            }
+            case MessageHeader.Schema -> takeSchema(ArrowSchema.ofMessage(found.metadata));
             case MessageHeader.DictionaryBatch -> {
                 DictionaryBatch dictionary = new DictionaryBatch();
                 require(found.message.header(dictionary));
@@ -189,35 +195,28 @@ final class ArrowMessages {
                 require(found.message.header(batch));
                 visitor.batch(cursor(found, batch));
             }
-            default -> throw file.refusal("it has a message of kind " + kind + ", such as a tensor, not only tables");
+            default ->
+                throw file.refusal("it has a message that is no part of a table, such as a tensor: kind=" + kind);
         }
     }
 
-    private interface Schemas {
-        ArrowSchema read() throws ArrowSchema.Malformed;
-    }
-
-    private void takeSchema(Schemas schemas) {
-        try {
-            ArrowSchema schema = schemas.read();
-            if (schema.isBigEndian()) {
-                throw file.unread("its numbers are big-endian", "write it again with pyarrow, which swaps their bytes");
-            }
-            visitor.schema(schema);
-        } catch (ArrowSchema.Malformed e) {
-            throw file.refusal(Refusal.words(e));
+    private void takeSchema(ArrowSchema schema) {
+        if (schema.isBigEndian()) {
+            throw file.unread("its numbers are big-endian", "write it again with pyarrow, which swaps their bytes");
         }
+        hasSchema = true;
+        visitor.schema(schema);
     }
 
     private void require(@Nullable Object header) {
         if (header == null) {
-            throw file.refusal("a message has nothing in it");
+            throw file.refusal("a message is empty");
         }
     }
 
     private BatchCursor cursor(Found found, @Nullable RecordBatch batch) {
         if (batch == null) {
-            throw file.refusal("a dictionary has nothing in it");
+            throw file.refusal("a dictionary is empty");
         }
         BodyCompression compression = batch.compression();
         return new BatchCursor(
@@ -226,27 +225,28 @@ final class ArrowMessages {
                 found.bodyOffset,
                 found.bodyBytes,
                 isVersion4,
-                compression == null ? null : codec(compression.codec()));
+                compression == null ? null : codec(compression.codec()),
+                packed);
     }
 
     private String codec(byte codec) {
         return switch (codec) {
             case CompressionType.ZSTD -> "zstd";
             case CompressionType.LZ4_FRAME -> "lz4";
-            default -> throw file.refusal("its buffers are packed in a way that is not known: codec=" + codec);
+            default -> throw file.refusal("its buffers have an unknown compression: codec=" + codec);
         };
     }
 
-    private void readFile() {
+    private void readFile() throws ArrowSchema.Malformed {
         long size = file.byteSize();
         if (size < HEAD_BYTES + TAIL_BYTES
                 || !text(size - MAGIC.length(), MAGIC.length()).equals(MAGIC)) {
             throw file.refusal("it does not end as an Arrow file does: it was cut off, or its writer was not closed");
         }
         file.enter(size - TAIL_BYTES);
-        int length = file.read(size - TAIL_BYTES, Integer.BYTES).getInt(0);
+        int length = number(size - TAIL_BYTES);
         if (length <= 0 || length > Math.min(MOST_METADATA_BYTES, size - HEAD_BYTES - TAIL_BYTES)) {
-            throw file.refusal("its footer would have " + length + " bytes");
+            throw file.refusal("its footer cannot have " + length + " bytes");
         }
         long end = size - TAIL_BYTES - length;
         file.enter(end);
@@ -254,10 +254,13 @@ final class ArrowMessages {
         file.read(end, copy);
         Footer footer = Footer.getRootAsFooter(copy);
         requireRead(footer.version() == MetadataVersion.V1 ? firstVersion(end) : footer.version());
-        takeSchema(() -> ArrowSchema.ofFooter(copy));
+        takeSchema(ArrowSchema.ofFooter(copy));
         int dictionaries = footer.dictionariesLength();
         int batches = footer.recordBatchesLength();
-        requireApart(footer, dictionaries, batches, length);
+        if (dictionaries < 0 || batches < 0 || dictionaries > length / BLOCK_BYTES || batches > length / BLOCK_BYTES) {
+            throw file.refusal("its footer cannot list " + dictionaries + " dictionaries and " + batches + " batches");
+        }
+        requireApart(footer, dictionaries, batches);
         Block block = new Block();
         for (int i = 0; i < dictionaries; i++) {
             take(footer.dictionaries(block, i), MessageHeader.DictionaryBatch, end);
@@ -267,20 +270,15 @@ final class ArrowMessages {
         }
     }
 
-    /** Returns the version of the first message. Up to 0.14 the writer in Java wrote it there, but left it out of the footer. */
+    /** Returns the version of the first message: Java's writer up to 0.14 left the version out of the footer. */
     private short firstVersion(long end) {
-        file.enter(HEAD_BYTES);
-        int prefix = prefixBytes(HEAD_BYTES, end);
-        int length =
-                file.read(HEAD_BYTES + prefix - Integer.BYTES, Integer.BYTES).getInt(0);
+        int prefix = enter(HEAD_BYTES, end);
+        int length = number(HEAD_BYTES + prefix - Integer.BYTES);
         return message(HEAD_BYTES + prefix, length, end).message.version();
     }
 
-    /** Refuses blocks that lie upon each other: a small file could claim any number of rows. */
-    private void requireApart(Footer footer, int dictionaries, int batches, int length) {
-        if (dictionaries < 0 || batches < 0 || dictionaries > length / BLOCK_BYTES || batches > length / BLOCK_BYTES) {
-            throw file.refusal("its footer cannot list " + dictionaries + " and " + batches + " blocks");
-        }
+    /** Refuses blocks that overlap: a small file could claim any number of rows. */
+    private void requireApart(Footer footer, int dictionaries, int batches) {
         int count = dictionaries + batches;
         long[] starts = new long[count];
         long[] ends = new long[count];
@@ -291,7 +289,7 @@ final class ArrowMessages {
             starts[i] = its.offset();
             ends[i] = Math.addExact(Math.addExact(its.offset(), its.metaDataLength()), its.bodyLength());
             if (starts[i] < HEAD_BYTES || its.metaDataLength() < 2 * Integer.BYTES || its.bodyLength() < 0) {
-                throw file.refusal("its footer lists a block that cannot be");
+                throw file.refusal("its footer lists an impossible block");
             }
         }
         Arrays.sort(starts);
@@ -303,18 +301,17 @@ final class ArrowMessages {
         }
     }
 
-    private void take(Block block, byte kind, long end) {
-        requireWanted();
+    private void take(Block block, byte kind, long end) throws ArrowSchema.Malformed {
         long offset = block.offset();
         file.enter(offset);
         if (block.metaDataLength() > end - offset) {
             throw file.refusal("its footer lists a block beyond its end");
         }
-        int prefix = prefixBytes(offset, end);
+        int prefix = enter(offset, end);
         Found found = message(offset + prefix, block.metaDataLength() - prefix, end);
         if (found.message.headerType() != kind || found.bodyBytes != block.bodyLength()) {
             throw file.refusal("its footer and a message contradict each other");
         }
-        take(found, true);
+        take(found);
     }
 }

@@ -11,8 +11,6 @@ import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -22,15 +20,12 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** The columns of Arrow files that follow each other. Not thread-safe; owns the memory of its arrays until they are taken. */
+/** The columns of a table, which one or more Arrow files contain. Not thread-safe; owns the memory of its arrays until they are taken. */
 public final class ArrowTable implements AutoCloseable {
     private static final int MOST_SUGGESTED = 20;
 
-    /** For each, the fields before it are passed over once more. */
-    private static final int MOST_UNFIT = 1_000;
-
     private final Selection.Table search;
-    private final FieldChoice choice;
+    private final Features fallback;
     private final ScanSettings settings;
     private final ColumnFactory factory;
     private final Map<String, Column> columns = new LinkedHashMap<>();
@@ -38,100 +33,69 @@ public final class ArrowTable implements AutoCloseable {
     private @Nullable UnpackedFiles unpacked;
     private long rows;
 
-    /** A column, and the field of the first file that it was made of. */
-    private record Column(ArrowColumn data, ArrowField field) {}
+    /** A column, and its field in the first file. */
+    private record Column(FieldColumn data, ArrowField field) {}
 
-    private ArrowTable(Selection.Table search, ScanSettings settings) {
+    private ArrowTable(Selection.Table search, Features fallback, ScanSettings settings) {
         this.search = search;
-        this.choice = new FieldChoice(search);
+        this.fallback = fallback;
         this.settings = settings;
-        this.factory = new ColumnFactory(choice, settings.memory());
+        this.factory = new ColumnFactory(search, settings.memory());
     }
 
     /**
-     * Reads the headers of files, and proves all that they say. Fails with {@link dev.larder.error.ErrorCode#BAD_INPUT} where a file is
-     * malformed or differs from the first one, or has a column of a type that no array can have.
+     * Reads and checks the headers of files. If buffers are compressed, a reader decompresses them, and the headers are read once more.
+     * Fails with {@link dev.larder.error.ErrorCode#BAD_INPUT} if a file is malformed or differs from the first one, or if no array can
+     * hold the type of a column.
      *
      * @param files one at least
-     * @param search says which columns to take, and takes note of those that are there; none may be taken
-     * @param features what is known of the columns where the files themselves say nothing
-     * @return what was found; the caller closes it
+     * @param search the columns to take; notes those that exist
+     * @param features the description of columns if the files have none
+     * @return the table; the caller closes it
      */
     public static ArrowTable read(
             List<SourceIdentity> files, Selection.Table search, Features features, ScanSettings settings) {
-        try {
-            return read(files, search, features, settings, List.of());
-        } catch (PackedFound e) {
-            return readPacked(files, search, features, settings);
+        List<String> stretches = new ArrayList<>();
+        List<PackedBuffers> packed = IntStream.range(0, files.size())
+                .mapToObj(number -> new PackedBuffers(number, stretches))
+                .toList();
+        ArrowTable table = new ArrowTable(search, features, settings);
+        table.walk(files, packed);
+        if (packed.stream().noneMatch(PackedBuffers::isFound)) {
+            return table;
         }
+        table.close();
+        packed.forEach(PackedBuffers::complete);
+        ArrowTable whole = new ArrowTable(search, features, settings);
+        whole.unpacked = stretches.isEmpty() ? null : UnpackedFiles.ofStretches(files, stretches, settings);
+        whole.walk(files, packed);
+        return whole;
     }
 
-    /** Ends the reading of files whose buffers have to be unpacked first. */
-    private static final class PackedFound extends RuntimeException {
-        private static final long serialVersionUID = 1;
-
-        PackedFound() {
-            super("buffers are packed", null, false, false);
-        }
-    }
-
-    private static ArrowTable read(
-            List<SourceIdentity> files,
-            Selection.Table search,
-            Features features,
-            ScanSettings settings,
-            List<UnpackedBuffers> buffers) {
-        ArrowTable table = new ArrowTable(search, settings);
+    /** Reads all files; closes the table if that fails. */
+    private void walk(List<SourceIdentity> files, List<PackedBuffers> packed) {
         try {
             for (int i = 0; i < files.size(); i++) {
-                table.read(files.get(i), features, buffers.isEmpty() ? null : buffers.get(i));
-                settings.onChecked().accept(1);
+                read(files.get(i), packed.get(i));
             }
-            return table;
         } catch (RuntimeException | Error e) {
-            table.close();
+            close();
             throw e;
         }
     }
 
-    /** Goes through all headers for what is packed, has a reader unpack it, and reads the table then. */
-    private static ArrowTable readPacked(
-            List<SourceIdentity> files, Selection.Table search, Features features, ScanSettings settings) {
-        List<UnpackedBuffers> buffers = new ArrayList<>();
-        List<String> words = new ArrayList<>();
-        for (int i = 0; i < files.size(); i++) {
-            try (ArrowFile file = ArrowFile.open(files.get(i))) {
-                UnpackedBuffers its = new UnpackedBuffers(i, file, new FieldChoice(search), words);
-                ArrowMessages.read(file, its, settings.isCancelled());
-                its.sort();
-                buffers.add(its);
+    private void read(SourceIdentity identity, PackedBuffers packed) {
+        try (ArrowFile file = ArrowFile.open(identity);
+                PackedBuffers its = packed) {
+            if (its.isComplete()) {
+                its.open(file, unpacked);
             }
-        }
-        UnpackedFiles unpacked = words.isEmpty() ? null : UnpackedFiles.ofStretches(files, words, settings);
-        try {
-            if (unpacked != null) {
-                buffers.forEach(its -> its.open(unpacked));
-            }
-            ArrowTable table = read(files, search, features, settings, buffers);
-            table.unpacked = unpacked;
-            return table;
-        } catch (RuntimeException | Error e) {
-            if (unpacked != null) {
-                unpacked.close();
-            }
-            throw e;
-        } finally {
-            buffers.forEach(UnpackedBuffers::close);
-        }
-    }
-
-    private void read(SourceIdentity identity, Features features, @Nullable UnpackedBuffers buffers) {
-        try (ArrowFile file = ArrowFile.open(identity, identity.file(), buffers)) {
-            Reading reading = new Reading(file, features);
-            ArrowMessages.read(file, reading, settings.isCancelled());
+            Reading reading = new Reading(file);
+            ArrowMessages.read(file, its, reading, settings.isCancelled());
             reading.requireNoneRefused();
         }
         identity.requireUnchanged();
+        settings.onChecked().accept(packed.isComplete() ? 0 : 1);
         first = first == null ? identity : first;
     }
 
@@ -140,12 +104,12 @@ public final class ArrowTable implements AutoCloseable {
         return rows;
     }
 
-    /** Returns the names of classes, by the names of the columns whose numbers stand for them. */
+    /** Returns the names of classes by the columns of their numbers. */
     public Map<String, List<String>> labels() {
         return factory.labels();
     }
 
-    /** Returns the arrays, under names below one level; the memory of what was built belongs to them from now on. */
+    /** Returns the arrays, under names below one level; they own their memory from then on. */
     public List<SourceArray> arrays(String dataset, String level, List<SourceIdentity> files) {
         FoundArrays arrays = new FoundArrays(dataset, level, files, settings.memory());
         try {
@@ -173,30 +137,28 @@ public final class ArrowTable implements AutoCloseable {
         }
     }
 
-    /** Goes through one file. */
+    /** Reads one file. */
     private final class Reading implements ArrowMessages.Visitor {
         private final ArrowFile file;
-        private final Features fallback;
         private List<ArrowField> fields = List.of();
-        private final List<@Nullable ArrowColumn> found = new ArrayList<>();
+        private final List<@Nullable FieldColumn> found = new ArrayList<>();
 
-        /** Columns that no array holds, with the reasons. The others are read, so that the refusal can name those that load. */
+        /** Columns that no array can hold, with the reasons. The others are read, so that the refusal can name those that load. */
         private final List<String> refused = new ArrayList<>();
 
-        private final Set<String> unfit = new HashSet<>();
-
-        Reading(ArrowFile file, Features fallback) {
+        Reading(ArrowFile file) {
             this.file = file;
-            this.fallback = fallback;
         }
 
         @Override
         public void schema(ArrowSchema schema) {
             fields = schema.fields();
             if (first == null) {
-                Features said = Features.ofMetadata(schema.huggingFace());
-                makeColumns(said.isEmpty() ? fallback : said);
+                Features described = Features.ofMetadata(schema.huggingFace());
+                makeColumns(described.isEmpty() ? fallback : described);
             }
+            String firstName = String.valueOf(
+                    (first == null ? file.identity() : first).file().getFileName());
             Set<String> missing = new LinkedHashSet<>(columns.keySet());
             for (int i = 0; i < fields.size(); i++) {
                 String name = nameOf(i);
@@ -207,14 +169,13 @@ public final class ArrowTable implements AutoCloseable {
                 } else if (!missing.remove(name)) {
                     throw file.refusal("it has two columns " + Names.printable(name));
                 } else if (!column.field.fits(fields.get(i))) {
-                    throw other("column " + name + " is of type "
-                            + fields.get(i).words() + ", or made of others, and that of " + name(first) + " of "
-                            + column.field.words());
+                    throw other("column " + name + " has another type, or other parts, than in " + firstName + ": "
+                            + fields.get(i).words() + ", not " + column.field.words());
                 }
                 column.data.enter(fields.get(i));
             }
             if (!missing.isEmpty()) {
-                throw other("it has no columns " + missing + ", and " + name(first) + " has");
+                throw other("it has no columns " + missing + ", but " + firstName + " has");
             }
         }
 
@@ -222,125 +183,77 @@ public final class ArrowTable implements AutoCloseable {
             return ColumnArrays.cleanName(fields.get(index).name(), "column" + index);
         }
 
-        private String name(@Nullable SourceIdentity identity) {
-            return identity == null
-                    ? "the first file"
-                    : String.valueOf(identity.file().getFileName());
-        }
-
         private RuntimeException other(String reason) {
-            return Refusal.unfit(
-                    file.identity().file(),
-                    reason,
-                    "choose columns that all files have, with --columns, or load the files one by one");
+            return file.unread(
+                    reason, "choose columns that all files have, with --columns, or load the files one by one");
         }
 
         private void makeColumns(Features features) {
             for (int i = 0; i < fields.size(); i++) {
+                ArrowField field = fields.get(i);
                 String name = nameOf(i);
-                choice.note(name, fields.get(i));
-                if (!choice.takes(name, fields.get(i)) || columns.containsKey(name)) {
-                    continue; // a name that comes twice is refused below
+                factory.note(name, field);
+                if (!factory.wants(name, field) || columns.containsKey(name)) {
+                    continue; // a name that comes twice is refused later
                 }
-                ArrowColumn column = factory.column(
-                        name, fields.get(i), features.of(fields.get(i).name()), null);
-                if (column == null) {
-                    refused.add(name + " (" + String.join(", ", factory.takeRefused()) + ")");
-                } else {
-                    columns.put(name, new Column(column, fields.get(i)));
+                try {
+                    columns.put(name, new Column(factory.column(name, field, features.of(field.name()), null), field));
+                } catch (FieldColumn.Unfit e) {
+                    refused.add(name + " (" + e.within(name) + ")");
                 }
             }
             if (columns.isEmpty() && refused.isEmpty() && search.isForAll()) {
-                throw Refusal.unfit(
-                        file.identity().file(), "it has no columns", "remove it, or leave it out with --exclude");
+                throw file.unread("it has no columns", "remove it, or leave it out with --exclude");
             }
         }
 
         @Override
         public void dictionary(long id, boolean isMore, BatchCursor words) {
-            requireReadable(words);
             List<CodesColumn> its =
                     factory.codes().stream().filter(column -> column.id() == id).toList();
+            if (!words.isReadable() && !its.isEmpty()) {
+                words.collectAll();
+                return;
+            }
             for (CodesColumn column : its) {
-                try {
-                    column.takeWords(words.again(), isMore);
-                } catch (ArrowColumn.Unfit e) {
-                    refuse(e);
-                }
-            }
-        }
-
-        /** Refuses the column that a dictionary belongs to, once. */
-        private void refuse(ArrowColumn.Unfit refusal) {
-            int field = IntStream.range(0, fields.size())
-                    .filter(i -> refusal.isOf(nameOf(i)))
-                    .boxed()
-                    .max(Comparator.comparing(i -> nameOf(i).length()))
-                    .orElseThrow(() -> refusal);
-            if (found.get(field) != null) {
-                refuse(field, refusal);
-            }
-        }
-
-        private void refuse(int field, ArrowColumn.Unfit refusal) {
-            String name = nameOf(field);
-            refused.add(name + " (" + refusal.within(name) + ")");
-            unfit.add(name);
-            found.set(field, null);
-            if (unfit.size() == MOST_UNFIT) {
-                requireNoneRefused();
-            }
-        }
-
-        private void requireReadable(BatchCursor batch) {
-            if (batch.codec() != null && !columns.isEmpty()) {
-                requireNoneRefused(); // before a reader unpacks what is of no use
-                throw new PackedFound();
+                words.again();
+                column.takeWords(words, isMore);
             }
         }
 
         @Override
         public void batch(BatchCursor batch) {
-            requireReadable(batch);
-            long length = batch.length();
-            BatchCursor cursor = batch;
             for (int i = 0; i < fields.size(); i++) {
-                ArrowColumn column = found.get(i);
-                cursor.requireNextRows(length);
+                FieldColumn column = found.get(i);
+                batch.begin(batch.length());
                 if (column == null) {
-                    cursor.skip(fields.get(i));
+                    batch.skip(fields.get(i));
+                } else if (!batch.isReadable()) {
+                    batch.collect(fields.get(i));
                 } else {
                     try {
-                        column.take(cursor, 0, length);
-                    } catch (ArrowColumn.Unfit e) {
-                        refuse(i, e);
-                        cursor = behind(batch, i);
+                        column.take(batch, 0, batch.length());
+                    } catch (FieldColumn.Unfit e) {
+                        String name = nameOf(i);
+                        refused.add(name + " (" + e.within(name) + ")");
+                        columns.remove(name);
+                        found.set(i, null);
+                        column.close();
+                        batch.again();
+                        batch.skip(fields.get(i));
                     }
                 }
             }
-            rows = Math.addExact(rows, length);
+            rows = Math.addExact(rows, batch.length());
         }
 
-        /** Returns a cursor that stands behind a field. */
-        private BatchCursor behind(BatchCursor batch, int last) {
-            BatchCursor again = batch.again();
-            for (int i = 0; i <= last; i++) {
-                again.skip(fields.get(i));
-            }
-            return again;
-        }
-
-        /** Refuses a file if it has columns that no array holds. */
+        /** Refuses the file if it has columns that no array can hold. */
         void requireNoneRefused() {
             if (refused.isEmpty()) {
                 return;
             }
-            String rest = columns.keySet().stream()
-                    .filter(name -> !unfit.contains(name))
-                    .limit(MOST_SUGGESTED)
-                    .collect(Collectors.joining(","));
-            throw Refusal.unfit(
-                    file.identity().file(),
+            String rest = columns.keySet().stream().limit(MOST_SUGGESTED).collect(Collectors.joining(","));
+            throw file.unread(
                     "no array can hold these columns: " + Refusal.shown(refused),
                     rest.isEmpty()
                             ? "convert them with pyarrow, or load the file --as bytes"

@@ -1,12 +1,14 @@
 package dev.larder.server.source.arrow;
 
+import dev.larder.error.LarderException;
 import dev.larder.reader.arrow.ArrowField;
+import dev.larder.server.source.SourceIdentity;
 import org.apache.arrow.flatbuf.Buffer;
 import org.apache.arrow.flatbuf.FieldNode;
 import org.apache.arrow.flatbuf.RecordBatch;
 import org.jspecify.annotations.Nullable;
 
-/** Goes through the fields and buffers of one batch, in the order in which a schema lists them. Every place is proved to lie in the file. */
+/** Walks through the fields and buffers of one batch, in the order of the schema. Checks that the batch contains each buffer. */
 final class BatchCursor {
     private final ArrowFile file;
     private final RecordBatch batch;
@@ -14,34 +16,46 @@ final class BatchCursor {
     private final long bodyBytes;
     private final boolean isVersion4;
     private final @Nullable String codec;
-    private final @Nullable UnpackedBuffers unpacked;
+    private final PackedBuffers packed;
+    private final ArrowFile data;
     private final FieldNode node = new FieldNode();
     private final Buffer buffer = new Buffer();
     private final int nodeCount;
     private final int bufferCount;
+    private Place mark = new Place(0, 0, 0);
     private int nextNode;
     private int nextBuffer;
-    private int nextMore;
-    private long rows;
-    private long nulls;
+    private int nextViews;
+    private long nodeRows;
+    private long nodeNulls;
     private long bufferOffset;
     private long bufferBytes;
 
-    /** Starts at the first field; {@code codec} says how the buffers are packed, null where they are not. */
+    /** The next field, the next buffer, and the next count of buffers of views. */
+    private record Place(int node, int buffer, int views) {}
+
+    /**
+     * Starts at the first field.
+     *
+     * @param codec the compression of the buffers, or null if they are uncompressed
+     * @param packed the decompressed buffers, or those that are collected to be decompressed
+     */
     BatchCursor(
             ArrowFile file,
             RecordBatch batch,
             long bodyOffset,
             long bodyBytes,
             boolean isVersion4,
-            @Nullable String codec) {
+            @Nullable String codec,
+            PackedBuffers packed) {
         this.file = file;
-        this.codec = codec;
-        this.unpacked = codec == null ? null : file.unpacked();
         this.batch = batch;
         this.bodyOffset = bodyOffset;
         this.bodyBytes = bodyBytes;
         this.isVersion4 = isVersion4;
+        this.codec = codec;
+        this.packed = packed;
+        this.data = codec == null ? file : packed.file(file);
         this.nodeCount = batch.nodesLength();
         this.bufferCount = batch.buffersLength();
         if (batch.length() < 0) {
@@ -49,153 +63,146 @@ final class BatchCursor {
         }
     }
 
-    /** Returns the file that buffers are in: of packed ones, where they are unpacked. */
-    ArrowFile file() {
-        return unpacked == null ? file : unpacked.file(file);
+    /** Returns the file that contains the buffers, decompressed. */
+    SourceIdentity file() {
+        return data.identity();
     }
 
-    /** Returns how buffers are packed that nobody has unpacked; null where they can be read. */
-    @Nullable
-    String codec() {
-        return unpacked == null ? codec : null;
+    /** Returns the refusal of the message. */
+    LarderException refusal(String reason) {
+        return file.refusal(reason);
     }
 
-    /** Returns another that stands at the beginning. */
-    BatchCursor again() {
-        return new BatchCursor(file, batch, bodyOffset, bodyBytes, isVersion4, codec);
+    /** Returns whether buffers can be read: uncompressed, or decompressed by now. */
+    boolean isReadable() {
+        return codec == null || packed.isComplete();
     }
 
-    /** Returns how many rows the batch has. */
+    /** Returns the rows of the batch. */
     long length() {
         return batch.length();
     }
 
-    /** Fails unless the next field has exactly so many rows. */
-    void requireNextRows(long expected) {
-        nextNode(expected);
+    /** Marks the next field, and refuses the batch if the field has another number of rows. */
+    void begin(long rows) {
+        mark = new Place(nextNode, nextBuffer, nextViews);
+        node(rows);
         nextNode--;
-        if (rows != expected) {
-            throw file.refusal("a column of a batch has " + rows + " of " + expected + " rows");
+        if (nodeRows != rows) {
+            throw refusal("a column of a batch has " + nodeRows + " of " + rows + " rows");
         }
     }
 
-    /** Enters the next field, which has to have at least so many rows. */
-    void nextNode(long atLeast) {
+    /** Returns to the marked field. */
+    void again() {
+        nextNode = mark.node;
+        nextBuffer = mark.buffer;
+        nextViews = mark.views;
+    }
+
+    /** Enters the next field, which must have at least so many rows. */
+    void node(long atLeast) {
         if (nextNode == nodeCount || batch.nodes(node, nextNode) == null) {
-            throw file.refusal("a batch has fewer fields than its schema");
+            throw refusal("a batch has fewer fields than its schema");
         }
         nextNode++;
-        rows = node.length();
-        nulls = node.nullCount();
-        if (rows < atLeast) {
-            throw file.refusal("a field of a batch has " + rows + " of " + atLeast + " elements");
-        } else if (nulls < 0 || nulls > rows) {
-            throw file.refusal("a field of a batch has " + nulls + " nulls among " + rows + " elements");
+        nodeRows = node.length();
+        nodeNulls = node.nullCount();
+        if (nodeRows < atLeast) {
+            throw refusal("a field of a batch has " + nodeRows + " of " + atLeast + " elements");
+        } else if (nodeNulls < 0 || nodeNulls > nodeRows) {
+            throw refusal("a field of a batch has " + nodeNulls + " nulls among " + nodeRows + " elements");
         }
-    }
-
-    /** Returns the elements of the field that was entered last. */
-    long rows() {
-        return rows;
-    }
-
-    /** Returns how many of them are null. */
-    long nulls() {
-        return nulls;
     }
 
     private void nextPlace() {
         if (nextBuffer == bufferCount || batch.buffers(buffer, nextBuffer) == null) {
-            throw file.refusal("a batch has fewer buffers than its schema asks for");
+            throw refusal("a batch has fewer buffers than its schema asks for");
         }
         nextBuffer++;
         long offset = buffer.offset();
         bufferBytes = buffer.length();
         if (offset < 0 || bufferBytes < 0 || offset > bodyBytes || bufferBytes > bodyBytes - offset) {
-            throw file.refusal("a buffer would not lie within its batch");
+            throw refusal("a buffer is not within its batch");
         }
         bufferOffset = bodyOffset + offset;
     }
 
-    /** Takes the next buffer, which has to have at least so many bytes; of a packed one what it unpacks to. */
-    void nextBuffer(long atLeast) {
+    /** Returns the next buffer, which must have at least so many bytes. */
+    BatchBuffer buffer(long atLeast) {
         nextPlace();
-        if (unpacked != null && bufferBytes > 0) {
-            int place = unpacked.find(bufferOffset);
-            bufferOffset = unpacked.offset(place);
-            bufferBytes = unpacked.byteSize(place);
+        BatchBuffer found = codec == null || bufferBytes == 0
+                ? new BatchBuffer(data, bufferOffset, bufferBytes)
+                : packed.buffer(data, bufferOffset);
+        if (found.byteSize() < atLeast) {
+            throw refusal("a buffer has " + found.byteSize() + " of " + atLeast + " bytes");
         }
-        if (bufferBytes < atLeast) {
-            throw file.refusal("a buffer has " + bufferBytes + " of " + atLeast + " bytes");
+        return found;
+    }
+
+    /** Returns the bits of the entered field that are 0 for nulls, or null if it has no nulls. */
+    @Nullable
+    BatchBuffer bitmap() {
+        BatchBuffer bits = buffer(nodeNulls > 0 ? bytesOfBits(nodeRows) : 0);
+        return nodeNulls > 0 ? bits : null;
+    }
+
+    static long bytesOfBits(long bits) {
+        return bits / Byte.SIZE + (bits % Byte.SIZE > 0 ? 1 : 0);
+    }
+
+    /** Returns the offsets of the entered field: one more than it has rows. A field without rows may have none. */
+    BatchBuffer offsets(int width) {
+        return buffer(nodeRows == 0 ? 0 : Math.multiplyExact(Math.addExact(nodeRows, 1), width));
+    }
+
+    /** Returns how many buffers of views follow. */
+    int viewBuffers() {
+        if (nextViews == batch.variadicBufferCountsLength()) {
+            throw refusal("a batch has no number of buffers for its views");
         }
-    }
-
-    /** Takes where buffers are. */
-    interface BufferVisitor {
-        /** Takes one, as it is in the file. */
-        void take(long offset, long byteSize);
-    }
-
-    /** Goes through all buffers of the batch. */
-    void visitAll(BufferVisitor visitor) {
-        while (nextBuffer < bufferCount) {
-            nextPlace();
-            visitor.take(bufferOffset, bufferBytes);
-        }
-    }
-
-    /** Returns where in the file the buffer begins that was taken last. */
-    long bufferOffset() {
-        return bufferOffset;
-    }
-
-    /** Returns how long that is. */
-    long bufferBytes() {
-        return bufferBytes;
-    }
-
-    /** Takes the offsets of the field that was entered last: one more than it has elements. A field without elements may have none. */
-    void nextOffsets(int width) {
-        nextBuffer(rows == 0 ? 0 : Math.multiplyExact(Math.addExact(rows, 1), width));
-    }
-
-    /** Returns how many more buffers the field has that was entered last. */
-    int moreBuffers() {
-        if (nextMore == batch.variadicBufferCountsLength()) {
-            throw file.refusal("a batch does not say how many buffers its views have");
-        }
-        long count = batch.variadicBufferCounts(nextMore++);
+        long count = batch.variadicBufferCounts(nextViews++);
         if (count < 0 || count > bufferCount - nextBuffer) {
-            throw file.refusal("a batch has fewer buffers than its views ask for");
+            throw refusal("a batch has fewer buffers than its views ask for");
         }
         return (int) count;
     }
 
-    /** Passes a field over, and all that it is made of. */
+    /** Passes a field and its children. */
     void skip(ArrowField field) {
-        visit(field, (offset, byteSize) -> {});
+        pass(field, false);
     }
 
-    /** Goes through the buffers of a field, and of all that it is made of. */
-    void visit(ArrowField field, BufferVisitor visitor) {
-        nextNode(0);
-        int buffers = field.encoding() != null ? 2 : field.kind().buffers();
-        if (field.encoding() == null && field.kind().isUnion() && isVersion4) {
-            buffers++; // of nulls, which later versions left out
+    /** Passes a field and its children, and collects their buffers. */
+    void collect(ArrowField field) {
+        pass(field, true);
+    }
+
+    /** Collects all buffers. */
+    void collectAll() {
+        pass(bufferCount - nextBuffer, true);
+    }
+
+    private void pass(ArrowField field, boolean isCollecting) {
+        node(0);
+        boolean isCoded = field.encoding() != null;
+        pass(isCoded ? 2 : field.kind().buffers(), isCollecting);
+        if (isCoded) {
+            return;
+        } else if (field.kind().isUnion() && isVersion4) {
+            pass(1, isCollecting); // of nulls, which later versions left out
+        } else if (field.kind().hasMoreBuffers()) {
+            pass(viewBuffers(), isCollecting);
         }
+        field.children().forEach(child -> pass(child, isCollecting));
+    }
+
+    private void pass(int buffers, boolean isCollecting) {
         for (int i = 0; i < buffers; i++) {
             nextPlace();
-            visitor.take(bufferOffset, bufferBytes);
-        }
-        if (field.encoding() != null) {
-            return;
-        }
-        if (field.kind().hasMoreBuffers()) {
-            for (int i = moreBuffers(); i > 0; i--) {
-                nextPlace();
-                visitor.take(bufferOffset, bufferBytes);
+            if (isCollecting && codec != null) {
+                packed.add(file, codec, bufferOffset, bufferBytes);
             }
         }
-        field.children().forEach(child -> visit(child, visitor));
     }
 }

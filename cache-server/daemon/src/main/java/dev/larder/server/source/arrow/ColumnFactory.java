@@ -1,27 +1,26 @@
 package dev.larder.server.source.arrow;
 
-import dev.larder.column.ColumnMemory;
+import dev.larder.internal.column.ColumnMemory;
+import dev.larder.reader.Selection;
 import dev.larder.reader.arrow.ArrowField;
 import dev.larder.reader.arrow.ArrowField.Kind;
 import dev.larder.reader.arrow.TensorType;
+import dev.larder.server.source.ColumnArrays;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** Chooses what a field becomes, and knows afterwards which fields become nothing, and which numbers stand for classes. */
+/** Makes the columns of the fields that a load wants, and collects their dictionaries and classes. */
 final class ColumnFactory {
-    private final FieldChoice choice;
+    private final Selection.Table search;
     private final ColumnMemory memory;
     private final List<CodesColumn> codes = new ArrayList<>();
     private final Map<String, List<String>> labels = new LinkedHashMap<>();
-    private final Set<String> refused = new TreeSet<>();
 
-    ColumnFactory(FieldChoice choice, ColumnMemory memory) {
-        this.choice = choice;
+    ColumnFactory(Selection.Table search, ColumnMemory memory) {
+        this.search = search;
         this.memory = memory;
     }
 
@@ -30,130 +29,139 @@ final class ColumnFactory {
         return codes;
     }
 
-    /** Returns the names of classes, by the names of the columns whose numbers stand for them. */
+    /** Returns the names of classes by the columns of their numbers. */
     Map<String, List<String>> labels() {
         return labels;
     }
 
-    /** Returns the types, in words, of which no column can be made, of what was asked for since this was asked last. */
-    Set<String> takeRefused() {
-        Set<String> taken = Set.copyOf(refused);
-        refused.clear();
-        return taken;
+    /** Returns whether a load wants a field, or a part of it. */
+    boolean wants(String name, ArrowField field) {
+        if (search.wants(name)) {
+            return true;
+        }
+        List<ArrowField> parts = parts(field);
+        for (int i = 0; i < parts.size(); i++) {
+            if (wants(nameOf(name, field, i), parts.get(i))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Notes the names of a field and of its parts for the search. */
+    void note(String name, ArrowField field) {
+        if (search.isForAll()) {
+            return;
+        }
+        search.note(name);
+        List<ArrowField> parts = parts(field);
+        for (int i = 0; i < parts.size(); i++) {
+            note(nameOf(name, field, i), parts.get(i));
+        }
+    }
+
+    /** Returns the fields that become columns of their own. */
+    private static List<ArrowField> parts(ArrowField field) {
+        boolean isGroup = field.encoding() == null
+                && switch (field.kind()) {
+                    case STRUCTS -> !FilesColumn.fits(field);
+                    case LISTS, FIXED_LISTS -> !field.isListOfNumbers();
+                    default -> false;
+                };
+        return isGroup ? field.children() : List.of();
+    }
+
+    private static String nameOf(String name, ArrowField field, int part) {
+        return field.kind() == Kind.STRUCTS
+                ? name + "/" + ColumnArrays.cleanName(field.children().get(part).name(), "field" + part)
+                : name + GroupColumn.ITEMS;
     }
 
     /**
-     * Makes the column of a field, which the caller closes; null where there is none for it.
+     * Makes the column of a field, which the caller closes. Fails with {@link FieldColumn.Unfit} if no array can hold its type.
      *
-     * @param above the nulls of what it is a part of
+     * @param above the nulls of the struct that contains the field, if any
      */
-    @Nullable
-    ArrowColumn column(String name, ArrowField field, Features features, @Nullable Nulls above) {
+    FieldColumn column(String name, ArrowField field, Features features, @Nullable Nulls above) {
         List<String> classes = features.classes();
         if (classes != null) {
             labels.put(name, classes);
         }
         if (field.encoding() != null) {
             return codes(name, field, above);
+        } else if (FilesColumn.fits(field)) {
+            return new FilesColumn(name, above, field);
+        } else if (!parts(field).isEmpty()) {
+            return group(name, field, features, above);
         }
         return switch (field.kind()) {
-            case FIXED, NARROW, BITS ->
-                new FlatColumn(name, new Nulls(above), new int[0], new long[0], new Elements(field));
-            case FIXED_BYTES ->
-                new FlatColumn(name, new Nulls(above), new int[0], new long[] {field.size()}, new Elements(field));
-            case TEXTS, BYTES -> new TextColumn(name, new Nulls(above), field);
-            case TEXT_VIEWS, BYTES_VIEWS -> new ViewColumn(name, new Nulls(above), field, memory);
-            case LISTS, FIXED_LISTS -> list(name, field, features, above);
-            case STRUCTS ->
-                FilesColumn.isSuch(field) ? new FilesColumn(name, above, field) : struct(name, field, features, above);
-            default -> refuse(field);
+            case FIXED, NARROW, BITS -> new FlatColumn(name, above, List.of(), List.of(), field);
+            case FIXED_BYTES -> new FlatColumn(name, above, List.of(), List.of((long) field.size()), field);
+            case TEXTS, BYTES -> new VariableColumn(name, above, field);
+            case TEXT_VIEWS, BYTES_VIEWS -> new ViewColumn(name, above, field, memory);
+            case LISTS, FIXED_LISTS -> numbers(name, field, features, above);
+            default -> throw new FieldColumn.Unfit(name, field.words());
         };
     }
 
-    private @Nullable ArrowColumn refuse(ArrowField field) {
-        refused.add(field.words());
-        return null;
-    }
-
-    private @Nullable ArrowColumn codes(String name, ArrowField field, @Nullable Nulls above) {
+    private FieldColumn codes(String name, ArrowField field, @Nullable Nulls above) {
         if (!CodesColumn.isReadable(field)) {
-            return refuse(field);
+            throw new FieldColumn.Unfit(name, field.words());
         }
-        CodesColumn column = new CodesColumn(name, new Nulls(above), field);
+        CodesColumn column = new CodesColumn(name, above, field);
         codes.add(column);
         return column;
     }
 
-    private @Nullable ArrowColumn struct(String name, ArrowField field, Features features, @Nullable Nulls above) {
-        if (field.children().isEmpty()) {
-            return refuse(field);
-        }
-        Nulls nulls = new Nulls(above);
-        List<ArrowColumn> parts = new ArrayList<>();
-        for (ArrowField child : field.children()) {
-            String its = FieldChoice.nameOf(name, field, parts.size());
-            ArrowColumn part = choice.takes(its, child)
-                    ? column(its, child, features.of(child.name()), nulls)
-                    : new SkippedColumn(child);
-            if (part == null) {
-                parts.forEach(ArrowColumn::close);
-                return null;
+    /** Makes the columns of the fields of a struct, or of the items of lists. The nulls of lists are not those of the items. */
+    private FieldColumn group(String name, ArrowField field, Features features, @Nullable Nulls above) {
+        boolean isStruct = field.kind() == Kind.STRUCTS;
+        GroupColumn group = new GroupColumn(name, above, field);
+        try {
+            for (int i = 0; i < field.children().size(); i++) {
+                ArrowField child = field.children().get(i);
+                String its = nameOf(name, field, i);
+                if (!isStruct) {
+                    group.add(i, column(its, child, features.ofElements(), null));
+                } else if (wants(its, child)) {
+                    group.add(i, column(its, child, features.of(child.name()), group.nulls));
+                }
             }
-            parts.add(part);
+            return group;
+        } catch (RuntimeException e) {
+            group.close();
+            throw e;
         }
-        return new StructColumn(nulls, parts);
     }
 
-    private @Nullable ArrowColumn list(String name, ArrowField field, Features features, @Nullable Nulls above) {
+    /** Makes the column of lists of numbers, of any depth. */
+    private FieldColumn numbers(String name, ArrowField field, Features features, @Nullable Nulls above) {
         List<ArrowField> levels = new ArrayList<>();
         ArrowField inner = field;
         Features its = features;
-        while (inner.isPlainList()) {
+        for (; inner.isPlainList(); inner = inner.children().get(0)) {
+            TensorType tensor = TensorType.of(inner);
+            if (tensor != null && tensor.isTransposed()) {
+                throw new FieldColumn.Unfit(name, tensor.words());
+            }
             levels.add(inner);
             its = its.ofElements();
-            inner = inner.children().get(0);
-        }
-        if (!field.isListOfNumbers()) {
-            ArrowColumn items =
-                    column(name + ItemsColumn.ITEMS, field.children().get(0), features.ofElements(), null);
-            return items == null ? null : new ItemsColumn(name, new Nulls(above), field, items);
         }
         List<String> classes = its.classes();
         if (classes != null) {
             labels.put(name, classes);
         }
-        return numbers(name, levels, inner, features, above);
-    }
-
-    private @Nullable ArrowColumn numbers(
-            String name, List<ArrowField> levels, ArrowField inner, Features features, @Nullable Nulls above) {
-        Nulls nulls = new Nulls(above);
-        for (ArrowField level : levels) {
-            TensorType tensor = TensorType.of(level);
-            if (tensor != null && tensor.isTransposed()) {
-                refused.add(tensor.words());
-                return null;
-            }
-        }
         if (levels.stream().allMatch(level -> level.kind() == Kind.FIXED_LISTS)) {
-            int[] sizes = levels.stream().mapToInt(ArrowField::size).toArray();
-            TensorType tensor = levels.size() == 1 ? TensorType.of(levels.get(0)) : null;
-            List<Long> shape = tensor == null
-                    ? levels.stream().map(level -> (long) level.size()).toList()
-                    : tensor.shape();
-            return new FlatColumn(
-                    name,
-                    nulls,
-                    sizes,
-                    shape.stream().mapToLong(Long::longValue).toArray(),
-                    new Elements(inner));
+            TensorType tensor = levels.size() == 1 ? TensorType.of(field) : null;
+            List<Long> sizes = levels.stream().map(level -> (long) level.size()).toList();
+            return new FlatColumn(name, above, levels, tensor == null ? sizes : tensor.shape(), inner);
         }
         long[] declared = features.shape(levels.size());
         if (levels.size() == 1 && declared == null) {
-            return new ListColumn(name, nulls, levels.get(0));
+            return new VariableColumn(name, above, field);
         } else if (levels.stream().anyMatch(level -> level.kind() == Kind.FIXED_LISTS && level.size() == 0)) {
-            return refuse(levels.get(0));
+            throw new FieldColumn.Unfit(name, field.words());
         }
-        return new NestedColumn(name, nulls, levels, new Elements(inner), declared, memory);
+        return new NestedColumn(name, above, levels, inner, declared, memory);
     }
 }

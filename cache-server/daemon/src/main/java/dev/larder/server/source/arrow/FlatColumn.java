@@ -1,46 +1,42 @@
 package dev.larder.server.source.arrow;
 
+import dev.larder.reader.arrow.ArrowField;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
 /** Rows of one shape, as one array. */
-final class FlatColumn extends ArrowColumn {
-    private final String name;
-    private final Nulls nulls;
-    private final int[] listSizes;
-    private final long[] rowShape;
-    private final Elements elements;
-    private long rows;
+final class FlatColumn extends FieldColumn {
+    private final List<ArrowField> lists;
+    private final List<Long> rowShape;
+    private final ElementData elements;
 
     /**
      * Starts without rows.
      *
-     * @param listSizes of lists of fixed size within each other, the outer one first
+     * @param lists the nested lists of fixed sizes, outermost first
      * @param rowShape the dimensions of a row
+     * @param inner the field of the elements
      */
-    FlatColumn(String name, Nulls nulls, int[] listSizes, long[] rowShape, Elements elements) {
-        this.name = name;
-        this.nulls = nulls;
-        this.listSizes = listSizes;
+    FlatColumn(String name, @Nullable Nulls above, List<ArrowField> lists, List<Long> rowShape, ArrowField inner) {
+        super(name, above);
+        this.lists = lists;
         this.rowShape = rowShape;
-        this.elements = elements;
+        this.elements = new ElementData(inner);
     }
 
     @Override
-    void take(BatchCursor batch, long from, long to) {
-        nulls.take(batch, from, to);
+    void takeRows(BatchCursor batch, long from, long to) {
         long each = 1;
-        for (int size : listSizes) {
-            each = Math.multiplyExact(each, size);
+        for (ArrowField list : lists) {
+            each = Math.multiplyExact(each, list.size());
             nulls.requireNoneElsewhere(batch, from, to, each, name);
         }
         elements.take(batch, Math.multiplyExact(from, each), Math.multiplyExact(to, each));
-        rows = Math.addExact(rows, to - from);
     }
 
     @Override
     void addArrays(FoundArrays arrays) {
-        long[] shape = new long[rowShape.length + 1];
-        shape[0] = rows;
-        System.arraycopy(rowShape, 0, shape, 1, rowShape.length);
-        arrays.add(name, elements.dtype(), elements.data(), shape);
+        arrays.addRows(name, elements, nulls.rows(), rowShape);
         nulls.addMask(name, arrays);
     }
 }

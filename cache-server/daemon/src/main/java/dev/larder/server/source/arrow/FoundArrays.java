@@ -1,8 +1,8 @@
 package dev.larder.server.source.arrow;
 
-import dev.larder.column.ColumnBuilder;
-import dev.larder.column.ColumnMemory;
 import dev.larder.error.LarderException;
+import dev.larder.internal.column.ColumnBuilder;
+import dev.larder.internal.column.ColumnMemory;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.Names;
@@ -18,11 +18,12 @@ import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.LongStream;
 
-/** Collects the arrays of some files, under names below one level. Owns them until they are taken. */
+/** Collects the arrays of a table, under names below one level. Owns them until the caller takes them. */
 final class FoundArrays {
-    private static final Dtype BYTES = Dtype.parse("|u1");
-    private static final Dtype NUMBERS = Dtype.parse("<i8");
+    /** The type of offsets and lengths. */
+    static final String NUMBERS = "<i8";
 
     private final String dataset;
     private final String level;
@@ -37,22 +38,17 @@ final class FoundArrays {
         this.memory = memory;
     }
 
-    /** Returns where columns are made that have to be built. */
+    /** Returns the memory for columns that are built. */
     ColumnMemory memory() {
         return memory;
     }
 
-    /** Adds an array that is no part of a column. */
-    void add(String name, Dtype dtype, ArrayData data, long... shape) {
-        add(name, ColumnPart.NONE, dtype, data, shape);
-    }
-
     /** Adds a part of a column, or with {@link ColumnPart#NONE} an array of its own. */
-    void add(String column, ColumnPart part, Dtype dtype, ArrayData data, long... shape) {
+    void add(String column, ColumnPart part, String type, ArrayData data, long... shape) {
         String name = part.arrayName(level + column);
         NpyHeader header;
         try {
-            header = NpyHeader.of(dtype, Order.C, shape);
+            header = NpyHeader.of(Dtype.parse(type), Order.C, shape);
         } catch (LarderException e) {
             throw Refusal.of(files.get(0).file(), 0, "no array can have the shape of column " + Names.printable(name));
         }
@@ -60,22 +56,19 @@ final class FoundArrays {
         arrays.add(new SourceArray(new ArrayName(dataset, name), header, data, files, part));
     }
 
-    /** Adds the bytes of a column. */
-    void addBytes(String column, ColumnPart part, ArrayData data, long byteSize) {
-        add(column, part, BYTES, data, byteSize);
+    /** Adds an array of rows that all have one shape. */
+    void addRows(String name, ElementData elements, long rows, List<Long> rowShape) {
+        long[] shape = LongStream.concat(LongStream.of(rows), rowShape.stream().mapToLong(Long::longValue))
+                .toArray();
+        add(name, ColumnPart.NONE, elements.type(), elements.data(), shape);
     }
 
-    /** Adds what says where the rows of a column begin and end. */
+    /** Adds the offsets of the rows of a column. */
     void addOffsets(String column, ColumnPart part, RowBounds bounds) {
         add(column, part, NUMBERS, bounds.offsets(), Math.addExact(bounds.rows(), 1));
     }
 
-    /** Adds whole numbers of eight bytes. */
-    void addNumbers(String column, ColumnPart part, ArrayData data, long... shape) {
-        add(column, part, NUMBERS, data, shape);
-    }
-
-    /** Adds a column that was built, whose memory belongs to the arrays from now on. */
+    /** Adds a column that was built; the arrays own its memory from then on. */
     void add(String column, ColumnBuilder builder) {
         List<SourceArray> built = ColumnArrays.of(dataset, level + column, builder, files);
         arrays.addAll(built);
@@ -95,19 +88,19 @@ final class FoundArrays {
         }
     }
 
-    /** Says what each node has of the arrays that a step adds, where the dataset is cut into shards. */
+    /** Sets the partitioning of the arrays that a step adds. */
     void addingAs(Partitioning partitioning, Runnable step) {
         int first = arrays.size();
         step.run();
         arrays.subList(first, arrays.size()).replaceAll(array -> array.withPartitioning(partitioning));
     }
 
-    /** Returns what was added. */
+    /** Returns the arrays. */
     List<SourceArray> all() {
         return arrays;
     }
 
-    /** Gives up what was collected. */
+    /** Releases the arrays. */
     void release() {
         arrays.forEach(SourceArray::release);
     }

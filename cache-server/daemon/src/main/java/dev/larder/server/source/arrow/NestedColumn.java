@@ -1,26 +1,25 @@
 package dev.larder.server.source.arrow;
 
-import dev.larder.column.ColumnMemory;
-import dev.larder.column.RowShapes;
-import dev.larder.error.LarderException;
+import dev.larder.internal.column.ColumnMemory;
+import dev.larder.internal.column.RowShapes;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.reader.arrow.ArrowField;
+import dev.larder.reader.arrow.ArrowField.Kind;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lists of lists of numbers. Where a shape is declared all rows must have it, and are one array; else they are a ragged column, whose
- * rows are boxes. Reads the bounds of all lists to find out.
+ * Lists of lists of numbers. If a shape is declared, all rows must have it, and are one array; else they are a ragged column of boxes.
+ * The scan reads the offsets of all lists to check the shapes.
  */
-final class NestedColumn extends ArrowColumn {
-    private final String name;
-    private final Nulls nulls;
+final class NestedColumn extends FieldColumn {
     private final List<ArrowField> levels;
-    private final Elements elements;
+    private final ElementData elements;
     private final long @Nullable [] declared;
     private final RowShapes shapes;
-    private final FileWindow[] offsets;
+    private final @Nullable BatchBuffer[] offsets;
     private final long[] begins;
     private final long[] ends;
     private final long[] shape;
@@ -29,124 +28,118 @@ final class NestedColumn extends ArrowColumn {
     /**
      * Starts without rows.
      *
-     * @param levels the fields of the lists, from the outer one on
-     * @param declared the shape of every row; null where each has its own
+     * @param levels the fields of the lists, outermost first
+     * @param inner the field of the numbers
+     * @param declared the shape of every row, or null if each has its own
      */
     NestedColumn(
             String name,
-            Nulls nulls,
+            @Nullable Nulls above,
             List<ArrowField> levels,
-            Elements elements,
+            ArrowField inner,
             long @Nullable [] declared,
             ColumnMemory memory) {
-        this.name = name;
-        this.nulls = nulls;
-        this.levels = List.copyOf(levels);
-        this.elements = elements;
+        super(name, above);
+        this.levels = levels;
+        this.elements = new ElementData(inner);
         this.declared = declared;
         this.shapes = new RowShapes(levels.size(), memory);
-        this.offsets = new FileWindow[levels.size()];
+        this.offsets = new BatchBuffer[levels.size()];
         this.begins = new long[levels.size() + 1];
         this.ends = new long[levels.size() + 1];
         this.shape = new long[levels.size()];
     }
 
     @Override
-    void take(BatchCursor batch, long from, long to) {
-        nulls.take(batch, from, to);
+    void takeRows(BatchCursor batch, long from, long to) {
         begins[0] = from;
         ends[0] = to;
         for (int level = 0; level < levels.size(); level++) {
-            enterLevel(batch, level);
+            ArrowField lists = levels.get(level);
+            offsets[level] = lists.kind() == Kind.FIXED_LISTS ? null : batch.offsets(lists.size());
+            boolean isEmpty = begins[level] == ends[level];
+            begins[level + 1] = isEmpty ? 0 : begin(level, begins[level]);
+            ends[level + 1] = isEmpty ? 0 : begin(level, ends[level]);
+            requireOrder(batch, begins[level + 1] >= 0 && ends[level + 1] >= begins[level + 1]);
             Nulls.requireNone(batch, ends[level + 1], name);
         }
         elements.take(batch, begins[levels.size()], ends[levels.size()]);
         for (long row = from; row < to; row++) {
             measure(batch, row);
+            add(row);
         }
     }
 
-    private void enterLevel(BatchCursor batch, int level) {
+    /** Returns the first element of a list. */
+    private long begin(int level, long list) {
+        BatchBuffer its = offsets[level];
         int size = levels.get(level).size();
-        if (levels.get(level).kind() == ArrowField.Kind.FIXED_LISTS) {
-            begins[level + 1] = Math.multiplyExact(begins[level], size);
-            ends[level + 1] = Math.multiplyExact(ends[level], size);
-            return;
-        }
-        batch.nextOffsets(size);
-        offsets[level] = new FileWindow(batch.file(), batch.bufferOffset(), batch.bufferBytes());
-        boolean isEmpty = begins[level] == ends[level];
-        begins[level + 1] = isEmpty ? 0 : offsets[level].number(begins[level], size);
-        ends[level + 1] = isEmpty ? 0 : offsets[level].number(ends[level], size);
-        if (begins[level + 1] < 0 || ends[level + 1] < begins[level + 1]) {
-            throw batch.file().refusal("offsets of its rows are out of order");
+        return its == null ? Math.multiplyExact(list, size) : its.number(list, size);
+    }
+
+    private static void requireOrder(BatchCursor batch, boolean isInOrder) {
+        if (!isInOrder) {
+            throw batch.refusal("offsets of its rows are out of order");
         }
     }
 
-    /** Finds the shape of a row, whose lists of one level must all have one length. */
+    /** Finds the shape of a row. */
     private void measure(BatchCursor batch, long row) {
         long begin = row;
         long count = 1;
         for (int level = 0; level < levels.size(); level++) {
-            shape[level] = 0;
-            if (levels.get(level).kind() == ArrowField.Kind.FIXED_LISTS) {
+            if (offsets[level] == null) {
                 shape[level] = levels.get(level).size();
-                begin *= shape[level];
-            } else if (count > 0) {
-                begin = measureLists(batch, level, begin, count, row);
+                begin = begin(level, begin);
+            } else {
+                shape[level] = 0;
+                begin = count > 0 ? measureLists(batch, level, begin, count, row) : begin;
             }
-            count *= shape[level];
-            if (count > 0 && (begin < begins[level + 1] || count > ends[level + 1] - begin)) {
-                throw batch.file().refusal("offsets of its rows are out of order");
-            }
-        }
-        if (declared == null) {
-            shapes.add(shape);
-        } else if (!Arrays.equals(shape, declared)) {
-            throw refusal(
-                    batch,
-                    row,
-                    (nulls.isNull(row)
-                                    ? "is null, and has no"
-                                    : "has the shape " + Arrays.toString(shape) + ", not the")
-                            + " shape "
-                            + Arrays.toString(declared)
-                            + " of its column");
+            count = Math.multiplyExact(count, shape[level]);
+            requireOrder(batch, count == 0 || (begin >= begins[level + 1] && count <= ends[level + 1] - begin));
         }
     }
 
+    /** Finds the length of lists, which all must have the same; returns their first element. */
     private long measureLists(BatchCursor batch, int level, long first, long count, long row) {
-        int width = levels.get(level).size();
-        long begin = offsets[level].number(first, width);
+        long begin = begin(level, first);
         long at = begin;
         for (long list = first; list < first + count; list++) {
-            long end = offsets[level].number(list + 1, width);
-            if (end < at) {
-                throw batch.file().refusal("offsets of its rows are out of order");
-            } else if (list == first) {
+            long end = begin(level, list + 1);
+            requireOrder(batch, end >= at);
+            if (list == first) {
                 shape[level] = end - at;
             } else if (end - at != shape[level]) {
-                throw refusal(batch, row, "has lists of different lengths within each other");
+                throw new Unfit(name, "row " + row + " of a batch has lists of different lengths within each other");
             }
             at = end;
         }
         return begin;
     }
 
-    private LarderException refusal(BatchCursor batch, long row, String reason) {
-        return batch.file().unfit(name, "row " + row + " of a batch " + reason);
+    private void add(long row) {
+        if (declared == null) {
+            shapes.add(shape);
+        } else if (!Arrays.equals(shape, declared)) {
+            throw new Unfit(
+                    name,
+                    "row " + row + " of a batch "
+                            + (nulls.isNull(row) ? "is null" : "has the shape " + Arrays.toString(shape))
+                            + ", but its column has rows of the shape " + Arrays.toString(declared));
+        }
     }
 
     @Override
     void addArrays(FoundArrays arrays) {
         if (declared != null) {
-            long[] whole = new long[declared.length + 1];
-            whole[0] = nulls.rows();
-            System.arraycopy(declared, 0, whole, 1, declared.length);
-            arrays.add(name, elements.dtype(), elements.data(), whole);
+            arrays.addRows(
+                    name,
+                    elements,
+                    nulls.rows(),
+                    LongStream.of(declared).boxed().toList());
             return;
         }
-        arrays.add(name, ColumnPart.RAGGED_VALUES, elements.dtype(), elements.data(), elements.count());
+        arrays.add(name, ColumnPart.RAGGED_VALUES, elements.type(), elements.data(), elements.count());
         isHandedOver = true;
         arrays.add(name, shapes);
         nulls.addMask(name, arrays);

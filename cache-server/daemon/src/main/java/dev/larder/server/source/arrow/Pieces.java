@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Stretches of rows, one for each batch, with some numbers that say where their data lies. Takes no object for each. */
+/** Ranges of rows, one of each batch, with numbers for the places of their data. Takes no object for each. */
 final class Pieces {
     private static final int FIRST_PIECES = 16;
 
@@ -16,7 +16,7 @@ final class Pieces {
     private int count;
     private long rows;
 
-    /** Starts without any; each will have so many numbers besides that of its rows. */
+    /** Starts without pieces; each will have so many numbers. */
     Pieces(int numbersEach) {
         this.numbersEach = numbersEach;
         this.numbers = new long[FIRST_PIECES * (numbersEach + 1)];

@@ -1,37 +1,49 @@
 package dev.larder.server.source.arrow;
 
-import dev.larder.column.BytesBuilder;
-import dev.larder.column.ColumnBuilder;
-import dev.larder.column.ColumnMemory;
-import dev.larder.column.StringsBuilder;
+import dev.larder.internal.column.BytesBuilder;
+import dev.larder.internal.column.ColumnBuilder;
+import dev.larder.internal.column.ColumnMemory;
+import dev.larder.internal.column.StringsBuilder;
 import dev.larder.reader.arrow.ArrowField;
+import dev.larder.reader.arrow.ArrowField.Kind;
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
-/** Texts or bytes that lie anywhere in some buffers of their batch: they are put together while the file is checked. */
-final class ViewColumn extends ArrowColumn {
-    /** A row goes through the heap. */
+/** Texts or bytes that are views: in no order in the file, so the scan copies them into memory of the column. */
+final class ViewColumn extends FieldColumn {
     private static final int LONGEST_ROW = 1 << 26;
-
     private static final ByteBuffer EMPTY = ByteBuffer.allocate(0);
 
-    private final String name;
-    private final Nulls nulls;
+    private final ArrowField field;
     private final ColumnBuilder builder;
     private boolean isHandedOver;
 
-    ViewColumn(String name, Nulls nulls, ArrowField field, ColumnMemory memory) {
-        this.name = name;
-        this.nulls = nulls;
-        this.builder =
-                field.kind() == ArrowField.Kind.TEXT_VIEWS ? new StringsBuilder(memory) : new BytesBuilder(memory);
+    ViewColumn(String name, @Nullable Nulls above, ArrowField field, ColumnMemory memory) {
+        super(name, above);
+        this.field = field;
+        this.builder = builder(field, memory);
+    }
+
+    /** Returns a builder of texts, or of bytes. */
+    static ColumnBuilder builder(ArrowField field, ColumnMemory memory) {
+        boolean isText = field.kind() == Kind.TEXTS || field.kind() == Kind.TEXT_VIEWS;
+        return isText ? new StringsBuilder(memory) : new BytesBuilder(memory);
+    }
+
+    /** Adds a row to such a builder. */
+    static void add(ColumnBuilder builder, ByteBuffer row) {
+        if (builder instanceof StringsBuilder texts) {
+            texts.addUtf8(row);
+        } else if (builder instanceof BytesBuilder bytes) {
+            bytes.add(row);
+        }
     }
 
     @Override
-    void take(BatchCursor batch, long from, long to) {
-        nulls.take(batch, from, to);
-        Views views = new Views(batch, name, to, LONGEST_ROW);
+    void takeRows(BatchCursor batch, long from, long to) {
+        RowReader rows = new RowReader(batch, name, field, to, LONGEST_ROW);
         for (long row = from; row < to; row++) {
-            CodesColumn.add(builder, nulls.isNull(row) ? EMPTY : views.row(row));
+            add(builder, nulls.isNull(row) ? EMPTY : rows.row(row));
         }
     }
 

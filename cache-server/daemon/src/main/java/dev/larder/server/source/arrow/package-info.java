@@ -1,7 +1,7 @@
 /**
- * Reads Arrow IPC files and streams: walks the headers of their messages, and says where the data of columns lies. Start at {@link
- * dev.larder.server.source.arrow.ArrowTable}; {@link dev.larder.server.source.arrow.ArrowFolder} tells which files of a folder
- * belong together. Nothing that a file says is trusted.
+ * Reads Arrow IPC files and streams: walks the headers of their messages, and finds the data of columns. Start at {@link
+ * dev.larder.server.source.arrow.ArrowTable}; {@link dev.larder.server.source.arrow.ArrowFolder} groups the files of a folder into
+ * tables. Every number of a file is checked before it is used.
  */
 @NullMarked
 package dev.larder.server.source.arrow;

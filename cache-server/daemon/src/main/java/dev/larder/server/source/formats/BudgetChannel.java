@@ -8,8 +8,8 @@ import java.nio.channels.SeekableByteChannel;
 import java.util.zip.ZipException;
 
 /**
- * Reads a file through a library that keeps what it reads: at first only so many bytes that memory suffices. Whoever made the
- * file's channel closes it.
+ * Reads a file for a library that stores in memory all that it reads. At first it allows only a number of bytes that fits the memory. The caller
+ * closes the channel of the file.
  */
 final class BudgetChannel implements SeekableByteChannel {
     /** The directory of some 100,000 members. */

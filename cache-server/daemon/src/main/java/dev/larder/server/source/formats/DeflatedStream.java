@@ -1,6 +1,10 @@
 package dev.larder.server.source.formats;
 
+import dev.larder.server.source.ArrayData;
+import dev.larder.server.source.DataChannel;
+import dev.larder.server.source.Extent;
 import dev.larder.server.source.ExtentStream;
+import dev.larder.server.source.Refusal;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.channels.FileChannel;
@@ -12,8 +16,10 @@ import java.util.zip.Inflater;
 import java.util.zip.InflaterInputStream;
 import java.util.zip.ZipException;
 
-/** Unpacks a member of an archive, and proves at its end that length and checksum are those that the archive names. */
+/** Unpacks a member of an archive. At its end, checks the length and the checksum that the archive names. */
 final class DeflatedStream extends InputStream {
+    private static final int UNPACK_BYTES = 64 << 10;
+
     private final FileChannel channel;
     private final ExtentStream packed;
     private final Inflater inflater = new Inflater(true);
@@ -29,7 +35,26 @@ final class DeflatedStream extends InputStream {
         this.unpacked = new InflaterInputStream(packed, inflater, bufferBytes);
     }
 
-    /** Opens the file; the caller closes the stream. */
+    /** Returns the data of a member; {@code dataOffset} is its place in the unpacked member. */
+    static ArrayData data(Path file, ZipMember member, long dataOffset) {
+        return () -> {
+            try {
+                DeflatedStream in = open(file, member, UNPACK_BYTES);
+                try {
+                    in.skipNBytes(dataOffset);
+                    Extent region = new Extent(file, dataOffset, member.byteSize() - dataOffset);
+                    return new DataChannel(region, "member " + member.name() + ": ", in);
+                } catch (IOException | RuntimeException e) {
+                    in.close();
+                    throw e;
+                }
+            } catch (IOException e) {
+                throw Refusal.unreadable(file, 0, e);
+            }
+        };
+    }
+
+    /** Opens the file. The caller closes the stream. */
     static DeflatedStream open(Path file, ZipMember member, int bufferBytes) throws IOException {
         return new DeflatedStream(FileChannel.open(file, StandardOpenOption.READ), member, bufferBytes);
     }

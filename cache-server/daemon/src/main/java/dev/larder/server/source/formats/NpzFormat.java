@@ -5,13 +5,11 @@ import dev.larder.internal.layout.Names;
 import dev.larder.npy.NpyHeader;
 import dev.larder.reader.Selection;
 import dev.larder.server.source.ArrayData;
-import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.Extent;
 import dev.larder.server.source.ExtentStream;
 import dev.larder.server.source.Extents;
 import dev.larder.server.source.Refusal;
-import dev.larder.server.source.SourceOptions;
-import dev.larder.server.source.SourceProbe;
+import dev.larder.server.source.SourceArray;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.channels.Channels;
@@ -28,20 +26,20 @@ final class NpzFormat implements SourceFormat {
     private static final int UNPACK_BYTES = 512;
 
     @Override
-    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceOptions options) throws IOException {
-        long fileBytes = file.identity().byteSize();
-        List<Member> members = new ArrayList<>();
+    public List<SourceArray> arrays(DiscoveredFile file, SourceProbe probe) throws IOException {
+        List<SourceArray> arrays = new ArrayList<>();
         try (FileChannel channel = FileChannel.open(file.path(), StandardOpenOption.READ)) {
-            List<ZipMember> found = ZipDirectory.read(file.path(), channel, fileBytes);
-            Set<String> chosen = probe.choose(
-                    file, options, found.stream().map(NpzFormat::name).toList());
+            List<ZipMember> found = ZipDirectory.read(file.path(), channel, file.byteSize());
+            Set<String> chosen =
+                    probe.choose(file, found.stream().map(NpzFormat::name).toList());
             for (ZipMember member : found) {
                 if (chosen.contains(name(member))) {
-                    members.add(member(file.path(), channel, member, found.size() > 1));
+                    NpyHeader header = header(file.path(), channel, member, found.size() > 1);
+                    arrays.add(probe.array(file, name(member), header, data(file.path(), member, header)));
                 }
             }
         }
-        return members;
+        return arrays;
     }
 
     private static String name(ZipMember member) {
@@ -49,16 +47,16 @@ final class NpzFormat implements SourceFormat {
         return Selection.storedName(name.endsWith(SUFFIX) ? name.substring(0, name.length() - SUFFIX.length()) : name);
     }
 
-    private static Member member(Path file, FileChannel channel, ZipMember member, boolean hasOthers)
+    private static NpyHeader header(Path file, FileChannel channel, ZipMember member, boolean hasOthers)
             throws IOException {
         try {
-            return member(file, channel, member);
+            return checkedHeader(file, channel, member);
         } catch (LarderException e) {
             throw hasOthers ? Refusal.orOthers(e) : e;
         }
     }
 
-    private static Member member(Path file, FileChannel channel, ZipMember member) throws IOException {
+    private static NpyHeader checkedHeader(Path file, FileChannel channel, ZipMember member) throws IOException {
         if (!member.name().endsWith(SUFFIX)) {
             throw refusal(file, member, "it is not a .npy file, and a .npz file can hold only those");
         }
@@ -70,13 +68,13 @@ final class NpzFormat implements SourceFormat {
             String more = present - header.byteSize() + " bytes follow";
             throw refusal(file, member, more + " the " + header.byteSize() + " bytes of data");
         }
-        return new Member(name(member), header, data(file, member, header));
+        return header;
     }
 
     private static ArrayData data(Path file, ZipMember member, NpyHeader header) {
         long dataOffset = header.dataOffset();
         return member.isDeflated()
-                ? new DeflatedData(file, member, dataOffset)
+                ? DeflatedStream.data(file, member, dataOffset)
                 : Extents.of(new Extent(file, member.offset() + dataOffset, header.byteSize()));
     }
 

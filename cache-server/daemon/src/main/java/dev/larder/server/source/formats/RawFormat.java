@@ -4,34 +4,29 @@ import dev.larder.error.LarderException;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
-import dev.larder.server.source.DiscoveredFile;
-import dev.larder.server.source.Extent;
-import dev.larder.server.source.Extents;
 import dev.larder.server.source.Refusal;
+import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
-import dev.larder.server.source.SourceProbe;
 import dev.larder.server.source.WantedType;
 import java.util.Arrays;
 import java.util.List;
 
-/** Bytes without a header: the options say what they are. */
+/** Bytes without a header. The options name their type. */
 final class RawFormat implements SourceFormat {
     @Override
-    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceOptions options) {
+    public List<SourceArray> arrays(DiscoveredFile file, SourceProbe probe) {
+        SourceOptions options = probe.options();
         probe.look(file); // fails if the file cannot be read
-        long fileBytes = file.identity().byteSize();
         if (options.dtype().isEmpty()) {
             throw Refusal.of(file.path(), 0, "its format is unknown: give --dtype and --shape");
         }
         Dtype dtype = WantedType.dtype(options.dtype());
-        long[] shape = shape(file, fileBytes, dtype, WantedType.shape(options.shape()));
+        long[] shape = shape(file, file.byteSize(), dtype, WantedType.shape(options.shape()));
         NpyHeader header = header(file, dtype, shape);
-        file.requireExact(0, header.byteSize(), fileBytes);
-        Extent region = new Extent(file.path(), 0, fileBytes);
-        return List.of(new Member("", header, Extents.of(region)));
+        return List.of(probe.array(file, "", header, file.plainData(header, 0)));
     }
 
-    /** Puts the number in place of -1 that the length of the file leaves for it. */
+    /** Replaces -1 with the number that the length of the file leaves for it. */
     private static long[] shape(DiscoveredFile file, long fileBytes, Dtype dtype, long[] wanted) {
         int open = -1;
         long[] rest = wanted.clone();

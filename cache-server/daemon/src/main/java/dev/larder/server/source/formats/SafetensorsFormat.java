@@ -3,12 +3,10 @@ package dev.larder.server.source.formats;
 import com.google.gson.JsonParseException;
 import dev.larder.internal.layout.Names;
 import dev.larder.npy.NpyHeader;
-import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.Extent;
 import dev.larder.server.source.Extents;
 import dev.larder.server.source.Refusal;
-import dev.larder.server.source.SourceOptions;
-import dev.larder.server.source.SourceProbe;
+import dev.larder.server.source.SourceArray;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -32,15 +30,15 @@ import java.util.Set;
  * </pre>
  */
 final class SafetensorsFormat implements SourceFormat {
-    /** Room for some 100,000 tensors. */
+    /** Enough for 100,000 tensors. */
     static final int MAX_HEADER_BYTES = 16 << 20;
 
-    /** What is read from a header takes several times its length. */
+    /** A parsed header takes several times its length. */
     private static final int HEAP_PARTS = 16;
 
     @Override
-    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceOptions options) throws IOException {
-        long fileBytes = file.identity().byteSize();
+    public List<SourceArray> arrays(DiscoveredFile file, SourceProbe probe) throws IOException {
+        long fileBytes = file.byteSize();
         byte[] json;
         try (FileChannel channel = FileChannel.open(file.path(), StandardOpenOption.READ)) {
             json = header(file.path(), channel, fileBytes);
@@ -48,11 +46,9 @@ final class SafetensorsFormat implements SourceFormat {
         List<SafetensorsHeader.Tensor> tensors = parse(file.path(), json);
         long dataOffset = (long) Long.BYTES + json.length;
         requireWithoutGap(file.path(), tensors, fileBytes - dataOffset);
-        List<Member> members = new ArrayList<>();
+        List<SourceArray> arrays = new ArrayList<>();
         Set<String> chosen = probe.choose(
-                file,
-                options,
-                tensors.stream().map(SafetensorsHeader.Tensor::arrayName).toList());
+                file, tensors.stream().map(SafetensorsHeader.Tensor::arrayName).toList());
         for (SafetensorsHeader.Tensor tensor : tensors) {
             if (!chosen.contains(tensor.arrayName())) {
                 continue;
@@ -60,9 +56,9 @@ final class SafetensorsFormat implements SourceFormat {
                 throw tensors.size() > 1 ? Refusal.orOthers(tensor.refusal()) : tensor.refusal();
             }
             Extent region = new Extent(file.path(), dataOffset + tensor.begin(), tensor.end() - tensor.begin());
-            members.add(new Member(tensor.arrayName(), tensor.header(), Extents.of(region)));
+            arrays.add(probe.array(file, tensor.arrayName(), tensor.header(), Extents.of(region)));
         }
-        return members;
+        return arrays;
     }
 
     private static byte[] header(Path file, FileChannel channel, long fileBytes) throws IOException {

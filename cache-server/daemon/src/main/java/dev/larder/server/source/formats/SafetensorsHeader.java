@@ -35,10 +35,10 @@ final class SafetensorsHeader {
     /**
      * One entry.
      *
-     * @param header what it is; of one that cannot be read, of no elements
-     * @param refusal why it cannot be read; null if it can
-     * @param begin where its data begins, counted from the end of the header
-     * @param end where it ends
+     * @param header the type and shape; without elements if the entry has a refusal
+     * @param refusal the reason why it cannot be loaded; null if it can
+     * @param begin the offset of its data, from the end of the header
+     * @param end the offset of the end of its data
      */
     record Tensor(String name, NpyHeader header, @Nullable LarderException refusal, long begin, long end) {
         String arrayName() {

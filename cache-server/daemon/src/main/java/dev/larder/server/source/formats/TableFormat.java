@@ -1,41 +1,41 @@
 package dev.larder.server.source.formats;
 
-import dev.larder.column.ColumnMemory;
+import dev.larder.internal.column.ColumnArray;
+import dev.larder.internal.column.ColumnMemory;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.npy.Dtype;
+import dev.larder.server.source.ArrayData;
 import dev.larder.server.source.ArrayKeys;
-import dev.larder.server.source.BuiltData;
-import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.Refusal;
+import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
-import dev.larder.server.source.SourceProbe;
 import dev.larder.server.source.WantedType;
 import dev.larder.server.source.text.CellSink;
 import dev.larder.server.source.text.MatrixSink;
 import dev.larder.server.source.text.NumberFormat;
 import dev.larder.server.source.text.NumbersSink;
 import dev.larder.server.source.text.TextFile;
-import dev.larder.server.source.text.TextKind;
+import java.util.ArrayList;
 import java.util.List;
 
-/** Tables as text, with commas or tabs between the fields. A table is read once, as only its end decides about shapes and types. */
+/** Tables as text, with commas or tabs between the fields. Only the end of a table decides on shapes and types, so it is read once. */
 final class TableFormat implements SourceFormat {
     @Override
-    public List<Member> members(DiscoveredFile file, SourceProbe probe, SourceOptions options) {
+    public List<SourceArray> arrays(DiscoveredFile file, SourceProbe probe) {
+        SourceOptions options = probe.options();
         ColumnMemory memory = probe.settings().memory();
         CellSink sink = options.dtype().isEmpty()
                 ? new NumbersSink(
-                        memory,
-                        new ArrayKeys(options.keys())::mayChoose,
-                        names -> probe.choose(file, options, names)::contains)
+                        memory, new ArrayKeys(options.keys())::mayChoose, names -> probe.choose(file, names)::contains)
                 : new MatrixSink(wanted(file, options), memory);
         try {
-            TextKind kind = TextKind.require(TextKind.of(file.fileName()), file.path());
-            new TextFile(file.path(), kind, probe.settings().isCancelled()).read(sink);
-            return sink.arrays(file.path()).stream()
-                    .map(array -> new Member(
-                            array.name(), array.header(), new BuiltData(array), ColumnPart.valueOf(array.part())))
-                    .toList();
+            new TextFile(file.path(), probe.settings().isCancelled()).read(sink);
+            List<SourceArray> arrays = new ArrayList<>();
+            for (ColumnArray array : sink.arrays(file.path())) {
+                ColumnPart part = ColumnPart.valueOf(array.part());
+                arrays.add(probe.array(file, array.name(), array.header(), ArrayData.of(array), part));
+            }
+            return arrays;
         } catch (RuntimeException | Error e) {
             sink.close();
             throw e;
@@ -48,7 +48,7 @@ final class TableFormat implements SourceFormat {
             throw Refusal.of(file.path(), 0, "a table of numbers cannot become elements of " + dtype);
         } else if (!options.shape().isEmpty()) {
             throw Refusal.unfit(
-                    file.path(), "a table says its shape itself: its rows and columns", "load it without --shape");
+                    file.path(), "the shape of a table is that of its rows and columns", "load it without --shape");
         }
         return new NumberFormat(dtype);
     }

@@ -21,8 +21,8 @@ import org.apache.commons.compress.archivers.tar.TarArchiveInputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the files in a tar archive, plain or gzipped, one after the other. Of a plain one it reads the headers alone. Not
- * thread-safe; owns a descriptor.
+ * Finds the files in a tar archive, plain or gzipped, one after the other. Reads only the headers of a plain archive. Not thread-safe; owns a
+ * descriptor.
  */
 public final class TarMembers implements Closeable {
     /** The ends of the names of archives that need no reader, for people. */
@@ -33,7 +33,7 @@ public final class TarMembers implements Closeable {
     private static final int RECORD_BYTES = 512;
     private static final int UNPACK_BYTES = 64 << 10;
 
-    /** What stands before the data of a member, long names and all. */
+    /** The limit for all headers of one member, with long names. */
     private static final long MOST_HEADER_BYTES = 1 << 20;
 
     /** A member that goes through the heap. */
@@ -49,13 +49,13 @@ public final class TarMembers implements Closeable {
     private long next;
     private int links;
 
-    /** What has been read of what is unpacked; of a plain archive nothing is. */
+    /** How much has been read of the unpacked bytes; 0 for a plain archive. */
     private long at;
 
     /**
      * A file in the archive.
      *
-     * @param offset where its data begins, in the archive or in what it unpacks to
+     * @param offset the place of its data in the archive, after unpacking
      */
     public record Member(String name, long offset, long byteSize) {}
 
@@ -77,23 +77,23 @@ public final class TarMembers implements Closeable {
                 isGzip(file) ? new GZIPInputStream(new ExtentStream(channel, 0, fileBytes), UNPACK_BYTES) : null;
     }
 
-    /** Tells whether a file's name says that it is a tar archive. */
+    /** Returns whether a file has a name of a tar archive. */
     public static boolean isNamedSo(String name) {
         return NAME.matcher(name).matches();
     }
 
-    /** Tells whether an archive has to be unpacked while it is read. */
+    /** Returns whether an archive is unpacked while it is read. */
     public static boolean isGzip(Path file) {
         return file.toString().toLowerCase(Locale.ROOT).endsWith("gz");
     }
 
-    /** Tells whether an archive has to be unpacked by a reader before it is read. */
+    /** Returns whether a reader has to unpack an archive. */
     public static boolean isForReader(Path file) {
         String name = file.toString().toLowerCase(Locale.ROOT);
         return name.endsWith("xz") || name.endsWith("zst");
     }
 
-    /** Opens what an archive was unpacked to, which the caller closes. Places of members are those in that file. */
+    /** Opens the unpacked copy of an archive. The caller closes it. Places of members are those in the copy. */
     public static TarMembers open(Path file, Extent unpacked) {
         try {
             return new TarMembers(
@@ -121,7 +121,7 @@ public final class TarMembers implements Closeable {
         }
     }
 
-    /** Returns the next file, without folders, links and whatever else a tar archive may have; null at its end. */
+    /** Returns the next file, without folders, links and other entries; null at the end of the archive. */
     public @Nullable Member next() {
         while (true) {
             TarArchiveEntry entry = header();
@@ -153,7 +153,7 @@ public final class TarMembers implements Closeable {
         return entry.isFile() && !entry.isFIFO() && !entry.isBlockDevice() && !entry.isCharacterDevice();
     }
 
-    /** Returns the next header; {@code next} is then where its data begins. */
+    /** Reads the next header. Afterwards {@code next} is the place of its data. */
     private @Nullable TarArchiveEntry header() {
         long begin = next;
         Counted header = null;
@@ -185,7 +185,7 @@ public final class TarMembers implements Closeable {
                         : "the header of its next member is damaged");
     }
 
-    /** Counts what is read, which can be no more than a header may have, and remembers why no more could be read. */
+    /** Limits the bytes of a header, and stores the failure to read it. */
     private static final class Counted extends FilterInputStream {
         private long count;
         private @Nullable IOException failure;
@@ -240,7 +240,7 @@ public final class TarMembers implements Closeable {
         }
     }
 
-    /** Takes memory as data comes, not as the header says: of an archive that is damaged that may be anything. */
+    /** Allocates memory as data arrives: the length in a damaged header may be anything. */
     private byte[] content(InputStream data, Member member) throws IOException {
         byte[] content = new byte[(int) Math.min(member.byteSize(), FIRST_CONTENT_BYTES)];
         int length = 0;

@@ -2,7 +2,6 @@ package dev.larder.server.source.formats;
 
 import dev.larder.error.LarderException;
 import dev.larder.internal.layout.Names;
-import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.Refusal;
 import java.io.IOException;
 import java.nio.channels.AsynchronousCloseException;
@@ -17,7 +16,7 @@ import java.util.zip.ZipEntry;
 import org.apache.commons.compress.archivers.zip.ZipArchiveEntry;
 import org.apache.commons.compress.archivers.zip.ZipFile;
 
-/** Reads the directory of a ZIP archive, and believes nothing that could lead outside of it or twice to the same bytes. */
+/** Reads the directory of a ZIP archive. Refuses members outside of the file, and members that share bytes. */
 final class ZipDirectory {
     private final Path file;
     private final long fileBytes;
@@ -27,7 +26,7 @@ final class ZipDirectory {
         this.fileBytes = fileBytes;
     }
 
-    /** Returns the members in the order in which they lie, folders left out. */
+    /** Returns the members in the order of their places, without folders. */
     static List<ZipMember> read(Path file, FileChannel channel, long fileBytes) throws IOException {
         BudgetChannel budget = new BudgetChannel(channel);
         try (ZipFile zip = ZipFile.builder()
@@ -47,7 +46,7 @@ final class ZipDirectory {
         }
     }
 
-    /** The library wraps what went wrong in words about its channel. */
+    /** Returns the first cause. The library wraps it in messages about its channel. */
     private static Throwable firstCause(Throwable failure) {
         Throwable first = failure;
         for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
@@ -75,7 +74,7 @@ final class ZipDirectory {
 
     private ZipMember member(ZipFile zip, ZipArchiveEntry entry) throws IOException {
         requireKnown(entry);
-        try (var raw = zip.getRawInputStream(entry)) { // only this makes the library look where the data starts
+        try (var raw = zip.getRawInputStream(entry)) { // only this call makes the library find the data
             if (raw == null || entry.getDataOffset() < 0) {
                 throw refusal(entry, "its data cannot be found");
             }

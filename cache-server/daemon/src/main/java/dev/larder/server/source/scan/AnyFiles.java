@@ -1,10 +1,9 @@
 package dev.larder.server.source.scan;
 
-import dev.larder.column.ColumnMemory;
-import dev.larder.column.RowOffsets;
-import dev.larder.column.StringsBuilder;
-import dev.larder.column.TextIndexBuilder;
 import dev.larder.error.ErrorCode;
+import dev.larder.internal.column.ColumnMemory;
+import dev.larder.internal.column.RowOffsets;
+import dev.larder.internal.column.TextIndexBuilder;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ByteSums;
@@ -74,18 +73,12 @@ final class AnyFiles implements Format {
 
     private static void addNames(FileTable files, Findings found) {
         List<SourceIdentity> first = List.of(files.get(0));
-        StringsBuilder names = new StringsBuilder(found.memory());
+        found.addAll(ColumnArrays.ofTexts(found.dataset(), NAMES, files.names(), first, found.memory()));
         TextIndexBuilder index = new TextIndexBuilder(found.memory());
         try {
-            for (int i = 0; i < files.size(); i++) {
-                String name = files.name(i);
-                names.add(name);
-                index.add(name, i);
-            }
-            found.addAll(ColumnArrays.of(found.dataset(), NAMES, names, first));
+            files.names().forEach(name -> index.add(name, index.size()));
             found.addAll(ColumnArrays.of(found.dataset(), INDEX, index, first));
         } catch (RuntimeException | Error e) {
-            names.close();
             index.close();
             throw e;
         }

@@ -2,12 +2,12 @@ package dev.larder.server.source.scan;
 
 import dev.larder.error.LarderException;
 import dev.larder.server.source.ArrayKeys;
-import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.Refusal;
-import dev.larder.server.source.SourceKind;
 import dev.larder.server.source.SourceOptions;
+import dev.larder.server.source.formats.DiscoveredFile;
 import dev.larder.server.source.formats.ImageFormat;
+import dev.larder.server.source.formats.SourceKind;
 import dev.larder.server.source.text.TextKind;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -35,12 +35,8 @@ final class ArrayFiles implements Format {
 
     @Override
     public boolean reads(String path) {
-        SourceKind kind = SourceKind.of(fileName(path), options);
+        SourceKind kind = SourceKind.of(Format.fileName(path), options);
         return kind != null && (kind.hasMembers(options) || filter.isWanted(DiscoveredFile.nameOf(path, kind)));
-    }
-
-    private static String fileName(String path) {
-        return path.substring(path.lastIndexOf('/') + 1);
     }
 
     private boolean isWanted(DiscoveredFile file) {
@@ -58,7 +54,7 @@ final class ArrayFiles implements Format {
     }
 
     private DiscoveredFile below(FileTable files, int index) {
-        SourceKind kind = Objects.requireNonNull(SourceKind.of(fileName(files.name(index)), options));
+        SourceKind kind = Objects.requireNonNull(SourceKind.of(Format.fileName(files.name(index)), options));
         return DiscoveredFile.below(files, index, kind, options);
     }
 
@@ -79,7 +75,7 @@ final class ArrayFiles implements Format {
         if (kind == null && !isTyped) {
             throw unknown(file, fileName);
         } else if (isTyped && (kind == null ? Formats.isTyped(fileName) : !kind.takesDtype())) {
-            throw Refusal.unfit(file, "its format already says its dtype", "load it without --dtype");
+            throw Refusal.unfit(file, "its format already has a dtype", "load it without --dtype");
         }
         return DiscoveredFile.alone(files, kind == null ? SourceKind.RAW : kind, options);
     }

@@ -1,8 +1,8 @@
 package dev.larder.server.source.scan;
 
-import dev.larder.column.ColumnMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.column.ColumnMemory;
 import dev.larder.internal.error.Failure;
 import dev.larder.reader.Selection;
 import dev.larder.server.source.FileTable;
@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 final class Findings implements AutoCloseable {
     private final String dataset;
     private final @Nullable Findings whole;
-    private final SourceListing listing;
+    private final FileListing listing;
     private final SourceOptions options;
     private final ScanSettings settings;
     private final List<SourceArray> arrays = new ArrayList<>();
@@ -38,14 +38,14 @@ final class Findings implements AutoCloseable {
     private int read;
     private boolean isHandedOut;
 
-    Findings(String dataset, SourceListing listing, SourceOptions options, ScanSettings settings) {
+    Findings(String dataset, FileListing listing, SourceOptions options, ScanSettings settings) {
         this(dataset, null, listing, options, settings);
     }
 
     private Findings(
             String dataset,
             @Nullable Findings whole,
-            SourceListing listing,
+            FileListing listing,
             SourceOptions options,
             ScanSettings settings) {
         this.dataset = dataset;
@@ -60,7 +60,7 @@ final class Findings implements AutoCloseable {
         return dataset;
     }
 
-    SourceListing listing() {
+    FileListing listing() {
         return listing;
     }
 
@@ -173,7 +173,7 @@ final class Findings implements AutoCloseable {
      */
     void look(Format format, FileTable files, boolean isFinal) {
         try (Findings part = new Findings(dataset, this, listing, options.withKeys(List.copyOf(missing)), settings)) {
-            for (SourceListing.Unreadable file : listing.unreadable()) {
+            for (FileListing.Unreadable file : listing.unreadable()) {
                 if (format.reads(file.name())) {
                     part.refusals.add(file.refusal());
                 }

@@ -15,7 +15,12 @@ interface Format {
      * @param path its path below the source
      */
     default boolean reads(String path) {
-        return kindOf(path.substring(path.lastIndexOf('/') + 1)) != null;
+        return kindOf(fileName(path)) != null;
+    }
+
+    /** Returns the last part of a path below the source. */
+    static String fileName(String path) {
+        return path.substring(path.lastIndexOf('/') + 1);
     }
 
     /** Adds the arrays in some files, all of this format, to the findings; none of their data is read. */

@@ -5,13 +5,13 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.server.reader.Readers;
-import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.ScanSettings;
-import dev.larder.server.source.SourceKind;
 import dev.larder.server.source.SourceOptions;
 import dev.larder.server.source.arrow.ArrowFolder;
+import dev.larder.server.source.formats.DiscoveredFile;
+import dev.larder.server.source.formats.SourceKind;
 import dev.larder.server.source.formats.TarMembers;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -97,7 +97,7 @@ public final class Formats {
 
     /** Finds all that a source has. */
     ScannedSource scan(String dataset, Path path, ScanSettings settings) {
-        SourceListing listing = SourceListing.of(path, options.exclusion(), settings);
+        FileListing listing = FileListing.of(path, options.exclusion(), settings);
         try (Findings found = new Findings(dataset, listing, options, settings)) {
             look(found);
             return found.source(passedOver(found));
@@ -105,7 +105,7 @@ public final class Formats {
     }
 
     private void look(Findings found) {
-        SourceListing listing = found.listing();
+        FileListing listing = found.listing();
         if (!listing.isFolder()) {
             found.look(ofFile(listing.root()), listing.files(), true);
         } else {
@@ -182,16 +182,12 @@ public final class Formats {
                         : others);
     }
 
-    private FileTable files(SourceListing listing, Format format) {
+    private FileTable files(FileListing listing, Format format) {
         return files(listing.files(), format);
     }
 
     private static FileTable files(FileTable files, Format format) {
-        return files.only(path -> format.kindOf(fileName(path)) != null);
-    }
-
-    private static String fileName(String path) {
-        return path.substring(path.lastIndexOf('/') + 1);
+        return files.only(path -> format.kindOf(Format.fileName(path)) != null);
     }
 
     /** Returns the ends of the names of files that are read without a reader, for people. */
@@ -216,7 +212,7 @@ public final class Formats {
 
     /** Returns the kind of a file by its name, for people; null if it is of none. */
     private @Nullable String kindOf(String path) {
-        String name = fileName(path);
+        String name = Format.fileName(path);
         for (Format format : known) {
             String kind = format.kindOf(name);
             if (kind != null) {
@@ -290,7 +286,7 @@ public final class Formats {
 
     /** Refuses a source that {@link #scan} would refuse, as far as names show; {@code inPlace} if its files are to be mapped. */
     void requireLikely(String dataset, Path path, boolean inPlace) {
-        SourceListing listing = SourceListing.of(path, options.exclusion(), ScanSettings.quick());
+        FileListing listing = FileListing.of(path, options.exclusion(), ScanSettings.quick());
         if (!isForArrays() || (!listing.isFolder() && ofFile(listing.root()) != arrays)) {
             return;
         }

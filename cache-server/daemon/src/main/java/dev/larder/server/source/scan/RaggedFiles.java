@@ -1,18 +1,18 @@
 package dev.larder.server.source.scan;
 
-import dev.larder.column.ColumnMemory;
-import dev.larder.column.RowShapes;
-import dev.larder.column.TextIndexBuilder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.column.ColumnMemory;
+import dev.larder.internal.column.RowShapes;
+import dev.larder.internal.column.TextIndexBuilder;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
+import dev.larder.server.source.ArrayData;
 import dev.larder.server.source.ArrayKeys;
 import dev.larder.server.source.ColumnArrays;
-import dev.larder.server.source.JoinedData;
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
@@ -119,7 +119,7 @@ final class RaggedFiles {
         arrays.add(new SourceArray(
                 new ArrayName(dataset, ColumnPart.RAGGED_VALUES.arrayName(column)),
                 NpyHeader.of(rows.get(0).dtype(), Order.C, shapes.elements()),
-                JoinedData.of(rows),
+                ArrayData.joined(rows),
                 files,
                 ColumnPart.RAGGED_VALUES));
         arrays.addAll(ColumnArrays.of(dataset, column, shapes, files.subList(0, 1)));

@@ -60,7 +60,7 @@ final class ReaderFiles implements Format {
         Map<Readers.Known, Group> groups = new LinkedHashMap<>();
         for (int i = 0; i < files.size(); i++) {
             String name = files.name(i);
-            Readers.Known reader = Readers.named(readers, fileName(name), as)
+            Readers.Known reader = Readers.named(readers, Format.fileName(name), as)
                     .or(() -> Readers.beginning(readers, found.listing().root(), as))
                     .orElseThrow();
             groups.computeIfAbsent(reader, kind -> new Group(new ArrayList<>(), new ArrayList<>()))
@@ -84,11 +84,7 @@ final class ReaderFiles implements Format {
 
     private static String level(ReaderSpec spec, String name) {
         String folder = name.substring(0, name.lastIndexOf('/') + 1);
-        return spec.isJoining() ? folder : folder + spec.stem(fileName(name)) + "/";
-    }
-
-    private static String fileName(String path) {
-        return path.substring(path.lastIndexOf('/') + 1);
+        return spec.isJoining() ? folder : folder + spec.stem(Format.fileName(name)) + "/";
     }
 
     private void look(Readers.Known reader, Group group, Findings found) {

@@ -2,64 +2,54 @@ package dev.larder.server.source.scan;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.server.source.DiscoveredFile;
+import dev.larder.server.source.Parallel;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
-import dev.larder.server.source.SourceProbe;
+import dev.larder.server.source.formats.DiscoveredFile;
+import dev.larder.server.source.formats.SourceProbe;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.TreeMap;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Checks the files of a source, many of them with several threads. Its results are in the order of the files. */
+/** Checks the files of a source, many of them with several threads. The results are in the order of the files. */
 final class Scan {
     private static final int BATCH = 64;
     private static final int MOST_KEPT = 1_000;
 
-    private final String dataset;
     private final List<DiscoveredFile> files;
-    private final SourceOptions options;
     private final ScanSettings settings;
     private final SourceProbe probe;
     private final @Nullable List<SourceArray>[] arrays;
-    private final @Nullable LarderException[] refusals;
-    private final TreeSet<Integer> kept = new TreeSet<>(); // the first refused files
-    private final AtomicInteger nextBatch = new AtomicInteger();
-    private final AtomicBoolean ended = new AtomicBoolean();
+    /** The refusals of the first refused files, by their indexes: a million would fill the heap. */
+    private final TreeMap<Integer, LarderException> refusals = new TreeMap<>();
+
+    private int refused;
 
     @SuppressWarnings({"unchecked", "rawtypes"}) // an array of lists
     private Scan(String dataset, List<DiscoveredFile> files, SourceOptions options, ScanSettings settings) {
-        this.dataset = dataset;
         this.files = files;
-        this.options = options;
-        this.settings = settings.endingToo(ended::get);
-        this.probe = new SourceProbe(this.settings);
+        this.settings = settings;
+        this.probe = new SourceProbe(dataset, options, settings);
         this.arrays = new List[files.size()];
-        this.refusals = new LarderException[files.size()];
     }
 
-    /** Checks all files. If that fails, nothing that was made of them is left. */
+    /** Checks all files. A failure releases what was found. */
     static Scan of(String dataset, List<DiscoveredFile> files, SourceOptions options, ScanSettings settings) {
         Scan scan = new Scan(dataset, files, options, settings);
-        int threads = Math.min(settings.workers(), (files.size() + BATCH - 1) / BATCH);
+        int batches = (files.size() + BATCH - 1) / BATCH;
         try {
-            if (threads > 1) {
-                scan.runWith(threads);
-            } else {
-                scan.run();
-            }
+            Parallel.forEach(
+                    IntStream.range(0, batches).boxed().toList(),
+                    settings.workers(),
+                    batch -> scan.check(batch * BATCH));
             return scan;
         } catch (RuntimeException | Error e) {
             scan.arrays().forEach(SourceArray::release);
@@ -79,77 +69,23 @@ final class Scan {
         return probe.columns();
     }
 
+    /** Returns a refusal for each refused file; for all but the first ones, the last that was kept. */
     List<LarderException> refusals() {
-        return Arrays.stream(refusals).filter(Objects::nonNull).toList();
+        List<LarderException> all = new ArrayList<>(refusals.values());
+        if (all.size() < refused) {
+            all.addAll(Collections.nCopies(refused - all.size(), all.get(all.size() - 1)));
+        }
+        return all;
     }
 
-    private void runWith(int threads) {
-        ExecutorService pool = Executors.newFixedThreadPool(threads, task -> {
-            Thread thread = new Thread(task, "larder-scan");
-            thread.setDaemon(true);
-            return thread;
-        });
-        try {
-            List<Future<?>> runs = new ArrayList<>();
-            for (int i = 0; i < threads; i++) {
-                runs.add(pool.submit(this::run));
-            }
-            runs.forEach(Scan::await);
-        } finally {
-            ended.set(true);
-            pool.shutdownNow();
-            awaitEnd(pool);
+    private void check(int from) {
+        if (settings.isCancelled().getAsBoolean()) {
+            throw new CancellationException("cancelled while scanning");
         }
-    }
-
-    /** Waits for all threads, though interrupted: the caller frees the memory that they write to. */
-    private static void awaitEnd(ExecutorService pool) {
-        boolean isInterrupted = false;
-        boolean isEnded = false;
-        while (!isEnded) {
-            try {
-                isEnded = pool.awaitTermination(1, TimeUnit.DAYS);
-            } catch (InterruptedException e) {
-                isInterrupted = true;
-            }
-        }
-        if (isInterrupted) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private static void await(Future<?> run) {
-        try {
-            run.get();
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof RuntimeException failure) {
-                throw failure;
-            }
-            throw new IllegalStateException(e.getCause());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new CancellationException("interrupted while scanning");
-        }
-    }
-
-    private void run() {
-        try {
-            for (int from = nextBatch.getAndAdd(BATCH); from < files.size(); from = nextBatch.getAndAdd(BATCH)) {
-                if (settings.isCancelled().getAsBoolean()) {
-                    throw new CancellationException("cancelled while scanning");
-                }
-                check(from, Math.min(from + BATCH, files.size()));
-            }
-        } catch (RuntimeException | Error e) {
-            ended.set(true);
-            throw e;
-        }
-    }
-
-    private void check(int from, int to) {
+        int to = Math.min(from + BATCH, files.size());
         for (int i = from; i < to; i++) {
             try {
-                arrays[i] = new FileScan(files.get(i)).arrays(dataset, options, probe);
+                arrays[i] = probe.arrays(files.get(i));
             } catch (LarderException e) {
                 if (e.code() != ErrorCode.BAD_INPUT) {
                     throw e;
@@ -160,14 +96,12 @@ final class Scan {
         settings.onChecked().accept(to - from);
     }
 
-    /** Keeps the refusals of the first files, whichever thread is quicker; for each later one, the very first: a million would fill the heap. */
+    /** Keeps the refusals of the first files, whichever thread is faster. */
     private synchronized void refuse(int file, LarderException refusal) {
-        refusals[file] = refusal;
-        kept.add(file);
-        if (kept.size() > MOST_KEPT) {
-            int last = kept.last();
-            kept.remove(last);
-            refusals[last] = refusals[kept.first()];
+        refused++;
+        refusals.put(file, refusal);
+        if (refusals.size() > MOST_KEPT) {
+            refusals.pollLastEntry();
         }
     }
 }

@@ -103,7 +103,7 @@ public record ScannedSource(
     /** Returns the files of a folder that {@link #scan} would open, as far as names show. */
     public static Set<Path> opened(Path folder, SourceOptions options, ScanSettings settings) {
         return Formats.of(options)
-                .opened(SourceListing.of(folder, options.exclusion(), settings).files());
+                .opened(FileListing.of(folder, options.exclusion(), settings).files());
     }
 
     /** Returns sentences about the files of some sources that were skipped, and the reasons. */
@@ -154,7 +154,7 @@ public record ScannedSource(
                 folder = folder.substring(0, slash);
                 SourceArray other = taken.get(folder);
                 if (other != null) {
-                    refusals.add(clash(array, other, "would be stored where this one needs a folder"));
+                    refusals.add(clash(array, other, "would be a file, and this one needs a folder of that name"));
                 }
             }
         }

@@ -1,10 +1,10 @@
 package dev.larder.server.source.scan;
 
-import dev.larder.column.BytesBuilder;
-import dev.larder.column.ColumnBuilder;
-import dev.larder.column.ColumnMemory;
-import dev.larder.column.RowOffsets;
-import dev.larder.column.StringsBuilder;
+import dev.larder.internal.column.BytesBuilder;
+import dev.larder.internal.column.ColumnBuilder;
+import dev.larder.internal.column.ColumnMemory;
+import dev.larder.internal.column.RowOffsets;
+import dev.larder.internal.column.StringsBuilder;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.Names;

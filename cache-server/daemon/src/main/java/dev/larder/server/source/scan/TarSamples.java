@@ -1,9 +1,9 @@
 package dev.larder.server.source.scan;
 
-import dev.larder.column.StringsBuilder;
-import dev.larder.column.TextIndexBuilder;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.column.StringsBuilder;
+import dev.larder.internal.column.TextIndexBuilder;
 import dev.larder.internal.layout.Names;
 import dev.larder.reader.Selection;
 import dev.larder.server.reader.UnpackedFiles;
@@ -164,7 +164,7 @@ final class TarSamples implements AutoCloseable {
         suffixes.addAll(beside);
         suffixes.addAll(withoutColumns.keySet());
         if (suffixes.isEmpty()) {
-            return Refusal.unfit(first.file(), "no file in it is called KEY.SUFFIX", "see what it has: tar tf");
+            return Refusal.unfit(first.file(), "no file in it is called KEY.SUFFIX", "list its files: tar tf ARCHIVE");
         }
         for (Map.Entry<String, Sample> sample : withoutColumns.entrySet()) {
             if (beside.contains(sample.getKey())) {
@@ -216,7 +216,7 @@ final class TarSamples implements AutoCloseable {
     private TarColumn newColumn(SourceIdentity archive, String suffix) {
         String objection = Names.arrayObjection(level + suffix);
         if (suffix.equals(KEY) || suffix.equals(KEYS)) {
-            objection = "that is what the keys of samples are called";
+            objection = "the keys of samples have that name";
         }
         if (objection != null) {
             throw refusal(archive, "a column cannot be called " + Names.printable(level + suffix) + ": " + objection);

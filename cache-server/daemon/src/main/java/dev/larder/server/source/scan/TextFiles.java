@@ -1,12 +1,12 @@
 package dev.larder.server.source.scan;
 
-import dev.larder.column.ColumnArray;
-import dev.larder.column.ColumnMemory;
+import dev.larder.internal.column.ColumnArray;
+import dev.larder.internal.column.ColumnMemory;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.reader.Selection;
-import dev.larder.server.source.BuiltData;
+import dev.larder.server.source.ArrayData;
 import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.FileTable;
 import dev.larder.server.source.Refusal;
@@ -43,9 +43,8 @@ final class TextFiles implements Format {
 
     private static void read(FileTable files, int index, Findings found) {
         String name = files.name(index);
-        TextKind kind = TextKind.require(TextKind.of(name), files.path(index));
         String prefix = found.listing().isFolder() ? Selection.storedName(TextKind.stem(name)) + "/" : "";
-        TextFile text = new TextFile(files.path(index), kind, found.settings().isCancelled());
+        TextFile text = new TextFile(files.path(index), found.settings().isCancelled());
         found.addAll(read(found.dataset(), prefix, text, found.options(), found.memory()));
     }
 
@@ -62,7 +61,7 @@ final class TextFiles implements Format {
                 ColumnPart part = ColumnPart.valueOf(array.part());
                 ColumnArrays.requireName(file, prefix + part.columnName(array.name()));
                 ArrayName name = new ArrayName(dataset, prefix + array.name());
-                arrays.add(new SourceArray(name, array.header(), new BuiltData(array), List.of(identity), part));
+                arrays.add(new SourceArray(name, array.header(), ArrayData.of(array), List.of(identity), part));
             }
             if (arrays.isEmpty()) {
                 throw Refusal.of(file, 0, "it has no columns");

@@ -1,25 +1,25 @@
 package dev.larder.server.source.shard;
 
 import dev.larder.server.source.SourceArray;
+import dev.larder.server.store.version.ShardRecord;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a node has of an array.
+ * The part of an array that a node has.
  *
- * @param array its part, which is all of it where {@code rows} is empty and {@code whole} is null
- * @param rows the first row of the part, the one behind its last, and how many rows the array has; of the values of a column also the first
- *     that no node before has, as there rows of the column begin at any value
- * @param whole what all of the array is like, where the parts do not make it up; else null
+ * @param array the part; all of the array if {@code rows} is empty and {@code whole} is null
+ * @param rows the first row of the part, the row behind its last, and the number of rows of the array. Values of a column have a fourth number: the
+ *     first value that no earlier node has, because their rows begin anywhere
+ * @param whole the whole array if its parts are not pieces of it, else null
  */
-public record CutArray(
-        SourceArray array, List<Long> rows, @Nullable WholeArray whole) {
+record CutArray(SourceArray array, List<Long> rows, ShardRecord.@Nullable Whole whole) {
     /** Copies the list. */
-    public CutArray {
+    CutArray {
         rows = List.copyOf(rows);
     }
 
-    /** Makes one that each node has all of. */
+    /** Returns all of an array, for each node. */
     static CutArray replicated(SourceArray array) {
         return new CutArray(array, List.of(), null);
     }

@@ -1,8 +1,8 @@
 package dev.larder.server.source.shard;
 
-import dev.larder.column.ColumnMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.column.ColumnMemory;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.ShardRows;
@@ -10,24 +10,68 @@ import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
 import dev.larder.server.source.Partitioning;
 import dev.larder.server.source.SourceArray;
+import dev.larder.server.store.version.ShardRecord;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Cuts the arrays of a source down to the rows of a shard. Arrays and columns of equally many rows are cut alike, so that what belonged
- * together does so on each node.
- *
- * @param memory where indexes are made; lives until the arrays have been released
+ * Cuts the arrays of sources down to the rows of a shard, and records which rows these are. Cuts arrays and columns with equally many rows alike, so
+ * that the parts of a sample are on the same node.
  */
-public record ShardCut(ShardRows shard, ColumnMemory memory) {
+public final class ShardCut {
+    private final @Nullable ShardRows shard;
+    private final ColumnMemory memory;
+    private final Map<String, CutArray> cuts = new HashMap<>();
+
     /**
-     * Returns what a node has of each. They own the data of the whole from now on; where this fails, the caller still does.
+     * Cuts down to a shard; null keeps all rows.
      *
-     * @throws LarderException BAD_INPUT for what cannot be cut, and where offsets of rows are out of order
+     * @param memory the memory for new indexes; it lives until the arrays have been released
      */
-    public List<CutArray> of(List<SourceArray> arrays) {
+    public ShardCut(@Nullable ShardRows shard, ColumnMemory memory) {
+        this.shard = shard;
+        this.memory = memory;
+    }
+
+    /**
+     * Returns the parts of arrays that a node has. They own the data of the whole arrays from now on; after a failure, the caller still does.
+     *
+     * @throws LarderException BAD_INPUT if an array cannot be cut, or if offsets of rows are out of order
+     */
+    public List<SourceArray> cut(List<SourceArray> arrays) {
+        if (shard == null) {
+            return arrays;
+        }
+        List<CutArray> cut = of(arrays, shard);
+        cut.forEach(each -> cuts.put(each.array().name().toString(), each));
+        return cut.stream().map(CutArray::array).toList();
+    }
+
+    /** Returns which rows some arrays have; null if they have all. */
+    public @Nullable ShardRecord record(List<SourceArray> arrays) {
+        if (shard == null) {
+            return null;
+        }
+        Map<String, List<Long>> rows = new HashMap<>();
+        Map<String, ShardRecord.Whole> wholes = new HashMap<>();
+        for (SourceArray array : arrays) {
+            CutArray cut = cuts.get(array.name().toString());
+            if (cut != null && !cut.rows().isEmpty()) {
+                rows.put(array.name().array(), cut.rows());
+            }
+            ShardRecord.Whole whole = cut == null ? null : cut.whole();
+            if (whole != null) {
+                wholes.put(array.name().array(), whole);
+            }
+        }
+        return new ShardRecord("", shard.index(), shard.count(), rows, wholes);
+    }
+
+    List<CutArray> of(List<SourceArray> arrays, ShardRows rows) {
         Map<String, List<SourceArray>> columns = new LinkedHashMap<>();
         for (SourceArray array : arrays) {
             requireRows(array);
@@ -38,7 +82,7 @@ public record ShardCut(ShardRows shard, ColumnMemory memory) {
         }
         List<CutArray> cut = new ArrayList<>();
         try {
-            columns.values().forEach(parts -> cut.addAll(column(parts)));
+            columns.values().forEach(parts -> cut.addAll(column(parts, rows)));
             return cut;
         } catch (RuntimeException | Error e) {
             cut.forEach(each -> each.array().release());
@@ -46,19 +90,19 @@ public record ShardCut(ShardRows shard, ColumnMemory memory) {
         }
     }
 
-    private List<CutArray> column(List<SourceArray> parts) {
+    private List<CutArray> column(List<SourceArray> parts, ShardRows rows) {
         SourceArray first = parts.get(0);
         if (first.partitioning() == Partitioning.REPLICATED) {
             return parts.stream().map(CutArray::replicated).toList();
         }
         return switch (first.part().kind()) {
-            case "" -> List.of(plain(first, shard));
-            case "index" -> ShardIndex.of(parts, shard, memory);
-            default -> ShardColumn.of(parts, shard);
+            case "" -> List.of(plain(first, rows));
+            case "index" -> ShardIndex.of(parts, rows, memory);
+            default -> ShardColumn.of(parts, rows);
         };
     }
 
-    /** Returns the rows of an array; all of one without dimensions. */
+    /** Returns the rows of an array; all of it if it has no dimensions. */
     static CutArray plain(SourceArray array, ShardRows shard) {
         long[] shape = array.shape();
         if (shape.length == 0) {
@@ -70,7 +114,7 @@ public record ShardCut(ShardRows shard, ColumnMemory memory) {
         shape[0] = shard.rows(total);
         SourceArray cut = array.withData(
                 NpyHeader.of(array.dtype(), array.order(), shape),
-                ShardData.of(array.data(), first * rowBytes, shape[0] * rowBytes));
+                array.data().cut(first * rowBytes, shape[0] * rowBytes));
         return new CutArray(cut, List.of(first, first + shape[0], total), null);
     }
 

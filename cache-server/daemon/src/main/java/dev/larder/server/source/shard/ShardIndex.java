@@ -1,16 +1,14 @@
 package dev.larder.server.source.shard;
 
-import dev.larder.column.ColumnBuilder;
-import dev.larder.column.ColumnMemory;
-import dev.larder.column.IntegerIndexBuilder;
-import dev.larder.column.TextIndexBuilder;
+import dev.larder.internal.column.ColumnBuilder;
+import dev.larder.internal.column.ColumnMemory;
+import dev.larder.internal.column.IntegerIndexBuilder;
+import dev.larder.internal.column.TextIndexBuilder;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.KeyTableDescriptor;
 import dev.larder.internal.layout.ShardRows;
-import dev.larder.server.source.ArrayData;
 import dev.larder.server.source.ColumnArrays;
 import dev.larder.server.source.SourceArray;
-import java.nio.channels.ReadableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,8 +44,8 @@ final class ShardIndex {
         List<CutArray> cut = new ArrayList<>();
         for (SourceArray array : made) {
             SourceArray whole = part(array.part());
-            SourceArray owning = array.withData(array.header(), new Owning(array.data(), whole.data()));
-            cut.add(new CutArray(owning, List.of(), WholeArray.of(whole, WholeStream.crc32c(whole))));
+            SourceArray owning = array.withData(array.header(), array.data().releasing(whole::release));
+            cut.add(new CutArray(owning, List.of(), WholeStream.whole(whole)));
         }
         return cut;
     }
@@ -91,25 +89,6 @@ final class ShardIndex {
                     }
                 }
             }
-        }
-    }
-
-    /** Data that was made of others, which end with it. */
-    private record Owning(ArrayData made, ArrayData whole) implements ArrayData {
-        @Override
-        public ReadableByteChannel open() {
-            return made.open();
-        }
-
-        @Override
-        public ReadableByteChannel openForLastTime() {
-            return made.openForLastTime();
-        }
-
-        @Override
-        public void release() {
-            made.release();
-            whole.release();
         }
     }
 }

@@ -2,100 +2,96 @@ package dev.larder.server.source.shard;
 
 import dev.larder.server.source.Refusal;
 import dev.larder.server.source.SourceArray;
+import dev.larder.server.store.version.ShardRecord;
+import java.io.BufferedInputStream;
+import java.io.DataInputStream;
+import java.io.EOFException;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.channels.ReadableByteChannel;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.channels.Channels;
+import java.util.Arrays;
 import java.util.zip.CRC32C;
+import java.util.zip.CheckedInputStream;
 
-/** Reads all of an array from the start, little-endian, and knows its checksum at the end. */
+/** Reads an array from the start to the end, little-endian, and computes its checksum. */
 final class WholeStream implements AutoCloseable {
     private static final int STEP_BYTES = 64 << 10;
 
     private final SourceArray array;
-    private final ReadableByteChannel channel;
     private final CRC32C crc = new CRC32C();
-    private final ByteBuffer step =
-            ByteBuffer.allocate(STEP_BYTES).order(ByteOrder.LITTLE_ENDIAN).limit(0);
-    private long unread;
+    private final DataInputStream in;
 
     WholeStream(SourceArray array) {
         this.array = array;
-        this.unread = array.byteSize();
-        this.channel = array.open();
+        InputStream checked = new CheckedInputStream(Channels.newInputStream(array.open()), crc);
+        this.in = new DataInputStream(new BufferedInputStream(checked, STEP_BYTES));
     }
 
-    /** Returns the checksum of an array. */
-    static int crc32c(SourceArray array) {
+    /** Returns the record of the whole of an array that is cut. */
+    static ShardRecord.Whole whole(SourceArray array) {
         try (WholeStream stream = new WholeStream(array)) {
-            return stream.crc32c();
+            return whole(array, stream.crc32c());
         }
+    }
+
+    static ShardRecord.Whole whole(SourceArray array, int crc32c) {
+        return ShardRecord.Whole.of(Arrays.stream(array.shape()).boxed().toList(), crc32c);
     }
 
     long nextLong() {
-        require(Long.BYTES);
-        return step.getLong();
+        try {
+            return Long.reverseBytes(in.readLong());
+        } catch (IOException e) {
+            throw unreadable(e);
+        }
     }
 
     int nextInt() {
-        require(Integer.BYTES);
-        return step.getInt();
+        try {
+            return Integer.reverseBytes(in.readInt());
+        } catch (IOException e) {
+            throw unreadable(e);
+        }
     }
 
     byte[] next(int length) {
-        if (length < 0 || length > step.remaining() + unread) {
-            throw endsEarly();
-        }
-        byte[] bytes = new byte[length];
-        for (int at = 0; at < length; ) {
-            require(1);
-            int count = Math.min(length - at, step.remaining());
-            step.get(bytes, at, count);
-            at += count;
-        }
-        return bytes;
-    }
-
-    /** Returns the checksum of the whole array, once what is left has been read. */
-    int crc32c() {
-        while (unread > 0) {
-            step.position(step.limit());
-            require(1);
-        }
-        return (int) crc.getValue();
-    }
-
-    private void require(int count) {
-        if (step.remaining() >= count) {
-            return;
+        if (length < 0) {
+            throw unreadable(new EOFException());
         }
         try {
-            step.compact();
-            int kept = step.position();
-            step.limit((int) Math.min(step.capacity(), kept + unread));
-            while (step.position() < count) {
-                if (!step.hasRemaining() || channel.read(step) < 0) {
-                    throw endsEarly();
-                }
+            byte[] bytes = in.readNBytes(length);
+            if (bytes.length < length) {
+                throw new EOFException();
             }
-            crc.update(step.array(), kept, step.position() - kept);
-            unread -= step.position() - kept;
-            step.flip();
+            return bytes;
         } catch (IOException e) {
-            throw Refusal.unreadable(array.file(), 0, e);
+            throw unreadable(e);
         }
     }
 
-    private RuntimeException endsEarly() {
-        return Refusal.of(array.file(), 0, "it ends early: array=" + array.name());
+    /** Reads the rest, and returns the checksum of the whole array. */
+    int crc32c() {
+        try {
+            in.transferTo(OutputStream.nullOutputStream());
+            return (int) crc.getValue();
+        } catch (IOException e) {
+            throw unreadable(e);
+        }
+    }
+
+    private RuntimeException unreadable(IOException reason) {
+        return reason instanceof EOFException
+                ? Refusal.of(array.file(), 0, "it ends early: array=" + array.name())
+                : Refusal.unreadable(array.file(), 0, reason);
     }
 
     @Override
     public void close() {
         try {
-            channel.close();
+            in.close();
         } catch (IOException e) {
-            throw Refusal.unreadable(array.file(), 0, e);
+            throw unreadable(e);
         }
     }
 }

@@ -1,6 +1,6 @@
 /**
- * Cuts arrays and columns of sources down to the rows that one node has: start at {@link dev.larder.server.source.shard.ShardCut}.
- * What follows the rows, such as offsets and indexes, is made anew for those; what of the whole no node has is known by its checksum.
+ * Cuts arrays and columns of sources down to the rows of one node. Start at {@link dev.larder.server.source.shard.ShardCut}. Offsets and indexes are
+ * made again for these rows; a checksum of the whole identifies them.
  */
 @NullMarked
 package dev.larder.server.source.shard;

@@ -231,6 +231,6 @@ final class CellReader {
                 file,
                 line + ends,
                 "it is not UTF-8 text",
-                "convert it, as in iconv -f ISO-8859-1 -t UTF-8 OLD >NEW where it is Latin-1");
+                "convert it, as in iconv -f ISO-8859-1 -t UTF-8 OLD >NEW if it is Latin-1");
     }
 }

@@ -1,6 +1,6 @@
 package dev.larder.server.source.text;
 
-import dev.larder.column.ColumnArray;
+import dev.larder.internal.column.ColumnArray;
 import java.nio.file.Path;
 import java.util.List;
 

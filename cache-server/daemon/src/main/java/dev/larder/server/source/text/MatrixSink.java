@@ -1,8 +1,8 @@
 package dev.larder.server.source.text;
 
-import dev.larder.column.ColumnArray;
-import dev.larder.column.ColumnMemory;
-import dev.larder.column.ElementsBuilder;
+import dev.larder.internal.column.ColumnArray;
+import dev.larder.internal.column.ColumnMemory;
+import dev.larder.internal.column.ElementsBuilder;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,10 +1,10 @@
 package dev.larder.server.source.text;
 
-import dev.larder.column.ColumnArray;
-import dev.larder.column.ColumnMemory;
-import dev.larder.column.ElementsBuilder;
-import dev.larder.column.StringsBuilder;
 import dev.larder.error.LarderException;
+import dev.larder.internal.column.ColumnArray;
+import dev.larder.internal.column.ColumnMemory;
+import dev.larder.internal.column.ElementsBuilder;
+import dev.larder.internal.column.StringsBuilder;
 import dev.larder.npy.Dtype;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -8,9 +8,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Reads rows of fields behind a first line. That line has the names of columns if one of its fields is neither a number nor missing. A line of numbers
- * is a row if the sink takes one, and any other line is refused, because it may be either: one with an empty field and without a name, and exactly
- * 0, 1, 2, … .
+ * Reads rows of fields behind a first line. That line has the names of columns if one of its fields is neither a number nor missing. A line of
+ * numbers is a row if the sink takes one. Any other line is refused, because it may be either: one with an empty field and without a name, and
+ * exactly 0, 1, 2, … .
  */
 final class TableRows {
     static final int MAX_COLUMNS = 65_536;

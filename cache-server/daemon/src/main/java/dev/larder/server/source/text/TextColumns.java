@@ -1,12 +1,12 @@
 package dev.larder.server.source.text;
 
-import dev.larder.column.ColumnArray;
-import dev.larder.column.ColumnBuilder;
-import dev.larder.column.ColumnMemory;
-import dev.larder.column.IntegerIndexBuilder;
-import dev.larder.column.StringsBuilder;
-import dev.larder.column.TextIndexBuilder;
 import dev.larder.error.LarderException;
+import dev.larder.internal.column.ColumnArray;
+import dev.larder.internal.column.ColumnBuilder;
+import dev.larder.internal.column.ColumnMemory;
+import dev.larder.internal.column.IntegerIndexBuilder;
+import dev.larder.internal.column.StringsBuilder;
+import dev.larder.internal.column.TextIndexBuilder;
 import dev.larder.server.source.Refusal;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -8,18 +8,35 @@ import java.nio.file.Path;
 import java.util.function.BooleanSupplier;
 import java.util.zip.GZIPInputStream;
 
-/**
- * A text file to make columns of.
- *
- * @param path the file
- * @param kind its kind, by its name
- * @param isCancelled asked while it is read
- */
-public record TextFile(Path path, TextKind kind, BooleanSupplier isCancelled) {
+/** A text file whose cells become columns. */
+public final class TextFile {
     private static final int UNPACK_BYTES = 64 << 10;
     private static final String LINE = "line";
 
-    /** Reads all of it into a sink. */
+    private final Path path;
+    private final TextKind kind;
+    private final BooleanSupplier isCancelled;
+
+    /**
+     * Describes a file. Its name decides on its kind.
+     *
+     * @param isCancelled returns whether to stop reading
+     */
+    public TextFile(Path path, BooleanSupplier isCancelled) {
+        this.path = path;
+        this.kind = TextKind.require(TextKind.of(String.valueOf(path.getFileName())), path);
+        this.isCancelled = isCancelled;
+    }
+
+    public Path path() {
+        return path;
+    }
+
+    public TextKind kind() {
+        return kind;
+    }
+
+    /** Reads the whole file into a sink. */
     public void read(CellSink sink) {
         try (InputStream in = Files.newInputStream(path);
                 InputStream text = TextKind.isGzip(path.toString()) ? new GZIPInputStream(in, UNPACK_BYTES) : in) {

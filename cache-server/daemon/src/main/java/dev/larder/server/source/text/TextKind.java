@@ -15,7 +15,7 @@ public enum TextKind {
     NDJSON(".ndjson"),
     LINES(".txt");
 
-    /** What to name when a file is of no known kind. */
+    /** The suffixes of text files, for people. */
     public static final String ALL = ".tsv, .csv, .jsonl, .ndjson, .txt, each also with .gz";
 
     private static final String GZIP = ".gz";
@@ -26,7 +26,7 @@ public enum TextKind {
         this.suffix = suffix;
     }
 
-    /** Returns the kind of a file; null where its name is of none. */
+    /** Returns the kind of a file by its name; null if it has none. */
     public static @Nullable TextKind of(String fileName) {
         String plain = withoutGzip(fileName).toLowerCase(Locale.ROOT);
         for (TextKind kind : values()) {
@@ -37,7 +37,7 @@ public enum TextKind {
         return null;
     }
 
-    /** Returns how a file of this kind calls the columns that somebody names. */
+    /** Returns the stored names of the columns that the options name. */
     public List<String> columns(List<String> named) {
         return this == CSV || this == TSV
                 ? named.stream().map(name -> ColumnArrays.cleanName(name, name)).toList()

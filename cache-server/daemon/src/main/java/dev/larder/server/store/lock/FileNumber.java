@@ -9,17 +9,17 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What tells a file from every other one on the machine, whatever its name.
+ * Identifies a file on this machine by number, not by name.
  *
- * @param deviceMajor with {@code deviceMinor} the file system it lies on
- * @param inode its number there
+ * @param deviceMajor with {@code deviceMinor}, the file system
+ * @param inode the number of the file in its file system
  */
 record FileNumber(int deviceMajor, int deviceMinor, long inode) {
     static FileNumber of(FileStatus file) {
         return new FileNumber(file.deviceMajor(), file.deviceMinor(), file.inode());
     }
 
-    /** Looks at a name, which needs no right to open the file, nor a free descriptor; empty where there is nothing to be seen. */
+    /** Reads the number of the file that has this name, without opening it; empty if it cannot be read. */
     static Optional<FileNumber> of(Path path) {
         try {
             Map<String, Object> found = Files.readAttributes(path, "unix:dev,ino", LinkOption.NOFOLLOW_LINKS);
@@ -31,7 +31,7 @@ record FileNumber(int deviceMajor, int deviceMinor, long inode) {
         }
     }
 
-    /** In the number of a device the minor one's low bits stand below the major one, its high bits above. */
+    /** Splits the device number as the kernel encodes it: low bits of the minor, then the major, then high bits of the minor. */
     private static FileNumber of(long device, long inode) {
         int major = (int) ((device >>> 8 & 0xfff) | (device >>> 32 & 0xfffff000L));
         int minor = (int) ((device & 0xff) | (device >>> 12 & 0xffffff00L));

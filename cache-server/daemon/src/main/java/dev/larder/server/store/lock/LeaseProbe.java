@@ -13,19 +13,19 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * Finds out whether a version is leased, and by whom; versions are named by their folders. Asks the locks themselves; keeps
- * no list of its own. Thread-safe.
+ * Finds out which processes lease a version. Versions are named by their folders. Tests the locks themselves and keeps no list.
+ * Thread-safe.
  */
 public final class LeaseProbe {
     private final Posix posix;
 
-    /** What can be told of a version by its lease. */
+    /** The state of a version's lease. */
     public enum State {
-        /** Somebody reads it. */
+        /** A process leases the version. */
         HELD,
-        /** Nobody reads it. */
+        /** No process leases the version. */
         FREE,
-        /** Its lease file is gone. */
+        /** The lease file is gone. */
         GONE
     }
 
@@ -33,39 +33,40 @@ public final class LeaseProbe {
         this.posix = posix;
     }
 
-    /** What is done to a version that nobody leases. */
+    /** A change to a version that no process leases. */
     @FunctionalInterface
     public interface Change {
         /**
-         * Returns whether it was done.
+         * Returns whether the change was made.
          *
-         * @param isLocked whether the lease is locked; false where there was no lease file to lock
+         * @param isLocked true if the lease is locked exclusively; false if there was no lease file to lock
          */
         boolean apply(boolean isLocked);
     }
 
     /**
-     * Applies {@code change} while nobody can lease the version; false where somebody holds a lease, or where it was not done. Whoever
-     * asks for a lease during the change is refused, and resolves the name again. What has no lease file any more is leased by nobody.
+     * Applies {@code change} while no process can lease the version. A client that tries meanwhile is refused and resolves the name again.
+     * Returns false if a process holds a lease, or if the change returns false. A version without a lease file counts as not leased.
      */
     public boolean runUnleased(Path version, Change change) {
         return withLease(
                 version,
                 () -> change.apply(false),
-                // What was unlinked before it was locked says nothing of what has its name by now.
+                // If the file was unlinked before it was locked, the lock does not protect the file that has the name
+                // now.
                 descriptor -> tryLockExclusive(descriptor)
                         && change.apply(posix.status(descriptor).isLinked()));
     }
 
-    /** Tells whether anybody holds a lease, also where this pid namespace cannot tell who. */
+    /** Returns whether a process holds a lease, even one that this pid namespace does not show. */
     public boolean isLeased(Path version) {
         return state(version) == State.HELD;
     }
 
-    /** Tells whether a version is held, or not even there. */
+    /** Returns whether a version is leased, free or gone. */
     public State state(Path version) {
         return withLease(version, () -> State.GONE, descriptor -> {
-            synchronized (this) { // or two of our own questions would take each other for a reader
+            synchronized (this) { // two probes at the same time would take each other for a reader
                 if (posix.tryLockExclusive(descriptor)) {
                     posix.unlock(descriptor);
                     return State.FREE;
@@ -79,14 +80,14 @@ public final class LeaseProbe {
         return posix.tryLockExclusive(descriptor);
     }
 
-    /** Or a question of our own, which locks the lease for a moment, would be taken for an eviction. */
+    /** Synchronized, or the exclusive lock of a probe would look like an eviction. */
     private synchronized boolean tryLockShared(int descriptor) {
         return posix.tryLockShared(descriptor);
     }
 
     /**
-     * Runs {@code use} while this process leases the version itself, as clients do; false, with nothing done, where the version
-     * is going or gone.
+     * Runs {@code use} while this process leases the version as a client does. Returns false and does nothing if the version is being
+     * removed or gone.
      */
     public boolean runLeased(Path version, Runnable use) {
         return withLease(version, () -> false, descriptor -> {
@@ -110,8 +111,8 @@ public final class LeaseProbe {
     }
 
     /**
-     * Returns the holders of many versions with at most one look at the kernel's table: to show it, the kernel stops whoever is about to
-     * lock or unlock anything, and takes some 10 ms.
+     * Returns the holders of many versions with at most one read of the kernel's table: a read takes about 10 ms and stops every process
+     * that locks or unlocks a file.
      */
     Map<Path, List<Long>> holders(List<Path> versions) {
         List<Path> leased = versions.stream().filter(this::isLeased).toList();

@@ -25,8 +25,8 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /**
- * Tells who holds what, from the files of a store and the kernel's table of locks alone: no daemon is asked, so that it works
- * where the daemon hangs or is dead. Processes of other pid namespaces are not seen; {@link #inUse} counts their leases all the same.
+ * Lists leases from the files of a store and the kernel's table of locks. Needs no daemon, so it works if the daemon hangs or is dead.
+ * Processes of other pid namespaces are not visible, but {@link #inUse} counts their leases.
  */
 public final class LeaseTable {
     private static final Path PROCESSES = Path.of("/proc");
@@ -37,8 +37,8 @@ public final class LeaseTable {
     /**
      * A version and the processes that lease it.
      *
-     * @param storedBytes what its segments occupy
-     * @param pids in ascending order; empty only in {@link #inUse}, where they cannot be seen
+     * @param storedBytes the space that its segments occupy
+     * @param pids in ascending order; empty only from {@link #inUse}, if the processes are not visible
      */
     public record HeldVersion(String dataset, long version, long storedBytes, List<Long> pids) {
         public HeldVersion {
@@ -50,58 +50,58 @@ public final class LeaseTable {
         this.layout = layout;
     }
 
-    /** Addresses a store; nothing is read yet. */
+    /** Returns the table of a store; reads nothing yet. */
     public static LeaseTable of(StoreLayout layout) {
         return new LeaseTable(layout);
     }
 
     /**
-     * Returns the versions that somebody leases, current and retired ones, sorted by dataset and version.
+     * Returns the leased versions, current and retired, sorted by dataset and version.
      *
-     * @throws LarderException NO_DAEMON where there is no store, REFUSED where it belongs to somebody else
+     * @throws LarderException NO_DAEMON if there is no store, REFUSED if it belongs to another user
      */
     public List<HeldVersion> held() {
-        requireStore();
-        List<Path> versions = new ArrayList<>();
-        folders(layout.data()).forEach(dataset -> versions.addAll(folders(dataset)));
-        return held(versions);
+        return held(versions());
     }
 
-    /** Returns those of some versions, named by their folders, that somebody leases; sorted like {@link #held}. */
+    /** Returns the leased ones of these version folders, sorted like {@link #held}. */
     public List<HeldVersion> held(List<Path> versions) {
+        return held(versions, false);
+    }
+
+    private List<HeldVersion> held(List<Path> versions, boolean evenIfUnseen) {
         LockTable locks = LockTable.read();
         List<HeldVersion> held = new ArrayList<>();
         for (Path version : versions) {
-            addIfHeld(version, locks, false, held);
+            addIfHeld(version, locks, evenIfUnseen, held);
         }
         held.sort(Comparator.comparing(HeldVersion::dataset).thenComparing(HeldVersion::version));
         return held;
     }
 
+    private List<Path> versions() {
+        requireStore();
+        return folders(layout.data()).stream()
+                .flatMap(dataset -> folders(dataset).stream())
+                .toList();
+    }
+
     /**
-     * Returns the versions that somebody besides the daemon leases, sorted by dataset and version. The leases themselves decide: each is
-     * locked for a moment, and whoever wants to open its version then waits that long.
+     * Returns the versions that a process other than the daemon leases, sorted by dataset and version. Locks each lease for a moment; a
+     * client that opens the version waits meanwhile.
      *
      * @throws LarderException as {@link #held}
      */
     public List<HeldVersion> inUse() {
-        requireStore();
-        LockTable locks = LockTable.read();
+        List<HeldVersion> inUse = held(versions(), true);
         List<Long> daemon = daemonPid().stream().boxed().toList();
-        List<HeldVersion> inUse = new ArrayList<>();
-        for (Path dataset : folders(layout.data())) {
-            for (Path version : folders(dataset)) {
-                addIfHeld(version, locks, true, inUse);
-            }
-        }
         inUse.removeIf(version -> version.pids().equals(daemon) && !daemon.isEmpty());
-        inUse.sort(Comparator.comparing(HeldVersion::dataset).thenComparing(HeldVersion::version));
         return inUse;
     }
 
-    /** Returns the process that owns the store as its daemon; empty where none does, or not in this pid namespace. */
+    /** Returns the daemon that owns the store; empty if there is none, or none in this pid namespace. */
     public OptionalLong daemonPid() {
-        return FileNumber.of(layout.lock()) // by name, as only its owner may open it
+        return FileNumber.of(layout.lock()) // by name, because only its owner may open it
                 .map(LockTable.read()::owner)
                 .orElse(OptionalLong.empty());
     }
@@ -123,7 +123,7 @@ public final class LeaseTable {
             if (evenIfUnseen && !new LeaseProbe(posix).isLeased(version)) {
                 return;
             }
-            FileStatus lease = status(file);
+            FileStatus lease = Occupied.status(posix, file);
             List<Long> pids = living(locks.readers(lease), lease);
             if (evenIfUnseen || !pids.isEmpty()) {
                 long number = Long.parseLong(fileName(version));
@@ -132,7 +132,7 @@ public final class LeaseTable {
                 held.add(new HeldVersion(dataset, number, storedBytes(version), pids));
             }
         } catch (LarderException e) {
-            if (e.code() != ErrorCode.NOT_FOUND) { // else it went while we looked
+            if (e.code() != ErrorCode.NOT_FOUND) { // it was removed meanwhile
                 throw e;
             }
         } catch (NumberFormatException notAVersion) {
@@ -140,16 +140,10 @@ public final class LeaseTable {
         }
     }
 
-    private FileStatus status(Path file) {
-        int descriptor = posix.openForReading(file);
-        try {
-            return posix.status(descriptor);
-        } finally {
-            posix.close(descriptor);
-        }
-    }
-
-    /** The kernel names who took a lock. Where that process has ended, a child that it forked holds the lock on. */
+    /**
+     * Returns the processes that hold the lock now. The kernel reports the process that took it; if that has ended, its forked children
+     * still hold the lock.
+     */
     private static List<Long> living(List<Long> pids, FileStatus lease) {
         TreeSet<Long> living = new TreeSet<>(pids);
         living.removeIf(pid -> !Files.exists(PROCESSES.resolve(Long.toString(pid))));
@@ -159,7 +153,7 @@ public final class LeaseTable {
         return new ArrayList<>(living);
     }
 
-    /** Finds the processes that have a locked file open, as far as we may look into them. */
+    /** Finds the processes that have the locked file open, as far as this user may see them. */
     private static List<Long> inheritors(FileStatus lease) {
         List<Long> pids = new ArrayList<>();
         for (Path process : folders(PROCESSES)) {
@@ -191,7 +185,7 @@ public final class LeaseTable {
             }
             return Occupied.ofSegments(posix, version, segments);
         } catch (IOException | LarderException e) {
-            return 0; // it is being removed, damaged, or not ours to read
+            return 0; // it is being removed, is damaged, or is not readable by this user
         }
     }
 

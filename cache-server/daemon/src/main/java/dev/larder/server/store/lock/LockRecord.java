@@ -15,34 +15,34 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What stands in {@code daemon.lock}, one {@code key=value} a line. For people, and for the next start; whether the daemon lives
- * is told by the lock alone.
+ * The contents of {@code daemon.lock}, one {@code key=value} a line, for people and for the next start. Only the lock itself shows whether
+ * the daemon lives.
  *
  * @param pid the process
  * @param started when it started
- * @param bootId which boot of the machine that was
+ * @param bootId identifies the machine's boot
  * @param formatVersion the layout of the store
  * @param isClean whether it stopped in order, so that its catalog can be trusted
- * @param contents what is known of the published versions while this stands in the file
+ * @param contents the state of the published versions while this record is in the file
  */
 public record LockRecord(
         long pid, String started, String bootId, int formatVersion, boolean isClean, Contents contents) {
     private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
 
-    /** No record is longer; what somebody else has put there may be. */
+    /** Longer than any record of ours; another program may have written more. */
     private static final int LONGEST_BYTES = 4096;
 
-    /** What is known of the versions that an earlier daemon left. */
+    /** The trust in the versions of an earlier daemon. */
     public enum Contents {
         /** They are as they were published. */
         INTACT,
-        /** They were synced before the machine stopped; nobody has looked at them since. */
+        /** They were synced before the machine stopped, and have not been checked since. */
         UNVERIFIED,
-        /** Anything may be missing: the machine stopped before they were synced, or another release wrote them. */
+        /** Data may be missing: the machine stopped before they were synced, or another release wrote them. */
         UNTRUSTED
     }
 
-    /** Returns what stands in a lock file that is open and regular, whatever bytes it is: the lock alone counts. */
+    /** Returns the contents of a lock file that is open and regular. They may be any bytes. */
     static String text(int descriptor) {
         ByteBuffer direct = ByteBuffer.allocateDirect(LONGEST_BYTES);
         byte[] text = new byte[(int) BulkIo.system().read(descriptor, 0, direct, 0, LONGEST_BYTES)];
@@ -50,12 +50,12 @@ public record LockRecord(
         return new String(text, StandardCharsets.UTF_8);
     }
 
-    /** Reads the record in a lock file that is open and regular. */
+    /** Reads the record from a lock file that is open and regular. */
     public static LockRecord read(int descriptor) {
         return parse(text(descriptor));
     }
 
-    /** Describes this process as the owner of a store of which all is known. */
+    /** Describes this process as the owner of a store with intact versions. */
     static LockRecord ofThisProcess() {
         return ofThisProcess(Contents.INTACT);
     }
@@ -114,15 +114,15 @@ public record LockRecord(
         return new LockRecord(pid, started, bootId, formatVersion, true, contents);
     }
 
-    /** Tells whether a store that this record was found in holds versions that this daemon can adopt. */
+    /** Returns whether this daemon can adopt the catalog of a store with this record. */
     boolean fitsThisBoot() {
         return formatVersion == StoreLayout.FORMAT_VERSION && bootId.equals(currentBootId());
     }
 
     /**
-     * Returns what the daemon that finds this record knows of the versions beside it.
+     * Returns how far the versions in a store with this record can be trusted.
      *
-     * @param isVolatile whether the file system loses everything with the machine
+     * @param isVolatile whether the file system loses everything when the machine stops
      */
     Contents contentsFound(boolean isVolatile) {
         if (pid < 0) { // a crash of the machine may leave an empty file

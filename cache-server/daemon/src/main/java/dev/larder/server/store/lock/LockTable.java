@@ -15,7 +15,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** The {@code flock}s that the kernel told of at one moment, as far as this pid namespace shows their holders. */
+/** The {@code flock}s that the kernel listed at one moment, as far as this pid namespace shows their holders. */
 final class LockTable {
     private static final Path LOCKS = Path.of("/proc/locks");
 
@@ -43,7 +43,7 @@ final class LockTable {
         return new LockTable();
     }
 
-    /** Looks at the kernel's table; empty where it cannot be read. */
+    /** Reads the kernel's table; returns an empty one if it cannot be read. */
     static LockTable read() {
         try (Stream<String> lines = Files.lines(LOCKS)) {
             return of(lines);
@@ -63,12 +63,12 @@ final class LockTable {
         return table;
     }
 
-    /** Returns who has a shared lock on a file, in ascending order. */
+    /** Returns the processes that hold a shared lock on a file, in ascending order. */
     List<Long> readers(FileStatus file) {
         return new ArrayList<>(pids.getOrDefault(new Lock(true, FileNumber.of(file)), new TreeSet<>()));
     }
 
-    /** Returns who has the exclusive lock on a file. */
+    /** Returns the process that holds the exclusive lock on a file. */
     OptionalLong owner(FileNumber file) {
         return pids.getOrDefault(new Lock(false, file), new TreeSet<>()).stream()
                 .mapToLong(Long::longValue)

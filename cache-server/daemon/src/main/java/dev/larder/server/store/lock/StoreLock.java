@@ -16,17 +16,46 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The exclusive {@code flock} that makes this process the owner of a store. Held from {@link #take} to {@link #close}, or to the
- * end of the process, however it comes.
+ * The exclusive {@code flock} that makes this process the owner of a store, from {@link #take} to {@link #close} or the end of the process.
+ * The kernel releases it however the process ends.
  */
 public final class StoreLock implements AutoCloseable {
+    /*
+     * The lock of a store
+     *
+     * The flock on daemon.lock is the only sign of a live owner. The kernel releases it when the process ends, so no process has to
+     * guess from pids or ages of files. The file is held
+     *
+     *   exclusively   by the daemon, from take() to close(), and by larder gc while it removes a dead store
+     *   shared        for a moment, by a process that checks whether a daemon owns the store
+     *
+     * so take() waits a little before it refuses, and longer while the record contains "removing".
+     *
+     * An owner that removes the store unlinks the file while it holds the lock. A process that had opened the file then gets a
+     * lock that excludes no other process. So each process locks first, then checks that the file still has a name, and starts
+     * again if it has none.
+     *
+     * Only the owner writes the record, through the locked descriptor. It informs people, and the next start:
+     *
+     *   running    clean=false, contents=... as found at the start, and "intact" after all versions have been adopted
+     *   left       clean=true: written last, after the store has been synced
+     *   removing   contents=untrusted: written first, because an interrupted removal leaves any part of the store
+     *
+     * All records of owners have the same length, and each is overwritten by one call. If the owner dies before a write, the old
+     * record is still true: until the versions have been adopted, the new record repeats how far the old one trusted them.
+     *
+     * If another program deletes the file, this process still holds a lock, but other processes cannot see it. isInPlace() detects
+     * this, and Store.restoreIfRemoved() takes the lock of a new file, unless another daemon was faster.
+     */
     private static final Logger LOG = LoggerFactory.getLogger(StoreLock.class);
     private static final int OWNER_ONLY = 0600;
     private static final int RECORD_BYTES = 512;
     private static final int RECORD_ATTEMPTS = 40;
     private static final long RECORD_PAUSE_NS = 5_000_000;
 
-    /** Whoever looks whether a store is alive locks it for a moment; whoever removes a dead one, for as long as that takes. */
+    /**
+     * A process that only checks whether a store is in use holds the lock for a moment; one that removes a dead store, until it is done.
+     */
     private static final long LOOK_NS = 250_000_000;
 
     private static final long REMOVAL_NS = 30_000_000_000L;
@@ -47,7 +76,7 @@ public final class StoreLock implements AutoCloseable {
         this.isVolatile = Mount.of(file).filter(Mount::isVolatile).isPresent();
     }
 
-    /** Takes the lock, or refuses and names the process that holds it. */
+    /** Takes the lock, or fails with the process that holds it. */
     public static StoreLock take(Posix posix, StoreLayout layout) {
         Path file = layout.lock();
         long begin = System.nanoTime();
@@ -63,7 +92,7 @@ public final class StoreLock implements AutoCloseable {
                     LockSupport.parkNanos(RECORD_PAUSE_NS);
                     continue;
                 }
-                // A daemon that stops unlinks the file while it holds the lock: what we opened may be gone by now.
+                // A daemon that stops unlinks the file while it holds the lock, so the file that we opened may be gone.
                 if (posix.status(descriptor).isLinked()) {
                     StoreLock lock = new StoreLock(posix, file, descriptor);
                     lock.write(LockRecord.ofThisProcess(lock.contents()));
@@ -78,7 +107,10 @@ public final class StoreLock implements AutoCloseable {
         }
     }
 
-    /** Returns what stands in the lock file while a store is removed that belongs to no daemon: who finds it can trust nothing. */
+    /**
+     * Returns the contents of the lock file while a store without a daemon is removed: if the removal is cut short, the next owner trusts
+     * nothing.
+     */
     public static byte[] removalRecord() {
         LockRecord untrusted = LockRecord.ofThisProcess(LockRecord.Contents.UNTRUSTED);
         String record = new String(untrusted.toBytes(), StandardCharsets.UTF_8);
@@ -89,7 +121,7 @@ public final class StoreLock implements AutoCloseable {
         return LockRecord.text(descriptor).contains(REMOVAL);
     }
 
-    /** Tells whether another process owns the store whose lock this is, as far as this user can tell. */
+    /** Returns whether another process owns the store with this lock file; false if this user may not open the file. */
     public static boolean isHeldByAnother(Posix posix, Path file) {
         try {
             int descriptor = posix.openForReading(file);
@@ -125,7 +157,7 @@ public final class StoreLock implements AutoCloseable {
                 .remedy("use that daemon, stop it with larder stop, or name another store with --store");
     }
 
-    /** Reads the record of the owner, waiting a little for one that has only just taken the lock. */
+    /** Reads the record of the owner. Waits a little if it has only just taken the lock. */
     private static LockRecord readWritten(int descriptor) {
         LockRecord record = LockRecord.read(descriptor);
         for (int attempt = 0; record.pid() < 0 && attempt < RECORD_ATTEMPTS; attempt++) {
@@ -135,7 +167,7 @@ public final class StoreLock implements AutoCloseable {
         return record;
     }
 
-    /** Tells whether the file that is locked is still the one that others find. */
+    /** Returns whether the locked file still has its name. */
     public boolean isInPlace() {
         return held
                 && FileNumber.of(file)
@@ -143,22 +175,22 @@ public final class StoreLock implements AutoCloseable {
                         .isPresent();
     }
 
-    /** Tells whether the owner before this one stopped in order, so that its catalog can be trusted. */
+    /** Returns whether the owner before this one stopped in order, so that its catalog can be trusted. */
     public boolean wasLeftClean() {
         return found.isClean() && found.fitsThisBoot();
     }
 
-    /** Returns what is known of the versions that the owner before this one left. */
+    /** Returns how far the versions of the owner before this one can be trusted. */
     public LockRecord.Contents contents() {
         return found.contentsFound(isVolatile);
     }
 
-    /** Notes that every version has been looked at: until then, a start that is cut short knows no more than this one. */
+    /** Records that every version has been checked. If a start ends before this, the next one trusts them no more than this one did. */
     public void markAdopted() {
         write(LockRecord.ofThisProcess());
     }
 
-    /** Notes that the store was left in order, for the next start, once all of it is on its disk; nothing where that fails. */
+    /** Syncs the store to its disk, then records for the next start that it was left in order; records nothing if that fails. */
     public void markClean() {
         try {
             if (!isVolatile) {
@@ -172,8 +204,8 @@ public final class StoreLock implements AutoCloseable {
     }
 
     /**
-     * Writes into the file that is locked, whatever has its name by now. Every record has the same length and is written over the one
-     * before it in one call: a kill or a full disk leaves either the old one or the new one, and never an empty file.
+     * Writes to the locked file itself, even if another file has its name now. All records have the same length, and each overwrites the
+     * last in one call: a kill or a full disk leaves the old one or the new one, never an empty file.
      */
     private void write(LockRecord record) {
         BulkIo io = BulkIo.system();

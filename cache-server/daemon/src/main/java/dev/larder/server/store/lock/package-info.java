@@ -1,7 +1,4 @@
-/**
- * Who owns a store, and who leases its versions: the {@code flock}s of both, and the kernel's table that names their
- * holders.
- */
+/** The {@code flock}s of daemons on stores and of clients on versions, and the kernel's table that names the holders. */
 @NullMarked
 package dev.larder.server.store.lock;
 

@@ -10,7 +10,7 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The memory nodes of this machine. Where there are several, a dataset that all cores read should lie on all of them. */
+/** The memory nodes of this machine. If there are several, a dataset that all cores read should be spread over all of them. */
 public final class MemoryNodes {
     private static final Logger LOG = LoggerFactory.getLogger(MemoryNodes.class);
     private static final Path WITH_MEMORY = Path.of("/sys/devices/system/node/has_memory");
@@ -20,8 +20,8 @@ public final class MemoryNodes {
     private MemoryNodes() {}
 
     /**
-     * Spreads what the calling thread allocates from now on over all nodes; does nothing where there is only one, or where whoever
-     * started this process has said where its memory is to lie.
+     * Spreads the pages that the calling thread allocates from now on over all nodes. Does nothing if there is only one node, or if this
+     * process was started with a memory policy.
      */
     public static void interleaveThisThread() {
         if (NODES.cardinality() > 1 && !BulkIo.system().interleaveOver(NODES)) {
@@ -47,13 +47,13 @@ public final class MemoryNodes {
         }
     }
 
-    /** Tells whether a line of {@code numa_maps} has another policy than the kernel's, such as {@code bind:0} by numactl. */
+    /** Returns whether a line of {@code numa_maps} has a policy other than the kernel's default, such as {@code bind:0} set by numactl. */
     static boolean hasPolicy(String mapping) {
         String[] words = mapping.split(" ", 3);
         return words.length > 1 && !words[1].equals("default");
     }
 
-    /** Reads the kernel's form of a set of numbers, such as {@code 0-1,4}. */
+    /** Parses the kernel's form of a set of numbers, such as {@code 0-1,4}. */
     static BitSet parse(String list) {
         BitSet nodes = new BitSet();
         for (String range : list.split(",", -1)) {

@@ -11,9 +11,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * The file system that a store lies on.
+ * The file system that holds a store.
  *
- * @param point where it is mounted
+ * @param point its mount point
  * @param type such as {@code tmpfs}
  * @param options as the kernel lists them
  */
@@ -23,7 +23,7 @@ public record Mount(Path point, String type, String options) {
     private static final Pattern HUGE = Pattern.compile("(?:^|.*,)huge=(?<word>[a-z_]+)(?:,.*|$)");
     private static final String NO_HUGE_PAGES = "never";
 
-    /** Finds the mount of a folder: the deepest one above it, the last where several cover each other. */
+    /** Finds the mount of a folder: the deepest one above it, and the last one if several cover each other. */
     public static Optional<Mount> of(Path folder) {
         try (Stream<String> lines = Files.lines(MOUNTS)) {
             return find(folder.toAbsolutePath(), lines);
@@ -32,7 +32,7 @@ public record Mount(Path point, String type, String options) {
         }
     }
 
-    /** Finds the mount of a folder among the lines of a table of mounts. */
+    /** Finds the mount of a folder in the lines of a mount table. */
     public static Optional<Mount> find(Path folder, Stream<String> lines) {
         return lines.map(LINE::matcher)
                 .filter(Matcher::matches)
@@ -42,41 +42,41 @@ public record Mount(Path point, String type, String options) {
                 .reduce((best, next) -> next.point.getNameCount() >= best.point.getNameCount() ? next : best);
     }
 
-    /** Tells whether nothing can be written there. */
+    /** Returns whether it is mounted read-only. */
     public boolean isReadOnly() {
         return List.of(options.split(",", -1)).contains("ro");
     }
 
-    /** Tells whether everything on it is lost when the machine stops. */
+    /** Returns whether all its files are lost when the machine stops. */
     public boolean isVolatile() {
         return type.equals("tmpfs") || type.equals("ramfs");
     }
 
-    /** Returns the {@code huge=} word of a tmpfs; {@code never} where there is none. */
+    /** Returns the {@code huge=} option of a tmpfs, or {@code never} if there is none. */
     public String hugePages() {
         Matcher word = HUGE.matcher(options);
         return word.matches() ? word.group("word") : NO_HUGE_PAGES;
     }
 
-    /** Returns what the shortest file occupies that is written in the usual way. */
+    /** Returns the space that the shortest file occupies, in bytes. */
     public long fileUnitBytes() {
         return isTmpfs() && hugePages().equals("always") ? PageSize.HUGE_BYTES : PageSize.BYTES;
     }
 
     /**
-     * Returns what the index and the manifest of a version occupy that count as its own: on small pages they are not worth counting.
+     * Returns the space of the index and manifest of a version that counts as used, in bytes; 0 on small pages, because it is negligible.
      */
     public static long manifestBytes(Path folder) {
         long unit = of(folder).map(Mount::fileUnitBytes).orElse(PageSize.BYTES);
         return unit == PageSize.BYTES ? 0 : 2 * unit;
     }
 
-    /** Tells whether its files lie in memory alone. */
+    /** Returns whether it is a tmpfs. */
     public boolean isTmpfs() {
         return type.equals("tmpfs");
     }
 
-    /** Tells whether files of this mount get huge pages by themselves, or where they are advised. */
+    /** Returns whether its files get huge pages, by default or on advice. */
     public boolean hasHugePages() {
         return isTmpfs() && !hugePages().equals(NO_HUGE_PAGES);
     }

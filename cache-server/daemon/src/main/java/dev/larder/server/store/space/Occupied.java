@@ -11,13 +11,13 @@ import java.nio.file.Path;
 import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
-/** Measures what files occupy, which is less than their length where they have holes, and more where pages are huge. */
+/** Measures the space that files occupy: less than their length if they have holes, more if pages are huge. */
 public final class Occupied {
     private static final Posix POSIX = Posix.system();
 
     private Occupied() {}
 
-    /** Sums up the blocks of a file, or of a folder and everything in it; links are not followed. What is gone has none. */
+    /** Adds up the blocks of a file, or of a folder and everything in it, in bytes. Links are not followed. A missing file counts 0. */
     public static long bytes(Path place) {
         FileStatus status = status(place);
         if (status == null) {
@@ -36,17 +36,12 @@ public final class Occupied {
         return sum;
     }
 
-    /** Sums what segments really occupy; those outside the store occupy nothing of it. */
+    /** Adds up the blocks of segments, in bytes. Segments outside the store count 0. */
     public static long ofSegments(Posix posix, Path folder, Collection<SegmentFile> segments) {
         long sum = 0;
         for (SegmentFile segment : segments) {
             if (!SegmentFile.isOutside(segment.file())) {
-                int descriptor = posix.openForReading(folder.resolve(segment.file()));
-                try {
-                    sum += posix.status(descriptor).storedBytes();
-                } finally {
-                    posix.close(descriptor);
-                }
+                sum += status(posix, folder.resolve(segment.file())).storedBytes();
             }
         }
         return sum;
@@ -54,14 +49,19 @@ public final class Occupied {
 
     private static @Nullable FileStatus status(Path place) {
         try {
-            int descriptor = POSIX.openForReading(place);
-            try {
-                return POSIX.status(descriptor);
-            } finally {
-                POSIX.close(descriptor);
-            }
+            return status(POSIX, place);
         } catch (LarderException goneOrLink) {
             return null;
+        }
+    }
+
+    /** Returns the status of a file. Fails as {@link Posix#openForReading} does, such as for a link. */
+    public static FileStatus status(Posix posix, Path file) {
+        int descriptor = posix.openForReading(file);
+        try {
+            return posix.status(descriptor);
+        } finally {
+            posix.close(descriptor);
         }
     }
 }

@@ -9,14 +9,14 @@ import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
 /**
- * Space that an ingest or a region has set aside in the store before it writes: from {@code Residency.reserve} until closed. It
- * grows while its owner finds out how much it needs, in whatever steps suit; growing evicts what may leave. Thread-safe.
+ * Space that a load or a region reserves in the store before it writes, from {@code Residency.reserve} until closed. It grows in any steps
+ * while its owner finds out how much it needs; growing may evict. Thread-safe.
  */
 public final class Reservation implements AutoCloseable {
     private static final long MEASURED_EACH_TIME = -1;
     private static final int MOST_NAMED = 10;
 
-    /** Sets more space aside, or refuses; see {@link Reservation#grow}. */
+    /** Reserves more space or fails; see {@link Reservation#grow}. */
     @FunctionalInterface
     public interface Growth {
         /** Calls {@code Store.tryGrow} until it succeeds, or throws. */
@@ -31,7 +31,7 @@ public final class Reservation implements AutoCloseable {
     private final List<String> evictedRows = new ArrayList<>();
     private long evictedRowBytes;
     private long bytes;
-    private long besideBytes;
+    private long metadataBytes;
     private long frozenBytes = MEASURED_EACH_TIME;
     private boolean open = true;
 
@@ -40,7 +40,7 @@ public final class Reservation implements AutoCloseable {
         this.growth = growth;
     }
 
-    /** Returns how much is set aside. */
+    /** Returns the reserved space. */
     public long bytes() {
         synchronized (space) {
             return bytes;
@@ -48,11 +48,11 @@ public final class Reservation implements AutoCloseable {
     }
 
     /**
-     * Sets more space aside, evicting what can come back where that makes the room. May wait a moment for versions that somebody
-     * was just told of.
+     * Reserves more space. Evicts data that can be loaded again if that makes room. May wait a moment for versions that were just announced
+     * to a client.
      *
-     * @throws dev.larder.error.LarderException NO_SPACE with all numbers, and nothing changed
-     * @throws java.util.concurrent.CancellationException where nobody wants it any more
+     * @throws dev.larder.error.LarderException NO_SPACE with all numbers; nothing is changed then
+     * @throws java.util.concurrent.CancellationException if all clients of the load have left
      */
     public void grow(long moreBytes) {
         if (moreBytes < 0) {
@@ -63,54 +63,54 @@ public final class Reservation implements AutoCloseable {
         }
     }
 
-    /** Grows to at least so much in all. For one thread at a time. */
+    /** Grows to at least this total. One thread at a time. */
     public void growTo(long wantedBytes) {
         grow(Math.max(0, wantedBytes - bytes()));
     }
 
-    /** Allows for so many arrays in indices and manifests, which take space on the mount and do not count for the capacity. */
+    /** Allows for the indices and manifests of this many arrays: they need space on the mount but do not count toward the capacity. */
     public void allowFor(int datasets, long arrays) {
         synchronized (space) {
-            besideBytes = space.besideBytes(datasets, arrays);
+            metadataBytes = space.metadataBytes(datasets, arrays);
         }
     }
 
     /** Returns the space that indices and manifests need on the mount, in bytes. */
     public long metadataBytes() {
         synchronized (space) {
-            return besideBytes;
+            return metadataBytes;
         }
     }
 
-    /** Names a file or folder that is written within this space: what it occupies by now is not expected to be written again. */
+    /** Adds a file or folder that is written within this reservation. The space that it occupies is no longer expected to be written. */
     public void writesTo(Path place) {
         synchronized (space) {
             places.add(place);
         }
     }
 
-    /** Measures what the places occupy by now, in bytes; it looks at every file. */
+    /** Measures the space that the files of this reservation occupy now, in bytes. Looks at every file. */
     public long writtenBytes() {
         synchronized (space) {
             return occupiedBytes();
         }
     }
 
-    /** Tells of what is written within this space and has no name: {@code occupiedBytes} says how much that is by now. */
+    /** Adds data without a file name that is written within this reservation; {@code occupiedBytes} returns its present size. */
     void writesTo(LongSupplier occupiedBytes) {
         synchronized (space) {
             unnamed.add(occupiedBytes);
         }
     }
 
-    /** Notes what has left to make this room. */
+    /** Records a version that was evicted to make room for this reservation. */
     public void noteEvicted(PublishedVersion version) {
         synchronized (space) {
             evicted.add(version);
         }
     }
 
-    /** Notes computed rows that have left to make this room. */
+    /** Records computed rows that were evicted to make room for this reservation. */
     public void noteEvicted(String rows, long storedBytes) {
         synchronized (space) {
             evictedRows.add(rows);
@@ -118,14 +118,14 @@ public final class Reservation implements AutoCloseable {
         }
     }
 
-    /** Returns what has left to make this room, in that order. */
+    /** Returns the versions evicted to make room, oldest eviction first. */
     public List<PublishedVersion> evicted() {
         synchronized (space) {
             return List.copyOf(evicted);
         }
     }
 
-    /** Says what has left to make this room, as a note for whoever asked; empty where nothing has. */
+    /** Returns a note for the client that lists the evictions; empty if there were none. */
     public Optional<String> evictionNote() {
         List<PublishedVersion> left = evicted();
         Optional<String> rows = rowsNote();
@@ -151,34 +151,30 @@ public final class Reservation implements AutoCloseable {
         }
     }
 
-    /** Takes what the places occupy now for what they occupy, until {@link #shrink}: they are about to be renamed. */
+    /** Measures the files now and keeps the result until {@link #shrink} or {@link #thaw}, because they are about to be renamed. */
     public void freeze() {
         synchronized (space) {
             frozenBytes = occupiedBytes();
         }
     }
 
-    /** Measures again, as nothing was renamed after all. */
+    /** Measures the files again on each call, because the rename did not happen. */
     public void thaw() {
         synchronized (space) {
             frozenBytes = MEASURED_EACH_TIME;
         }
     }
 
-    /** Gives back what counts as used from now on, and measures again. The caller holds the lock of the space. */
+    /** Releases the part that counts as used from now on. The caller holds the lock of the space. */
     void shrink(long publishedBytes) {
-        besideBytes = 0;
+        metadataBytes = 0;
         bytes -= Math.min(bytes, publishedBytes);
         frozenBytes = MEASURED_EACH_TIME;
     }
 
-    long besideBytes() {
-        return besideBytes;
-    }
-
-    /** Returns what it may take on the mount. The caller holds the lock of the space. */
+    /** Returns the space it may take on the mount, in bytes. The caller holds the lock of the space. */
     long plannedBytes() {
-        return bytes == 0 ? 0 : bytes + besideBytes;
+        return bytes == 0 ? 0 : bytes + metadataBytes;
     }
 
     void add(long moreBytes) {
@@ -188,15 +184,20 @@ public final class Reservation implements AutoCloseable {
         bytes = Math.addExact(bytes, moreBytes);
     }
 
-    /** Returns how much would be yet to be written if it were larger by so much. The caller holds the lock of the space. */
+    /**
+     * Returns how many bytes would still have to be written if the reservation grew by {@code moreBytes}. The caller holds the lock of the
+     * space.
+     */
     long unwrittenBytes(long moreBytes) {
-        long planned = bytes + moreBytes == 0 ? 0 : bytes + moreBytes + besideBytes;
+        long planned = bytes + moreBytes == 0 ? 0 : bytes + moreBytes + metadataBytes;
         return Math.max(0, planned - (frozenBytes == MEASURED_EACH_TIME ? occupiedBytes() : frozenBytes));
     }
 
     private long occupiedBytes() {
         long sum = 0;
-        for (int i = places.size() - 1; i >= 0; i--) { // backwards, as files move forwards: none is counted twice
+        for (int i = places.size() - 1;
+                i >= 0;
+                i--) { // backwards, because files move to later places meanwhile: none is counted twice
             sum += Occupied.bytes(places.get(i));
         }
         for (LongSupplier occupiedBytes : unnamed) {
@@ -205,7 +206,7 @@ public final class Reservation implements AutoCloseable {
         return sum;
     }
 
-    /** Gives the space back: what was published of it counts as used. Idempotent. */
+    /** Releases the rest of the space. Idempotent. */
     @Override
     public void close() {
         synchronized (space) {

@@ -1,8 +1,8 @@
 package dev.larder.server.store.space;
 
-import dev.larder.column.ColumnMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.column.ColumnMemory;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.posix.BulkIo;
 import dev.larder.internal.posix.Posix;
@@ -16,8 +16,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
 /**
- * Memory for what a load unpacks or computes before it knows how much that will be. It lies in files of the store without a name,
- * so that it is reserved and counted as published data is, and vanishes with the process. Thread-safe.
+ * Temporary memory for data that a load unpacks or computes before its size is known. It is in unnamed files of the store, so that it is
+ * reserved and counted like published data, and vanishes with the process. Thread-safe.
  */
 public final class ScratchMemory extends ColumnMemory implements AutoCloseable {
     private static final int WRITABLE = 0600;
@@ -40,10 +40,10 @@ public final class ScratchMemory extends ColumnMemory implements AutoCloseable {
     private record Area(int descriptor, long address, long byteSize) {}
 
     /**
-     * Starts with nothing.
+     * Starts empty.
      *
-     * @param places gives names for files that nobody else uses
-     * @param reservation grows by what is populated
+     * @param places returns names for new files
+     * @param reservation grows with the populated memory
      */
     public ScratchMemory(Posix posix, Supplier<Path> places, Reservation reservation) {
         this.posix = posix;
@@ -66,7 +66,7 @@ public final class ScratchMemory extends ColumnMemory implements AutoCloseable {
         return address;
     }
 
-    /** Each is as long as all before it, as descriptors are few and addresses many. */
+    /** Each area is as long as all before it: descriptors are scarce, addresses are not. */
     private long nextAreaBytes() {
         long sum = areas.values().stream().mapToLong(Area::byteSize).sum();
         return Math.max(FIRST_AREA_BYTES, Math.min(LARGEST_AREA_BYTES, sum));
@@ -81,7 +81,7 @@ public final class ScratchMemory extends ColumnMemory implements AutoCloseable {
             return new Area(descriptor, io.mapWritable(descriptor, 0, byteSize), byteSize);
         } catch (IOException e) {
             posix.close(descriptor);
-            throw Space.failed("cannot make a temporary file in the store", path, e);
+            throw Space.failed("cannot create a temporary file in the store", path, e);
         } catch (RuntimeException | Error e) {
             posix.close(descriptor);
             throw e;
@@ -103,13 +103,13 @@ public final class ScratchMemory extends ColumnMemory implements AutoCloseable {
         liveBytes.addAndGet(byteSize);
     }
 
-    /** Sets space aside for bytes that lie elsewhere, such as in a temporary folder that is memory too; less than 0 gives it back. */
+    /** Reserves space for bytes outside this memory, such as in a temporary folder on the same tmpfs. A negative size releases it. */
     public synchronized void addElsewhere(long byteSize) {
         setAside(byteSize);
         elsewhereBytes.addAndGet(byteSize);
     }
 
-    /** In steps as large as all before, while there is room. */
+    /** Grows in steps as large as all before, while there is room, so that few steps are needed. */
     private void setAside(long byteSize) {
         long reserved = reservation.bytes();
         long missing = liveBytes.get() + elsewhereBytes.get() + byteSize - reserved;
@@ -139,7 +139,7 @@ public final class ScratchMemory extends ColumnMemory implements AutoCloseable {
     }
 
     private LarderException notEnough(long byteSize, LarderException cause) {
-        return Failure.of(ErrorCode.NO_SPACE, "not enough space for what a load makes of its sources")
+        return Failure.of(ErrorCode.NO_SPACE, "not enough space for the temporary data of a load")
                 .with("made", liveBytes.get() + elsewhereBytes.get())
                 .with("more", byteSize)
                 .with("reason", cause)
@@ -154,12 +154,12 @@ public final class ScratchMemory extends ColumnMemory implements AutoCloseable {
         }
     }
 
-    /** Returns how much was set aside for what lies elsewhere. */
+    /** Returns the space reserved for bytes outside this memory. */
     public long elsewhereBytes() {
         return elsewhereBytes.get();
     }
 
-    /** Makes a folder that only this user can look into, to be written within the reservation. Whoever asked removes it. */
+    /** Creates a folder that only this user can open; its files count toward the reservation. The caller removes it. */
     public Path newFolder() throws IOException {
         Path folder = places.get();
         Files.createDirectory(
@@ -168,7 +168,7 @@ public final class ScratchMemory extends ColumnMemory implements AutoCloseable {
         return folder;
     }
 
-    /** Frees everything; nothing of it may be touched after. Idempotent. */
+    /** Frees everything; the memory must not be used afterwards. Idempotent. */
     @Override
     public synchronized void close() {
         areas.values().forEach(area -> {

@@ -18,23 +18,23 @@ import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 /**
- * Knows how much may be put into a store: the capacity asked for, what the mount has free, and what the cgroup's memory limit
- * leaves (tmpfs pages are charged to it).
+ * Computes how much a store may hold: the requested capacity, the free space of the mount, and the memory limit of the cgroup, because
+ * tmpfs pages are charged to it.
  */
 public final class Space {
     private static final int DEFAULT_PERCENT = 80;
 
-    /** What a JVM needs besides its heap: code, classes, stacks, buffers. */
-    private static final long BESIDE_HEAP_BYTES = 128L << 20;
+    /** Memory of a JVM outside its heap: code, classes, stacks, buffers. */
+    private static final long NON_HEAP_BYTES = 128L << 20;
 
     private static final String RESIDENT = "RssAnon:";
 
-    /** Index, manifest, and what is written in place of one of them. */
-    private static final long BESIDE_FILES = 3;
+    /** Index, manifest, and the temporary file that replaces one of them. */
+    private static final long METADATA_FILES = 3;
 
-    private static final long BESIDE_ARRAY_BYTES = 1024;
+    private static final long METADATA_ARRAY_BYTES = 1024;
 
-    /** More than any store has: what is asked for beyond is missing, and no sum here overflows. */
+    /** More than any store has, and small enough that no sum here overflows. */
     private static final long MOST_BYTES = 1L << 60;
 
     private static final Path MACHINE = Path.of("/");
@@ -42,7 +42,7 @@ public final class Space {
     private final Path root;
     private final Path machine;
 
-    /** What the shortest file occupies. */
+    /** The space that the shortest file occupies. */
     private final long fileUnitBytes;
 
     private final long capacityBytes;
@@ -50,15 +50,15 @@ public final class Space {
     private final Set<Reservation> reservations = new LinkedHashSet<>();
 
     /**
-     * Measures the mount under {@code root} once, where no capacity is asked for.
+     * Opens the space of the store at {@code root}. Measures the mount once if no capacity is requested.
      *
-     * @param heldBytes what the store holds already, which counts as free for this
+     * @param heldBytes the size of the store's present data, which counts as free here
      */
     public Space(Path root, OptionalLong capacityBytes, long heldBytes) {
         this(root, capacityBytes, heldBytes, MACHINE);
     }
 
-    /** Reads limits of control groups from the files of a machine that begin at {@code machine}. */
+    /** Reads the limits of cgroups below the root directory {@code machine}. */
     Space(Path root, OptionalLong capacityBytes, long heldBytes, Path machine) {
         this.root = root;
         this.machine = machine;
@@ -67,7 +67,7 @@ public final class Space {
         this.capacityBytes = capacityBytes.orElse(mostBytes / 100 * DEFAULT_PERCENT);
     }
 
-    /** Returns how much mount and control group allowed the store to hold when it was opened. */
+    /** Returns how much the mount and the cgroup allowed the store to hold when it was opened. */
     public long mostBytes() {
         return mostBytes;
     }
@@ -76,13 +76,13 @@ public final class Space {
         return capacityBytes;
     }
 
-    /** Returns how much may still be put in where {@code usedBytes} are in. */
+    /** Returns how much may still be added to a store that holds {@code usedBytes}. */
     public synchronized long freeBytes(LongSupplier usedBytes) {
-        long unwritten = unwrittenBytes(); // before the mount is asked
+        long unwritten = unwrittenBytes(); // before the free space of the mount is read
         return Math.max(0, Math.min(ofCapacity(usedBytes), freeBytes() - unwritten));
     }
 
-    /** Returns what is set aside at this moment, in bytes. */
+    /** Returns the space that is reserved at this moment, in bytes. */
     public synchronized long reservedBytes() {
         long sum = 0;
         for (Reservation reservation : reservations) {
@@ -91,7 +91,7 @@ public final class Space {
         return sum;
     }
 
-    /** Starts a reservation of nothing. */
+    /** Starts an empty reservation. */
     public synchronized Reservation newReservation(Reservation.Growth growth) {
         Reservation reservation = new Reservation(this, growth);
         reservations.add(reservation);
@@ -103,9 +103,9 @@ public final class Space {
     }
 
     /**
-     * Sets more space aside; false, with nothing done, where it would not fit beside all others.
+     * Reserves more space, or returns false and changes nothing if it does not fit.
      *
-     * @param usedBytes says how much is in; asked under the lock, so that nothing is published between two looks
+     * @param usedBytes returns the size of published data; called under the lock, so that nothing is published between the two checks
      */
     public synchronized boolean tryGrow(Reservation reservation, long moreBytes, LongSupplier usedBytes) {
         if (missingBytes(reservation, moreBytes, usedBytes) > 0) {
@@ -115,29 +115,28 @@ public final class Space {
         return true;
     }
 
-    /** Returns how much would have to leave before {@link #tryGrow} would set that much aside. */
+    /** Returns how many bytes must be freed before {@link #tryGrow} can succeed. */
     public synchronized long missingBytes(Reservation reservation, long moreBytes, LongSupplier usedBytes) {
         if (moreBytes < 0) {
             throw new IllegalArgumentException("moreBytes=" + moreBytes);
         } else if (moreBytes == 0) {
-            return 0; // also where the store is overfull
+            return 0; // even if the store is overfull
         } else if (moreBytes > MOST_BYTES) {
             return moreBytes;
         }
         long missingOfCapacity = moreBytes - ofCapacity(usedBytes);
-        long missingOfMount = moreBytes + reservation.besideBytes() - (freeBytes() - plannedBytes());
-        if (missingOfMount > 0) { // only then is it worth looking at what was written of all that is set aside
+        long missingOfMount = moreBytes + reservation.metadataBytes() - (freeBytes() - plannedBytes());
+        if (missingOfMount > 0) { // only now is it worth measuring how much of each reservation has been written
             long unwritten = 0;
             for (Reservation each : reservations) {
                 unwritten += each.unwrittenBytes(each == reservation ? moreBytes : 0);
             }
-            missingOfMount =
-                    unwritten - freeBytes(); // asked last, so that what is written meanwhile is never taken for free
+            missingOfMount = unwritten - freeBytes(); // read last, so that bytes written meanwhile never count as free
         }
         return Math.max(0, Math.max(missingOfCapacity, missingOfMount));
     }
 
-    /** Returns what the capacity leaves; below zero where the store is overfull. */
+    /** Returns the part of the capacity that is left; negative if the store is overfull. */
     private long ofCapacity(LongSupplier usedBytes) {
         return capacityBytes - usedBytes.getAsLong() - reservedBytes();
     }
@@ -150,9 +149,9 @@ public final class Space {
         return sum;
     }
 
-    /** Returns what the indices and manifests of so many datasets with so many arrays occupy, at most about. */
-    long besideBytes(int datasets, long arrays) {
-        return datasets * BESIDE_FILES * fileUnitBytes + arrays * BESIDE_ARRAY_BYTES;
+    /** Estimates from above the space of the indices and manifests of this many datasets with this many arrays. */
+    long metadataBytes(int datasets, long arrays) {
+        return datasets * METADATA_FILES * fileUnitBytes + arrays * METADATA_ARRAY_BYTES;
     }
 
     private long unwrittenBytes() {
@@ -163,19 +162,19 @@ public final class Space {
         return sum;
     }
 
-    /** Has what was written within a reservation count as used, in one step with giving back as much of the reservation. */
+    /** Counts written data as used and shrinks the reservation by the same amount, in one step. */
     public synchronized void handOver(Reservation reservation, long publishedBytes, Runnable makeUsed) {
         makeUsed.run();
         reservation.shrink(publishedBytes);
     }
 
-    /** Tells whether an I/O failure means that the file system has no blocks or no inodes left. */
+    /** Returns whether an I/O failure means that the file system has no free blocks or inodes. */
     public static boolean isFull(IOException failure) {
         String message = String.valueOf(failure.getMessage());
         return message.contains("No space left on device") || message.contains("Disk quota exceeded");
     }
 
-    /** Explains an I/O failure of the store itself, not of a source. */
+    /** Returns the error for an I/O failure of the store itself, not of a source. */
     public static LarderException failed(String what, Path path, IOException failure) {
         boolean isFull = isFull(failure);
         return Failure.of(isFull ? ErrorCode.NO_SPACE : ErrorCode.UNEXPECTED, what)
@@ -185,7 +184,7 @@ public final class Space {
                 .remedy(isFull ? Remedy.FREE_SPACE : "check the store's file system");
     }
 
-    /** Returns what mount and cgroup leave at this moment. */
+    /** Returns the space that the mount and the cgroup leave at this moment, in bytes. */
     long freeBytes() {
         long mount = Posix.system().space(root).freeBytes();
         return Math.min(
@@ -193,8 +192,8 @@ public final class Space {
     }
 
     /**
-     * Returns by how much this process itself may still grow, which is charged to the same group: a store that filled the group to
-     * the last page would have the daemon killed for its next object.
+     * Returns by how much this process may still grow, in bytes. The same cgroup is charged for it: if the store filled the cgroup to the
+     * last page, the kernel would kill the daemon.
      */
     private long ownGrowthBytes() {
         try (Stream<String> lines = Files.lines(machine.resolve("proc/self/status"))) {
@@ -202,9 +201,9 @@ public final class Space {
                     .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")) << 10)
                     .findFirst()
                     .orElse(Long.MAX_VALUE);
-            return Math.max(0, Runtime.getRuntime().maxMemory() + BESIDE_HEAP_BYTES - residentBytes);
+            return Math.max(0, Runtime.getRuntime().maxMemory() + NON_HEAP_BYTES - residentBytes);
         } catch (IOException | UncheckedIOException | NumberFormatException e) {
-            return 0; // a machine that does not say
+            return 0; // a machine without this file
         }
     }
 }

@@ -1,7 +1,4 @@
-/**
- * How much a store may hold: the mount below it and the nodes of memory, what is set aside before it is written, and
- * what files really occupy.
- */
+/** The space of a store: mount, memory nodes, reservations, and the space that files occupy. */
 @NullMarked
 package dev.larder.server.store.space;
 

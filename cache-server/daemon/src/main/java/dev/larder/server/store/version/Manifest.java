@@ -27,7 +27,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Writes {@code manifest.json}, for people and other languages, and reads back the sources that only it holds. */
+/** Writes {@code manifest.json}, for people and other languages, and reads back the sources, which no other file holds. */
 public final class Manifest {
     private static final Gson GSON = new GsonBuilder().disableHtmlEscaping().create();
 
@@ -87,7 +87,7 @@ public final class Manifest {
         json.endObject();
     }
 
-    /** Reads where a version came from. */
+    /** Reads the provenance of a version. */
     public static Provenance readProvenance(Path file) {
         try {
             requireOwn(file);
@@ -102,7 +102,7 @@ public final class Manifest {
         }
     }
 
-    /** Reads which rows a version has, of a store whose owner the caller trusts; null where it is whole. */
+    /** Reads which rows a version has, or null if it is whole. The caller must trust the owner of the store. */
     public static @Nullable ShardRecord readShard(Path file) {
         try (Reader reader = Files.newBufferedReader(file)) {
             Provenance provenance = GSON.fromJson(reader, Provenance.class);
@@ -112,12 +112,12 @@ public final class Manifest {
         }
     }
 
-    /** Refuses what others put there: it could lead to any file that this process can open, or be a pipe. */
+    /** Rejects a file of another user: it could link to any file that this process can open, or be a pipe. */
     public static void requireOwn(Path file) throws IOException {
         Map<String, Object> found = Files.readAttributes(file, "unix:uid,isRegularFile", LinkOption.NOFOLLOW_LINKS);
         boolean isOwn = Integer.valueOf(Posix.system().userId()).equals(found.get("uid"));
         if (!isOwn || !Boolean.TRUE.equals(found.get("isRegularFile"))) {
-            throw new IOException("it is not the daemon's own file");
+            throw new IOException("the file belongs to another user or is not regular");
         }
     }
 
@@ -134,7 +134,7 @@ public final class Manifest {
                 .remedy(remedy);
     }
 
-    /** Writes a manifest of no version, as {@link #readRegistration} takes it. */
+    /** Writes a manifest without a version, in the form that {@link #readRegistration} reads. */
     public static void writeRegistration(Registration registration, Writer out) throws IOException {
         Provenance provenance = registration.provenance();
         List<ArrayBytes> data =
@@ -153,7 +153,7 @@ public final class Manifest {
         out.write('\n');
     }
 
-    /** Reads the manifest of a version that has left, or of none. */
+    /** Reads the manifest of an evicted version, or one without a version. */
     public static Registration readRegistration(Path file, String dataset) {
         try {
             requireOwn(file);
@@ -175,7 +175,7 @@ public final class Manifest {
         }
     }
 
-    /** What of a manifest matters when its version is gone. */
+    /** The parts of a manifest that matter after its version is gone. */
     private record Head(
             String dataset,
             long version,

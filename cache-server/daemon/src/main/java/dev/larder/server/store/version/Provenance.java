@@ -6,14 +6,14 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says where a version came from, so that it can be loaded again, and so that one can tell whether it would come out the same.
+ * The sources of a version: enough to load it again, and to find out whether a load would give the same version.
  *
- * @param origins the paths that the load was asked for; empty for what was computed
- * @param options how they were read and kept
+ * @param origins the paths that the load named; empty for computed data
+ * @param options how they were read and stored
  * @param sources every file that was read
- * @param ttlMs it leaves when nobody has used it for so long; 0 where time alone does not remove it
- * @param publisher who had it published
- * @param shard what it is a part of; null where it is whole
+ * @param ttlMs the version is removed after this time without use; 0 for no limit
+ * @param publisher the user that had it published
+ * @param shard the part of the whole; null if it is whole
  */
 public record Provenance(
         List<String> origins,
@@ -22,41 +22,41 @@ public record Provenance(
         long ttlMs,
         Publisher publisher,
         @Nullable ShardRecord shard) {
-    /** Copies the lists; a manifest that names no publisher is the owner's. */
+    /** Copies the lists; a missing publisher means the owner. */
     public Provenance {
         origins = List.copyOf(origins);
         sources = List.copyOf(sources);
         publisher = Objects.requireNonNullElse(publisher, Publisher.OWNER);
     }
 
-    /** Says where the owner of the store had a version loaded from. */
+    /** Describes a load by the owner of the store. */
     public Provenance(List<String> origins, LoadOptions options, List<SourceRecord> sources, long ttlMs) {
         this(origins, options, sources, ttlMs, Publisher.OWNER, null);
     }
 
-    /** Returns the same, published by somebody else. */
+    /** Returns a copy with this publisher. */
     public Provenance withPublisher(Publisher other) {
         return new Provenance(origins, options, sources, ttlMs, other, shard);
     }
 
-    /** Returns the same, of some rows. */
+    /** Returns a copy with these rows. */
     public Provenance withShard(@Nullable ShardRecord part) {
         return new Provenance(origins, options, sources, ttlMs, publisher, part);
     }
 
-    /** Returns the same; where it is a part of what another is the same part of, of a whole that is known from there. */
-    public Provenance knowingWhole(Provenance other) {
+    /** Returns a copy that names the whole that {@code other} names, if both are the same part; otherwise this. */
+    public Provenance withWholeOf(Provenance other) {
         return shard != null && other.shard != null && shard.isSameAs(other.shard)
-                ? withShard(shard.of(other.shard.of()))
+                ? withShard(shard.withWhole(other.shard.of()))
                 : this;
     }
 
-    /** Returns what holds for a version that was computed. */
+    /** Returns the provenance of computed data. */
     public static Provenance computed(long ttlMs) {
         return new Provenance(List.of(), LoadOptions.none(), List.of(), ttlMs);
     }
 
-    /** Returns the same with another time to live. */
+    /** Returns a copy with another time to live. */
     public Provenance withTtlMs(long otherMs) {
         return new Provenance(origins, options, sources, otherMs, publisher, shard);
     }

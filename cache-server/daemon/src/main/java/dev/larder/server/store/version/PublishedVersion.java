@@ -12,12 +12,12 @@ import java.util.List;
  *
  * @param dataset its dataset
  * @param version its number
- * @param folder where it lies
- * @param digest what identifies its contents, in hex
+ * @param folder its folder in the store
+ * @param digest identifies its contents, in hex
  * @param publishedEpochMs when it became visible
- * @param storedBytes what its segments occupy
+ * @param storedBytes the space that its segments occupy
  * @param arrays every array, sorted by name
- * @param provenance where it came from
+ * @param provenance its sources
  */
 public record PublishedVersion(
         String dataset,
@@ -32,17 +32,17 @@ public record PublishedVersion(
         arrays = List.copyOf(arrays);
     }
 
-    /** Tells whether nothing was copied, so that its arrays are read where their sources lie. */
+    /** Returns whether its arrays are read directly from the source files, without a copy. */
     public boolean isInPlace() {
         return provenance.options().inPlace();
     }
 
-    /** Returns the paths that the load was asked for; empty for what was computed. */
+    /** Returns the paths that the load named; empty for computed data. */
     public List<String> origins() {
         return provenance.origins();
     }
 
-    /** Tells whether it can be loaded again once it has left. */
+    /** Returns whether it can be loaded again after it was evicted. */
     public boolean isSourced() {
         return !provenance.origins().isEmpty();
     }
@@ -52,35 +52,35 @@ public record PublishedVersion(
         return provenance.sources();
     }
 
-    /** Tells whether it has an array of this name. */
+    /** Returns whether it has an array of this name. */
     public boolean has(String array) {
         return arrays.stream().anyMatch(entry -> entry.name().equals(array));
     }
 
-    /** Returns the refusal of an array that it has not. */
+    /** Returns the error for an array that it does not have. */
     public LarderException noSuchArray(String array) {
         return NearNames.noSuchArray(StoreLayout.storeOf(folder), dataset, version, array, arrays);
     }
 
-    /** Returns the same, from somewhere else. */
+    /** Returns a copy with another provenance. */
     public PublishedVersion withProvenance(Provenance other) {
         return new PublishedVersion(dataset, version, folder, digest, publishedEpochMs, storedBytes, arrays, other);
     }
 
-    /** Returns the same, in another folder. */
+    /** Returns a copy in another folder. */
     public PublishedVersion at(Path other) {
         return new PublishedVersion(dataset, version, other, digest, publishedEpochMs, storedBytes, arrays, provenance);
     }
 
     /**
-     * Tells whether the other is the same version of the same dataset, whatever else is known of it. One that left and came back
-     * under its old number is another.
+     * Returns whether both are the same version of the same dataset. A version that was evicted and loaded again under its old number is a
+     * different one.
      */
     public boolean isSameAs(PublishedVersion other) {
         return version == other.version && publishedEpochMs == other.publishedEpochMs && dataset.equals(other.dataset);
     }
 
-    /** Returns the length of all data together. */
+    /** Returns the length of all arrays together, in bytes. */
     public long dataBytes() {
         return arrays.stream().mapToLong(ArrayEntry::byteSize).sum();
     }

@@ -1,21 +1,23 @@
 package dev.larder.server.store.version;
 
+import com.google.gson.annotations.SerializedName;
 import java.util.Map;
 
 /**
- * Who had a version published, and what a member of the group said about it.
+ * The user that had a version published.
  *
  * @param uid the user; -1 for the owner of the store
  * @param user the user's name
- * @param told where arrays come from, by array: text that nobody opens with the daemon's rights
+ * @param claimedSources by array, the source that a member of the group claims: text that is never opened with the daemon's rights
  */
-public record Publisher(int uid, String user, Map<String, String> told) {
+public record Publisher(
+        int uid, String user, @SerializedName("told") Map<String, String> claimedSources) {
     /** The owner of the store, or root. */
     public static final Publisher OWNER = new Publisher(-1, "", Map.of());
 
     /** Copies the map. */
     public Publisher {
-        told = Map.copyOf(told);
+        claimedSources = Map.copyOf(claimedSources);
     }
 
     /** Returns a member of the group. */
@@ -23,12 +25,12 @@ public record Publisher(int uid, String user, Map<String, String> told) {
         return new Publisher(uid, user, Map.of());
     }
 
-    /** Returns the same, who has said where arrays come from. */
-    public Publisher telling(Map<String, String> sources) {
+    /** Returns a copy with the sources that the member claims. */
+    public Publisher withClaimedSources(Map<String, String> sources) {
         return new Publisher(uid, user, sources);
     }
 
-    /** Tells whether it is a member of the group that the store is open to, and not its owner. */
+    /** Returns whether it is a member of the store's group, not the owner. */
     public boolean isMember() {
         return uid != OWNER.uid;
     }

@@ -6,18 +6,18 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What is known of a dataset that is not resident but can be loaded: where it comes from, and what it last was.
+ * A dataset that is not resident but can be loaded.
  *
  * @param dataset its name
- * @param version the number of the version that was evicted; 0 where none was ever loaded
- * @param digest what identified its contents, in hex; empty where none was ever loaded
+ * @param version the number of the evicted version; 0 if none was ever loaded
+ * @param digest identifies the contents of the evicted version, in hex; empty if none was ever loaded
  * @param dataBytes the length of its data
- * @param provenance where it comes from
- * @param pinned whether it was lost while it was pinned, so that it is loaded and pinned again unasked
+ * @param provenance its sources
+ * @param pinned whether it was lost while it was pinned, so that it is loaded and pinned again without a request
  */
 public record Registration(
         String dataset, long version, String digest, long dataBytes, Provenance provenance, boolean pinned) {
-    /** Remembers a version that leaves. */
+    /** Describes a version that is evicted. */
     public static Registration of(PublishedVersion version) {
         return new Registration(
                 version.dataset(),
@@ -28,27 +28,27 @@ public record Registration(
                 false);
     }
 
-    /** Notes a source that nobody has loaded yet. */
+    /** Describes a source that has not been loaded yet. */
     public static Registration ofSource(String dataset, Provenance provenance) {
         return new Registration(dataset, 0, "", 0, provenance, false);
     }
 
-    /** Remembers a version that is not whole any more: what is loaded in its place has the next number, whatever it holds. */
+    /** Describes a damaged version. The version loaded in its place gets the next number, even if its contents are the same. */
     public static Registration ofLost(PublishedVersion version, boolean pinned) {
         return ofLost(version.dataset(), version.version(), version.provenance(), pinned);
     }
 
-    /** Remembers a version that is not whole any more and of which only its manifest could be read. */
+    /** Describes a damaged version if only its manifest could be read. */
     public static Registration ofLost(String dataset, long version, Provenance provenance, boolean pinned) {
         return new Registration(dataset, version, "", 0, provenance, pinned);
     }
 
-    /** Tells whether these contents are those of the version that was evicted, which then has its number back. */
+    /** Returns whether these are the contents of the evicted version, which then gets its number back. */
     public boolean isOf(String otherDigest) {
         return version > 0 && digest.equals(otherDigest);
     }
 
-    /** Returns what loads it, in the way it was loaded. */
+    /** Returns a request that loads it as it was loaded before. */
     public LoadRequest request() {
         List<LoadRequest.Source> sources = provenance.origins().stream()
                 .map(path -> new LoadRequest.Source(dataset, path))

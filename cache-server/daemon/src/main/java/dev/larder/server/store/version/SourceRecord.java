@@ -3,31 +3,31 @@ package dev.larder.server.store.version;
 import dev.larder.internal.posix.FileStamp;
 
 /**
- * Says where arrays came from, so that a version can be loaded again.
+ * A source file of an array, so that a version can be loaded again.
  *
  * @param array the array within its dataset
- * @param path the file it was read from
- * @param bytes how long that file was
- * @param modified when it was last written, nanoseconds since the epoch
+ * @param path the file that was read
+ * @param bytes its length
+ * @param modified when it was last written, in nanoseconds since the epoch
  * @param changed when its inode last changed, which no program can set; 0 if not known
- * @param inode its number on its file system
- * @param sample a hash of its length and of blocks of it, in hex; empty where it was not taken
+ * @param inode its number in its file system
+ * @param sample a hash of its length and of some of its blocks, in hex; empty if it was not taken
  */
 public record SourceRecord(
         String array, String path, long bytes, long modified, long changed, long inode, String sample) {
-    /** Returns what the file looked like when it was loaded. */
+    /** Returns the stamp of the file when it was loaded. */
     public FileStamp stamp() {
         return new FileStamp(inode, bytes, modified);
     }
 
-    /** Returns whether the file system reports the same for the file of the other: then its content is the same. */
+    /** Returns whether the file system reports the same for both files, so that their contents are the same. */
     public boolean isUnchangedFrom(SourceRecord other) {
         return looksLike(other)
                 && stamp().equals(other.stamp())
                 && (changed == other.changed || changed == 0 || other.changed == 0);
     }
 
-    /** Tells whether the file has the length and, where it was sampled, the bytes of the other, however old it is. */
+    /** Returns whether both files have the same path, length and, if sampled, sampled bytes. Times are not compared. */
     public boolean looksLike(SourceRecord other) {
         return array.equals(other.array)
                 && path.equals(other.path)

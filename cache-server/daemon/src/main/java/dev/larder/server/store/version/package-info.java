@@ -1,7 +1,4 @@
-/**
- * What is known of a version, resident or not: where it came from, what it holds, who had it published, and the
- * manifest that says so on disk.
- */
+/** The description of a version, resident or not: sources, contents, publisher, and its manifest on disk. */
 @NullMarked
 package dev.larder.server.store.version;
 

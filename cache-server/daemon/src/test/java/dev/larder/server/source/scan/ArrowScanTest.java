@@ -183,12 +183,12 @@ class ArrowScanTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "part-1 part-10             | 9 of 11 parts are missing beside it: [0, 2, 3, 4, 5, 6, 7, 8, 9];",
-                "part-10                    | 10 of 11 parts are missing beside it: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];",
-                "part-0 part-2              | part 1 of 3 is missing beside it;",
+                "part-1 part-10             | 9 of 11 parts are missing from its folder: [0, 2, 3, 4, 5, 6, 7, 8, 9];",
+                "part-10                    | 10 of 11 parts are missing from its folder: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];",
+                "part-0 part-2              | part 1 of 3 is missing from its folder;",
                 "part-0 part-00             | it has the same number as part-0",
-                "x-5-of-2                   | its number is 5, and shards of 2 end with 1",
-                "x-0-of-2 x-1-of-3          | it says that there are 3 shards, and x-0-of-2.arrow says 2"
+                "x-5-of-2                   | its number is 5, but the last of 2 shards has 1",
+                "x-0-of-2 x-1-of-3          | it is one of 3 shards by its name, but x-0-of-2.arrow one of 2"
             })
     void numbersOfShardsThatDoNotFitAreNamed(String files, String message) throws IOException {
         for (String file : files.split(" ", -1)) {
@@ -340,7 +340,7 @@ class ArrowScanTest {
     void aMissingShardIsRefused() throws IOException {
         copy("numbers-stream.arrow", "train-00000-of-00002.arrow");
 
-        assertRefused(folder, "shard 1 of 2 is missing beside it");
+        assertRefused(folder, "shard 1 of 2 is missing from its folder");
     }
 
     @Test
@@ -380,7 +380,7 @@ class ArrowScanTest {
         copy("cache/json-train.arrow", "json-train.arrow");
         copy("cache/json-test.arrow", "json-test.arrow");
 
-        assertRefused(folder, "have 23 of the 24 rows that dataset_info.json says");
+        assertRefused(folder, "have 23 of the 24 rows in dataset_info.json");
     }
 
     @ParameterizedTest
@@ -400,7 +400,7 @@ class ArrowScanTest {
         copy("numbers-stream.arrow", "x-00000-of-00002.arrow");
         copy("times.arrow", "x-00001-of-00002.arrow");
 
-        assertRefused(folder, "and x-00000-of-00002.arrow has");
+        assertRefused(folder, "but x-00000-of-00002.arrow has");
     }
 
     @Test

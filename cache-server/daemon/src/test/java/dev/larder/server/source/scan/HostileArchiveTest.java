@@ -282,7 +282,7 @@ class HostileArchiveTest {
     void aFileOfAKnownKindTakesNoOtherType(String name) {
         Path file = SourceFiles.write(folder.resolve(name), SourceFiles.counting(64));
 
-        assertRefused(file, typed("f4", ""), "its format already says its dtype; load it without --dtype");
+        assertRefused(file, typed("f4", ""), "its format already has a dtype; load it without --dtype");
     }
 
     private static SourceOptions typed(String dtype, String shape) {

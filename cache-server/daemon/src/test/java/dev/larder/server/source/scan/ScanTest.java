@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.server.source.DiscoveredFile;
 import dev.larder.server.source.Exclusion;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceOptions;
+import dev.larder.server.source.formats.DiscoveredFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -80,7 +80,7 @@ class ScanTest {
         for (int i = 0; i < FILES; i++) {
             SourceFiles.write(folder.resolve(String.format("bad%04d.npy", i)), new byte[3]);
         }
-        SourceListing listing = SourceListing.of(folder, Exclusion.of(List.of()), ScanSettings.quick());
+        FileListing listing = FileListing.of(folder, Exclusion.of(List.of()), ScanSettings.quick());
         List<DiscoveredFile> files = new ArrayFiles(SourceOptions.none()).wanted(listing.files(), true);
         AtomicInteger batches = new AtomicInteger();
         AtomicInteger read = new AtomicInteger();

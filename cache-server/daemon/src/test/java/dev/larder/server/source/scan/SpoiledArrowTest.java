@@ -3,9 +3,9 @@ package dev.larder.server.source.scan;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
-import dev.larder.column.ColumnMemory;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
+import dev.larder.internal.column.ColumnMemory;
 import dev.larder.internal.error.Failure;
 import dev.larder.server.source.ScanSettings;
 import dev.larder.server.source.ScratchFolders;

@@ -3,7 +3,7 @@ package dev.larder.server.source.scan;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.larder.column.ColumnMemory;
+import dev.larder.internal.column.ColumnMemory;
 import dev.larder.internal.protocol.LoadOptions;
 import dev.larder.npy.Numpy;
 import dev.larder.server.source.ScanSettings;

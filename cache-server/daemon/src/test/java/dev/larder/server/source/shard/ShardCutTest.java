@@ -3,7 +3,7 @@ package dev.larder.server.source.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.larder.column.ColumnMemory;
+import dev.larder.internal.column.ColumnMemory;
 import dev.larder.internal.layout.ArrayName;
 import dev.larder.internal.layout.ColumnPart;
 import dev.larder.internal.layout.ShardRows;
@@ -14,6 +14,7 @@ import dev.larder.server.source.ArrayData;
 import dev.larder.server.source.Partitioning;
 import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
+import dev.larder.server.store.version.ShardRecord;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -64,7 +65,7 @@ class ShardCutTest {
     }
 
     private static List<CutArray> cut(List<SourceArray> arrays, int index, int count) {
-        return new ShardCut(new ShardRows(index, count), ColumnMemory.anonymous()).of(arrays);
+        return new ShardCut(null, ColumnMemory.anonymous()).of(arrays, new ShardRows(index, count));
     }
 
     private static byte[] bytes(SourceArray array) throws IOException {
@@ -80,7 +81,10 @@ class ShardCutTest {
         assertThat(cut.get(0).rows()).containsExactly(3L, 10L, 10L, 3L);
         assertThat(cut.get(1).rows()).containsExactly(2L, 4L, 4L);
         assertThat(bytes(cut.get(1).array())).isEqualTo(longs(0, 4, 7));
-        assertThat(cut.get(1).whole()).isNotNull().extracting(WholeArray::shape).isEqualTo(List.of(5L));
+        assertThat(cut.get(1).whole())
+                .isNotNull()
+                .extracting(ShardRecord.Whole::shape)
+                .isEqualTo(List.of(5L));
     }
 
     @Test

@@ -62,7 +62,7 @@ public record ArrowField(
             return buffers;
         }
 
-        /** Returns whether there are more buffers, whose number is in the message. */
+        /** Returns whether a message contains the number of its buffers. */
         public boolean hasMoreBuffers() {
             return this == TEXT_VIEWS || this == BYTES_VIEWS;
         }

@@ -65,7 +65,7 @@ public record ArrowSchema(List<ArrowField> fields, String huggingFace, boolean i
 
     private static ArrowSchema of(@Nullable FlatTable schema, int bytes) throws Malformed {
         if (schema == null) {
-            throw new Malformed("a message has nothing in it");
+            throw new Malformed("a message is empty");
         }
         Parser parser = new Parser(bytes);
         List<ArrowField> fields = parser.fields(schema, SCHEMA_FIELDS, 0);

@@ -169,7 +169,7 @@ class Hdf5ReaderTest {
         assertThatThrownBy(() -> ReadArrays.of(new Hdf5Reader(), GOLDEN.resolve(file)))
                 .isInstanceOfSatisfying(
                         BadSource.class, e -> assertThat(e.remedy()).contains("write it again", "libver"))
-                .hasMessageContaining("it uses what the reader does not know");
+                .hasMessageContaining("it uses a feature that the reader lacks");
     }
 
     @Test

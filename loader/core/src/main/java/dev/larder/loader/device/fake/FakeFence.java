@@ -37,7 +37,7 @@ final class FakeFence extends Fence {
         return failure;
     }
 
-    /** Tells whether it was reached, although it may not be seen yet. */
+    /** Returns whether it was reached, although it may not be seen yet. */
     boolean isReached() {
         return passedNanos != 0;
     }

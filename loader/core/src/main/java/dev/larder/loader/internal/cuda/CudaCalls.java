@@ -69,7 +69,7 @@ public final class CudaCalls {
         };
     }
 
-    /** Tells whether the process cannot use CUDA any more: each later call returns this result again. */
+    /** Returns whether the process cannot use CUDA any more: each later call returns this result again. */
     public static boolean isSticky(int result) {
         return result >= FIRST_STICKY && result < LAST_STICKY && result != ALREADY_LOCKED && result != NOT_LOCKED;
     }

@@ -5,7 +5,7 @@ final class BytePixels extends Pixels {
     private byte[] bytes = {};
     private int first;
 
-    /** Begins with an image of 1 or 3 channels. */
+    /** Sets an image of 1 or 3 channels. */
     void begin(byte[] newBytes, int newFirst, int newHeight, int newWidth, int newChannels) {
         bytes = newBytes;
         first = newFirst;

@@ -7,8 +7,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pixels outside the heap, where a native decoder can write them: four bytes each, or one for grey. As large as the
- * largest image so far.
+ * Pixels outside the heap for native decoders: four bytes each, or one for grey. The memory is as large as the largest image so far.
  */
 final class DecodedPixels extends Pixels {
     private static final long INTS_OFFSET = RawMemory.arrayOffset(int[].class);
@@ -17,13 +16,13 @@ final class DecodedPixels extends Pixels {
 
     private final UnsafeBuffer memory = new UnsafeBuffer(NOTHING);
 
-    /** Kept reachable for as long as its address is used. */
+    /** Reachable as long as its address is used. */
     private @Nullable ByteBuffer bytes;
 
     private byte[] greys = {};
     private int pixelSize;
 
-    /** Makes room; what was there is lost. */
+    /** Sets the size; the content is lost. */
     void begin(int newHeight, int newWidth, int newChannels) {
         height = newHeight;
         width = newWidth;
@@ -32,7 +31,7 @@ final class DecodedPixels extends Pixels {
         int length = Math.multiplyExact(Math.multiplyExact(newWidth, newHeight), pixelSize);
         if (bytes == null || bytes.capacity() < length) {
             bytes = null;
-            memory.wrap(NOTHING); // so that what was there may be collected before more is taken
+            memory.wrap(NOTHING); // so that the old memory can be collected before the new allocation
             ByteBuffer longer = HostMemory.allocate(length).bytes();
             memory.wrap(longer);
             bytes = longer;
@@ -51,7 +50,7 @@ final class DecodedPixels extends Pixels {
         return memory;
     }
 
-    /** Writes one pixel as {@link #row} reads it. */
+    /** Writes one pixel in the form of {@link #row}. */
     void put(int pixel, int value) {
         if (pixelSize == 1) {
             memory.putByte(pixel, (byte) value);
@@ -60,7 +59,7 @@ final class DecodedPixels extends Pixels {
         }
     }
 
-    /** Makes greys of red, green and blue, with the weights of Pillow. */
+    /** Converts RGB to grey with the weights of Pillow. */
     void toGrey() {
         for (int i = 0; i < width * height; i++) {
             memory.putByte(i, (byte) luma(memory.getInt(i * Integer.BYTES)));

@@ -9,8 +9,8 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One thread's copy of an encoded image. A copy, because a decoder outside of Java would end the JVM where an array
- * that was loaded in place is truncated meanwhile; it costs a hundredth of decoding.
+ * One thread's copy of an encoded image. If an array that was loaded in place is truncated, a native decoder would crash the JVM; a copy
+ * takes a hundredth of the time of decoding.
  */
 final class EncodedImage {
     private static final int LEAST_BYTES = 256 << 10;
@@ -49,7 +49,7 @@ final class EncodedImage {
         return length > 2 && at(0) == 0xff && at(1) == 0xd8 && at(2) == 0xff;
     }
 
-    /** Tells whether a JPEG has its end: goes from marker to marker, as what is in segments may be an image, too. */
+    /** Returns whether a JPEG is complete. Goes from marker to marker, because segments may contain other images. */
     boolean hasEndOfJpeg() {
         int i = 2;
         while (i < length - 1) {
@@ -61,13 +61,13 @@ final class EncodedImage {
             if (segment && i < length - 3) {
                 i += 2 + Math.max(2, (at(i + 2) << 8) | at(i + 3));
             } else {
-                i++; // pixels, a marker alone, or bytes that do not belong there
+                i++; // pixels, a marker without a segment, or unexpected bytes
             }
         }
         return false;
     }
 
-    /** Starts the failure of a decoder. */
+    /** Returns the failure of a decoder. */
     Failure failure(String decoder, String reason) {
         return Failure.of(ErrorCode.BAD_INPUT, "cannot decode image")
                 .with("bytes", length)

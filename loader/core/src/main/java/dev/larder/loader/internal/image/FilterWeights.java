@@ -2,21 +2,21 @@ package dev.larder.loader.internal.image;
 
 import dev.larder.loader.transform.Resampling;
 
-/** What each pixel of a resized row or column is made of: the weights of Pillow's {@code Resample.c}, for bytes. */
+/** The weights for each pixel of a resized row or column, as in Pillow's {@code Resample.c} for bytes. */
 final class FilterWeights {
-    /** How many bits of a weight stand behind the point. */
+    /** The fractional bits of a weight. */
     static final int BITS = 32 - 8 - 2;
 
-    /** Where the pixels begin in the source that a pixel of the result is made of. */
+    /** The first source pixel for each pixel of the result. */
     int[] first = {};
 
-    /** The weights of the first of these for each pixel of the result, then those of the second, and so on. */
+    /** The weights of the first source pixel for each pixel of the result, then those of the second, and so on. */
     long[][] byTap = {};
 
-    /** How many pixels of the source each one of the result takes, some perhaps with a weight of 0. */
+    /** The number of source pixels for each pixel of the result; some weights may be 0. */
     int taps;
 
-    /** Whether some may be negative. */
+    /** Whether weights may be negative. */
     boolean signed;
 
     private double[] exact = {};
@@ -24,9 +24,9 @@ final class FilterWeights {
     /**
      * Computes the weights of some pixels.
      *
-     * @param from where the stretch begins that is resized, and {@code to} where it ends
+     * @param from the start of the stretch to resize, and {@code to} its end
      * @param low the first pixel that may be read, and {@code high} the first that may not
-     * @param size how many pixels the stretch becomes, of which {@code length} from {@code begin} on are wanted
+     * @param size the size of the resized stretch; only {@code length} pixels from {@code begin} on are computed
      */
     @SuppressWarnings("checkstyle:ParameterNumber") // called for every image
     void compute(Resampling filter, double from, double to, int low, int high, int size, int begin, int length) {
@@ -61,7 +61,7 @@ final class FilterWeights {
     }
 
     private static double center(double from, int place, double scale) {
-        return from + (place + 0.5) * scale; // as if the part had been cut out first
+        return from + (place + 0.5) * scale; // as if the part were cropped first
     }
 
     private static int least(double center, double support) {

@@ -1,8 +1,8 @@
 package dev.larder.loader.internal.image;
 
 /**
- * Which part of an image becomes what: a box of it is made {@code fullWidth × fullHeight} pixels, of which a window is
- * kept. Used again for every image.
+ * The crop and the size for an image: a box is resized to {@code fullWidth × fullHeight} pixels, and a window of that is the result.
+ * Reused for every image.
  */
 final class Frame {
     double left;
@@ -10,17 +10,17 @@ final class Frame {
     double right;
     double bottom;
 
-    /** How large the box becomes. */
+    /** The size of the resized box. */
     int fullWidth;
 
     int fullHeight;
 
-    /** The corner of the window in it. */
+    /** The corner of the window in the resized box. */
     int x;
 
     int y;
 
-    /** Takes a box, and keeps all of it. */
+    /** Sets a box and its size; the window is all of it. */
     void set(double newLeft, double newTop, double newRight, double newBottom, int newWidth, int newHeight) {
         left = newLeft;
         top = newTop;
@@ -33,8 +33,7 @@ final class Frame {
     }
 
     /**
-     * Returns by how much an image may be shrunk by a decoder before the filter would have to make the box larger
-     * again: 1, 2, 4 or 8, and at most so many.
+     * Returns how much a decoder may shrink the image so that the filter need not enlarge the box: 1, 2, 4 or 8, at most {@code most}.
      */
     int shrink(int most) {
         int shrink = 1;
@@ -46,7 +45,7 @@ final class Frame {
         return shrink;
     }
 
-    /** Counts in pixels of the shrunk image. */
+    /** Converts to pixels of the shrunk image. */
     void shrinkBy(int shrink) {
         left /= shrink;
         top /= shrink;

@@ -7,7 +7,7 @@ import dev.larder.loader.transform.SampleRandom;
 import dev.larder.loader.transform.Step;
 import java.util.List;
 
-/** The steps that make decoded images, each of its own size, images of one size. */
+/** The steps that give decoded images of different sizes the same size. */
 final class Framing {
     private static final int TRIES = 10;
 
@@ -26,7 +26,7 @@ final class Framing {
     }
 
     /**
-     * Takes the first of the steps after an image was decoded; fails with {@code BAD_INPUT} where they make no size.
+     * Returns the framing from the first steps after decoding; fails with {@code BAD_INPUT} if they do not set a size.
      */
     static Framing of(List<Step> steps) {
         Step first = steps.isEmpty() ? null : steps.get(0);
@@ -64,7 +64,7 @@ final class Framing {
         return filter;
     }
 
-    /** Returns how many of the steps it does. */
+    /** Returns the number of steps that it covers. */
     int stepCount() {
         return stepCount;
     }
@@ -73,7 +73,7 @@ final class Framing {
         return step instanceof Step.RandomResizedCrop;
     }
 
-    /** Frames one image of so many pixels. */
+    /** Sets the frame for one image. */
     void frame(int imageHeight, int imageWidth, SampleRandom random, Frame frame) {
         if (step instanceof Step.RandomResizedCrop crop) {
             drawPart(imageHeight, imageWidth, crop, random, frame);
@@ -104,7 +104,7 @@ final class Framing {
         }
     }
 
-    /** Draws as torchvision does: ten times an area and proportions, until both fit; else the middle. */
+    /** Chooses a box as torchvision does: up to ten times a random area and aspect ratio, until both fit; else the centre. */
     private static void drawPart(
             int imageHeight, int imageWidth, Step.RandomResizedCrop crop, SampleRandom random, Frame frame) {
         double area = (double) imageHeight * imageWidth;

@@ -14,9 +14,9 @@ import java.util.zip.CRC32C;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** The libraries that decode: one for JPEG, and ImageIO for all else. */
+/** The decoders: one for JPEG, and ImageIO for other formats. */
 record ImageDecoders(ImageDecoder jpeg, ImageDecoder others, String description) {
-    /** Where the library is, if not where the system has it; {@code none} does without. */
+    /** The property with the path of the library if it is not the system's; {@code none} disables it. */
     private static final String PROPERTY = "larder.turbojpeg";
 
     private static final String PROBE = "probe.jpg";
@@ -42,8 +42,8 @@ record ImageDecoders(ImageDecoder jpeg, ImageDecoder others, String description)
     }
 
     /**
-     * Returns 8 digits that differ if a decoder makes other pixels at the sizes that are used: versions do not say that,
-     * and some libraries report none.
+     * Returns 8 digits that differ if a decoder computes other pixels at the sizes in use. A version is not enough, and some libraries
+     * report none.
      */
     private static String fingerprint(ImageDecoder decoder, DecodeSize size) {
         EncodedImage image = new EncodedImage();
@@ -80,7 +80,7 @@ record ImageDecoders(ImageDecoder jpeg, ImageDecoder others, String description)
         return image.isJpeg() ? jpeg : others;
     }
 
-    /** Looked for once. */
+    /** Loads the library once. */
     private static final class Found {
         static final @Nullable TurboJpeg TURBO = find();
 

@@ -19,8 +19,7 @@ import javax.imageio.stream.ImageInputStreamImpl;
 import org.jspecify.annotations.Nullable;
 
 /**
- * PNG, GIF, BMP and whatever else the JDK's ImageIO reads, JPEG too; at its speed, and with objects of its own for
- * every image.
+ * Decodes PNG, GIF, BMP, JPEG and all other formats of the JDK's ImageIO; it is slower, and allocates objects for every image.
  */
 final class ImageIoDecoder implements ImageDecoder {
     @Override
@@ -39,7 +38,7 @@ final class ImageIoDecoder implements ImageDecoder {
         private int width;
         private int height;
 
-        /** Of the image whose header was read last. */
+        /** The reader of the last header. */
         private @Nullable ImageReader reader;
 
         @Override
@@ -52,7 +51,7 @@ final class ImageIoDecoder implements ImageDecoder {
                 width = opened.getWidth(0);
                 height = opened.getHeight(0);
                 read = true;
-            } catch (IOException | RuntimeException e) { // readers throw what they come across
+            } catch (IOException | RuntimeException e) { // readers throw many kinds of exceptions
                 throw failure(image, e);
             } finally {
                 if (!read) {
@@ -118,7 +117,7 @@ final class ImageIoDecoder implements ImageDecoder {
             }
         }
 
-        /** Reads the bytes where they lie. */
+        /** Reads the bytes in place. */
         private static final class EncodedStream extends ImageInputStreamImpl {
             private final EncodedImage image;
 
@@ -151,7 +150,7 @@ final class ImageIoDecoder implements ImageDecoder {
             }
         }
 
-        /** Notes what the JDK's JPEG reader only warns of: a file that ends early. */
+        /** Detects a truncated file, for which the JDK's JPEG reader has only a warning. */
         private static final class Warnings implements javax.imageio.event.IIOReadWarningListener {
             @Nullable
             String truncated;
@@ -164,7 +163,7 @@ final class ImageIoDecoder implements ImageDecoder {
             }
         }
 
-        /** Refuses colours that are printed: what their numbers mean differs from file to file. */
+        /** Refuses CMYK colours: the meaning of their numbers differs between files. */
         private static void requireLight(BufferedImage image) throws IOException {
             int space = image.getColorModel().getColorSpace().getType();
             if (space != ColorSpace.TYPE_RGB && space != ColorSpace.TYPE_GRAY) {
@@ -172,7 +171,7 @@ final class ImageIoDecoder implements ImageDecoder {
             }
         }
 
-        /** Refuses samples whose numbers are not brightness from 0 to the most that their bits can say. */
+        /** Refuses samples that are not unsigned integers over the full range of their bits. */
         private static void requireSamples(BufferedImage image) throws IOException {
             int type = image.getRaster().getTransferType();
             int[] bits = image.getSampleModel().getSampleSize();
@@ -188,7 +187,7 @@ final class ImageIoDecoder implements ImageDecoder {
             }
         }
 
-        /** Takes the samples as they are stored, with no look at profiles and gamma; of those of more bits the upper 8. */
+        /** Copies the stored samples without profiles and gamma; of wider samples, the upper 8 bits. */
         private static void write(BufferedImage image, Colours colours, DecodedPixels target) {
             Raster raster = image.getRaster();
             int width = raster.getWidth();
@@ -213,7 +212,7 @@ final class ImageIoDecoder implements ImageDecoder {
             }
         }
 
-        /** Returns a sample of so many bits as one of 8. */
+        /** Converts a sample to 8 bits. */
         private static int scaled(int sample, int bits) {
             return bits == 8 ? sample : bits > 8 ? sample >> (bits - 8) : sample * 255 / ((1 << bits) - 1);
         }

@@ -10,7 +10,7 @@ import dev.larder.loader.transform.Step;
 import java.util.List;
 import org.agrona.DirectBuffer;
 
-/** Makes rows of one size of encoded images: decodes, cuts and resizes. Immutable; each thread has a {@link Room}. */
+/** Converts encoded images to rows of one size: decodes, crops and resizes. Immutable; each thread has a {@link Room}. */
 public final class ImageMaker {
     private final Step.Decode decode;
     private final Framing framing;
@@ -22,12 +22,12 @@ public final class ImageMaker {
         this.decoders = decoders;
     }
 
-    /** Takes the decoding step and the first of those after it. */
+    /** Returns the converter for the decoding step and the first steps after it. */
     public static ImageMaker of(Step.Decode decode, List<Step> next) {
         return new ImageMaker(decode, Framing.of(next), ImageDecoders.of(decode.jpegDecoder(), decode.size()));
     }
 
-    /** Returns how many of the steps after decoding it does. */
+    /** Returns the number of steps after decoding that it covers. */
     public int stepCount() {
         return framing.stepCount();
     }
@@ -44,19 +44,19 @@ public final class ImageMaker {
         return decode.colours().channels();
     }
 
-    /** Returns what decodes JPEG, and a fingerprint of what it makes of it. */
+    /** Returns the JPEG decoder and a fingerprint of its results. */
     public String decoder() {
         return decoders.description();
     }
 
-    /** Allocates what one thread needs. */
+    /** Allocates the memory and decoders of one thread. */
     public Room newRoom() {
         return new Room();
     }
 
     /**
-     * Makes one image's row: bytes, height × width × channels, from {@code at} on. Fails with {@code BAD_INPUT} where
-     * it cannot be decoded, or has too many pixels: then no memory was taken for them.
+     * Writes the row of an image: bytes, height × width × channels, from {@code at} on. Fails with {@code BAD_INPUT} if it cannot be
+     * decoded, or has too many pixels; then it allocates no memory for them.
      */
     public void make(DirectBuffer encoded, SampleRandom random, byte[] target, int at, Room room) {
         EncodedImage image = room.image;
@@ -99,13 +99,13 @@ public final class ImageMaker {
         }
     }
 
-    /** Resizes images of one size that lie in memory as bytes. One thread's. */
+    /** Resizes images of one size in memory. Not thread-safe. */
     public static final class Resizing {
         private final BytePixels pixels = new BytePixels();
         private final Frame frame = new Frame();
         private final Resizer resizer = new Resizer();
 
-        /** Makes an image of 1 or 3 channels {@code newHeight × newWidth} pixels. */
+        /** Resizes an image of 1 or 3 channels to {@code newHeight × newWidth} pixels. */
         @SuppressWarnings(
                 "checkstyle:ParameterNumber") // called for every sample, so nothing may be allocated to hold them
         public void run(

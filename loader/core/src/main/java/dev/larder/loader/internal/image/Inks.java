@@ -2,11 +2,11 @@ package dev.larder.loader.internal.image;
 
 import org.agrona.concurrent.UnsafeBuffer;
 
-/** Colours that are printed. */
+/** Converts CMYK. */
 final class Inks {
     private Inks() {}
 
-    /** Makes RGB of CMYK as JPEG files have it, inverted, in the bytes that Pillow makes of it: it knows no profile. */
+    /** Converts inverted CMYK, as in JPEG files, to RGB with the same bytes as Pillow, which ignores profiles. */
     static void toRgb(DecodedPixels pixels) {
         UnsafeBuffer memory = pixels.memory();
         int count = pixels.width * pixels.height;
@@ -21,7 +21,7 @@ final class Inks {
         }
     }
 
-    /** Returns how much of a colour is left where {@code light} of 255 is, for what the file says of its ink. */
+    /** Returns a colour component from its inverted ink and the light (of 255) that black lets through. */
     private static int scaled(int inverted, int light) {
         int product = (255 - inverted) * light + 128;
         return Math.max(0, light - (((product >> 8) + product) >> 8));

@@ -4,8 +4,7 @@ import dev.larder.loader.transform.SampleRandom;
 import dev.larder.loader.transform.Step;
 
 /**
- * Changes the colours of RGB bytes as torchvision's ColorJitter does with Pillow's images, in random order. One
- * thread's.
+ * Changes the colours of RGB bytes as torchvision's ColorJitter does with Pillow's images, in random order. Not thread-safe.
  */
 public final class Jitter {
     private static final int KINDS = 4;
@@ -13,7 +12,7 @@ public final class Jitter {
 
     private final int[] order = new int[KINDS];
 
-    /** Changes an image where it is. */
+    /** Changes an image in place. */
     public void run(Step.ColourJitter step, byte[] image, int at, int pixels, SampleRandom random) {
         for (int i = 0; i < KINDS; i++) {
             order[i] = i;
@@ -24,7 +23,7 @@ public final class Jitter {
             order[i] = order[other];
             order[other] = kind;
         }
-        float brightness = factor(step.brightness(), random); // all are drawn, whatever the order and the bounds
+        float brightness = factor(step.brightness(), random); // always draws all, independent of order and bounds
         float contrast = factor(step.contrast(), random);
         float saturation = factor(step.saturation(), random);
         float hue = (random.nextFloat() * 2 - 1) * step.hue();
@@ -47,7 +46,7 @@ public final class Jitter {
         return least + random.nextFloat() * (1 + bound - least);
     }
 
-    /** Mixes with one grey: black for brightness, the mean for contrast. */
+    /** Blends with one grey: black for brightness, the mean for contrast. */
     private static void blendWith(int grey, byte[] image, int at, int end, float factor) {
         for (int i = at; i < end; i++) {
             image[i] = blend(grey, image[i] & 0xff, factor);
@@ -81,7 +80,7 @@ public final class Jitter {
         return (int) ((double) sum / pixels + 0.5);
     }
 
-    /** Turns the hue by so many 256ths of the circle, in bytes of hue, saturation and value. */
+    /** Shifts the hue by 256ths of the circle, with hue, saturation and value as bytes. */
     private static void turn(byte[] image, int at, int end, int shift) {
         for (int i = at; i < end; i += PIXEL) {
             int red = image[i] & 0xff;

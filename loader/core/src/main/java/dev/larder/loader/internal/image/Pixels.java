@@ -5,13 +5,13 @@ abstract class Pixels {
     int width;
     int height;
 
-    /** How many bytes of each pixel count: 3, or 1 for grey. */
+    /** The channels of a pixel: 3, or 1 for grey. */
     int channels;
 
     /**
      * Reads a part of a row.
      *
-     * @param target gets one number for each pixel: grey, or red + 2⁸ green + 2¹⁶ blue; what lies above may be anything
+     * @param target receives one number for each pixel: grey, or red + 2⁸ green + 2¹⁶ blue; higher bits are undefined
      */
     abstract void row(int y, int x, int count, int[] target);
 }

@@ -3,11 +3,11 @@ package dev.larder.loader.internal.image;
 import dev.larder.loader.transform.Resampling;
 
 /**
- * Resizes bytes as Pillow does: columns first, then rows, each sum rounded to a byte. One thread's; keeps a few rows
- * that were resized in width, as many as one row of the result needs.
+ * Resizes bytes as Pillow does: columns first, then rows, each sum rounded to a byte. Not thread-safe. Buffers as many rows of the new
+ * width as a row of the result needs.
  *
- * <p>A sum takes 30 bits. Two of them share a long, so that a weight is multiplied with two bytes at a time: red and
- * blue of one row, and green of two rows. Rows are added up as ints, which the JVM does for several at a time.
+ * <p>A sum takes 30 bits. Two of them share a long, so that one multiplication serves two bytes: red and blue of
+ * one row, and green of two rows. Rows are summed as ints, which the JVM vectorizes.
  */
 final class Resizer {
     private static final int BITS = FilterWeights.BITS;
@@ -74,7 +74,7 @@ final class Resizer {
         return Math.max(0, Math.min(value, most));
     }
 
-    /** Tells whether pixels stay what they are. */
+    /** Returns whether the frame does not change pixels. */
     private static boolean isSame(Frame frame) {
         return frame.right - frame.left == frame.fullWidth
                 && frame.bottom - frame.top == frame.fullHeight
@@ -102,7 +102,7 @@ final class Resizer {
         }
     }
 
-    /** Resizes two rows in width; where there is no second one, the results are the same array. */
+    /** Resizes two rows in width; if there is no second one, the results are the same array. */
     private void narrow(Pixels from, int y, int x, int count, int width, int[] first, int[] second) {
         from.row(y, x, count, row);
         if (first != second) {
@@ -196,7 +196,7 @@ final class Resizer {
         }
     }
 
-    /** Writes sums of weights that are not negative, and together 1, so that none leaves its bytes. */
+    /** Writes sums of non-negative weights with the sum 1, which cannot exceed a byte. */
     private static void write(long redAndBlue, long green, int[] target, int place) {
         target[place] = (int) (redAndBlue >>> BITS) & 0xff;
         target[place + 1] = (int) green & 0xff;
@@ -227,7 +227,7 @@ final class Resizer {
         return Math.max(0, Math.min(255, sum >> BITS));
     }
 
-    /** Makes one row of the result, as sums that are still to be shifted, of rows that were resized in width. */
+    /** Computes one row of the result from rows of the new width, as sums before the shift. */
     private void shorten(int y, int kept, int length) {
         int first = down.first[y];
         int[] a = narrowed[first % kept];
@@ -247,7 +247,7 @@ final class Resizer {
         for (; tap < down.taps; tap++) {
             add(narrowed[(first + tap) % kept], (int) down.byTap[tap][y], length, sums);
         }
-        if (down.signed) { // else no sum leaves its byte
+        if (down.signed) { // else no sum exceeds a byte
             for (int i = 0; i < length; i++) {
                 sums[i] = Math.max(0, Math.min(255, sums[i] >> BITS)) << BITS;
             }

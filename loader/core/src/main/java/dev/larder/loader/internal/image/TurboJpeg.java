@@ -14,15 +14,15 @@ import java.util.stream.Stream;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** JPEG by the system's libjpeg-turbo. */
+/** Decodes JPEG with the system's libjpeg-turbo. */
 final class TurboJpeg implements ImageDecoder {
-    /** What Debian's package libturbojpeg0 and others install. */
+    /** The library of Debian's package libturbojpeg0 and others. */
     static final String LIBRARY = "libturbojpeg.so.0";
 
     private static final Cleaner CLEANER = Cleaner.create();
     private static final int MOST_SHRINK = 8;
 
-    /** How the warnings begin after which all pixels are there, as libjpeg words them. */
+    /** Prefixes of libjpeg's warnings after which all pixels are complete. */
     private static final List<String> TOLERATED = List.of(
             "Corrupt JPEG data",
             "Inconsistent progression sequence",
@@ -36,7 +36,7 @@ final class TurboJpeg implements ImageDecoder {
         this.name = name;
     }
 
-    /** Loads the library by name or path; null where there is none. */
+    /** Loads the library by name or path; returns null if there is none. */
     static @Nullable TurboJpeg load(String library) {
         try {
             TurboJpegLibrary.bind(library);
@@ -46,7 +46,7 @@ final class TurboJpeg implements ImageDecoder {
         }
     }
 
-    /** Returns what the library's file is called, as its version stands there. */
+    /** Returns the name of the library's file, which contains its version. */
     private static String fileName() {
         try (Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
             return maps.map(line -> line.substring(line.lastIndexOf('/') + 1))
@@ -151,8 +151,8 @@ final class TurboJpeg implements ImageDecoder {
         }
 
         /**
-         * Lets pass what others let pass, too: bytes too many, or a damaged stretch; but not a file that ends early.
-         * The first of several warnings is all that the library tells, so the end is looked for in the file.
+         * Accepts the same damage as other libraries, such as extra bytes or a damaged part, but not a truncated file. The library reports
+         * only the first warning, so this searches the file for its end.
          */
         private void requireWhole(EncodedImage image) {
             String error = error();
@@ -163,8 +163,8 @@ final class TurboJpeg implements ImageDecoder {
         }
 
         /**
-         * Fails where no pixels were decoded. The text says so: the code that the library tells is that of a warning
-         * even where an error came after it, but the text is that of the error then.
+         * Fails if no pixels were decoded. Compares the text: after a warning and an error, the library returns the code of the warning
+         * and the text of the error.
          */
         private void requireOnlyWarned(EncodedImage image, String error) {
             if (TurboJpegLibrary.tjGetErrorCode(handle) != TurboJpegLibrary.WARNING

@@ -7,7 +7,7 @@ import dev.larder.internal.posix.Posix;
 import java.util.Map;
 
 /**
- * The functions of the TurboJPEG API, version 2, which version 3 has, too. Pointers and {@code unsigned long} are
+ * The functions of version 2 of the TurboJPEG API, which version 3 has, too. Pointers and {@code unsigned long} are
  * Java's long.
  */
 final class TurboJpegLibrary {
@@ -17,20 +17,20 @@ final class TurboJpegLibrary {
     static final int COLOURS_CMYK = 3;
     static final int COLOURS_YCCK = 4;
 
-    /** The transform that others take by default, whatever the CPU. */
+    /** The transform that other programs use by default, on any CPU. */
     static final int ACCURATE_DCT = 4096;
 
     /** Refuses images of hundreds of scans, which take minutes. */
     static final int LIMIT_SCANS = 32768;
 
-    /** Pixels were decoded, but something was amiss. */
+    /** Pixels were decoded with a warning. */
     static final int WARNING = 0;
 
     private TurboJpegLibrary() {}
 
-    /** Binds the functions; fails with a LinkageError where the library is not there. */
+    /** Binds the functions; fails with a LinkageError if the library is missing. */
     static void bind(String library) {
-        Posix.system(); // says where JNA puts its own library
+        Posix.system(); // sets JNA's folder for its own library
         Native.register(
                 TurboJpegLibrary.class,
                 NativeLibrary.getInstance(library, Map.of(Library.OPTION_ALLOW_OBJECTS, false)));

@@ -1,6 +1,6 @@
 /**
- * Decodes, cuts and resizes images: {@link dev.larder.loader.internal.image.ImageMaker} makes a row of an encoded
- * image. JPEG goes through JNA to libjpeg-turbo, all else to ImageIO; nothing else knows of either.
+ * Decodes, crops and resizes images: {@link dev.larder.loader.internal.image.ImageMaker} converts an encoded image to a row. Only this
+ * package uses libjpeg-turbo (for JPEG, through JNA) and ImageIO (for all other formats).
  */
 @NullMarked
 package dev.larder.loader.internal.image;

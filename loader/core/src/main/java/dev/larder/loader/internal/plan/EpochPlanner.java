@@ -11,26 +11,25 @@ public interface EpochPlanner {
     Plan whole(long rows, long epoch);
 
     /**
-     * Plans what is left of an epoch of {@code length} samples when {@code consumed} of them are done with: those from the first one
-     * on, unless {@code rest} says which are left.
+     * Plans the rest of an epoch of {@code length} samples, {@code consumed} of which are done: the first ones, unless {@code rest} lists
+     * the remaining ones.
      */
     Plan rest(long rows, long epoch, @Nullable Rest rest, long consumed, long length);
 
-    /** Returns whether looking up rows runs code of the user, which may take any time. */
+    /** Returns whether looking up rows runs user code, which may take any time. */
     boolean runsUserCode();
 
     /**
-     * Returns how many bytes of heap it takes at most to lay down the order of an epoch: 0 where nothing is laid down, and where code
-     * of the user lays it down.
+     * Returns the most bytes of heap to compute the order of an epoch first: 0 if rows are computed one by one, or by user code.
      */
     long heapBytes(long rows);
 
     private static boolean isOurs(Object sampler, String description) {
         boolean isPart = sampler.getClass().getPackage() == Sampler.class.getPackage();
-        return isPart && !description.contains("custom"); // ours may be made of the user's
+        return isPart && !description.contains("custom"); // our samplers may contain the user's
     }
 
-    /** Makes batches of so many samples of an order. */
+    /** Plans batches of a fixed number of samples of an order. */
     record OfSamples(Sampler sampler, SamplePlan.Batching batching) implements EpochPlanner {
         @Override
         public boolean runsUserCode() {
@@ -54,7 +53,7 @@ public interface EpochPlanner {
         }
     }
 
-    /** Takes batches as a sampler makes them; padded, no rank gets an empty one. */
+    /** Plans the batches of a batch sampler; if padded, no rank gets an empty one. */
     record OfBatches(BatchSampler sampler, Shard shard, boolean isPadded) implements EpochPlanner {
         @Override
         public boolean runsUserCode() {

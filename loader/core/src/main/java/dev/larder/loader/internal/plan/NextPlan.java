@@ -11,27 +11,27 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the plan of the next epoch while one runs, in a thread that ends with it. Knows nothing of the loader, which can be collected
- * meanwhile.
+ * Computes the plan of the next epoch while one runs, on a thread that ends with it. Holds no reference to the loader, which can be
+ * garbage collected.
  *
- * <p>There is at most one such thread, and one plan: a new one begins only when the thread before has ended. A plan that cannot be
- * made counts as not made, so that whoever wants it makes it himself, and fails as he would without this.
+ * <p>There is at most one such thread and one plan: the next begins only when the last thread has ended. If a plan fails, the caller
+ * computes it again, and gets the same exception.
  */
 public final class NextPlan {
-    /** Smaller orders are laid down in some hundred microseconds: not worth a thread. */
+    /** Smaller orders are computed in some hundred microseconds, which is not worth a thread. */
     private static final long SMALLEST_BYTES = 256 << 10;
 
-    /** What part of the free heap laying down an order may take: the rest stays for the trainer. */
+    /** The divisor for the free heap that an order may take: the rest is for the trainer. */
     private static final int HEAP_SHARE = 4;
 
-    /** How long to wait for a thread that was told to give up, which takes it some milliseconds, or a second where it sorts. */
+    /** The wait for a thread that was interrupted: it needs some milliseconds, or a second while it sorts. */
     private static final Duration GIVE_UP_TIMEOUT = Duration.ofMillis(400);
 
     private final EpochPlanner planner;
     private final LongSupplier freeHeapBytes;
     private @Nullable Making making;
 
-    /** Orders of epochs that have begun, as far as they were not collected yet. */
+    /** Orders of epochs that have begun, until they are garbage collected. */
     private final List<WeakReference<Object>> begun = new ArrayList<>();
 
     private boolean closed;
@@ -45,23 +45,22 @@ public final class NextPlan {
         this.freeHeapBytes = freeHeapBytes;
     }
 
-    /** Returns what the heap may still grow by, and has free by now: garbage counts as used until it is collected. */
+    /** Returns the free heap with its possible growth. Garbage counts as used until it is collected. */
     private static long freeHeapBytes() {
         Runtime runtime = Runtime.getRuntime();
         return runtime.maxMemory() - runtime.totalMemory() + runtime.freeMemory();
     }
 
     /**
-     * Begins to plan the epoch after one that has begun, if its order is laid down by samplers of ours, is worth a thread, and leaves the
-     * heap enough room.
+     * Begins to plan the next epoch, if Larder's samplers compute its order, if it is worth a thread, and if the heap has room.
      */
     public void begin(long rows, Plan running) {
         begin(rows, running, null);
     }
 
     /**
-     * Does so, and hands the plan on as well when it is made, in the thread that made it, if somebody wants it. One that takes no thread is
-     * made at once then.
+     * Begins to plan the next epoch, and calls {@code follower} with the plan, on the thread that computed it. With a follower, a plan that
+     * needs no thread is computed immediately.
      */
     public void begin(long rows, Plan running, @Nullable Consumer<Plan> follower) {
         Making made = prepare(rows, running, follower);
@@ -85,21 +84,20 @@ public final class NextPlan {
             making = next;
             return next;
         }
-        // Orders of ended epochs are free heap in truth. Without them the making would be left out where they are
-        // large.
+        // Orders of ended epochs are garbage. If they counted as used, large orders would not be computed early.
         if (bytes > (freeHeapBytes.getAsLong() + garbage * bytes) / HEAP_SHARE) {
             return null;
         }
         try {
             next.thread.start();
             making = next;
-        } catch (OutOfMemoryError e) { // no more threads to be had: the next epoch lays down its order itself
+        } catch (OutOfMemoryError e) { // no more threads: the next epoch computes its order itself
             making = null;
         }
         return null;
     }
 
-    /** Counts the orders that nobody needs any more, and that the garbage collector has not found yet. */
+    /** Counts unused orders that were not garbage collected yet. */
     private long countGarbage(Plan running) {
         Object needed = running.order();
         begun.removeIf(order -> order.refersTo(null) || order.refersTo(needed));
@@ -110,7 +108,7 @@ public final class NextPlan {
         return garbage;
     }
 
-    /** Returns the plan of an epoch and waits for it if it is being made; nothing if it is not. Any other is given up. */
+    /** Returns the plan of an epoch, or null if it was not begun; waits if it is being computed. Cancels the plan of any other epoch. */
     public @Nullable Plan take(long epoch) {
         Making last = last();
         if (last == null) {
@@ -128,7 +126,7 @@ public final class NextPlan {
         return making;
     }
 
-    /** Gives up the plan that was made or is being made, and waits for a moment until its thread has left. */
+    /** Cancels the plan, and waits briefly for the end of its thread. */
     public void giveUp() {
         Making last = last();
         if (last != null) {
@@ -136,7 +134,7 @@ public final class NextPlan {
         }
     }
 
-    /** Gives up, for good. Idempotent, from any thread. */
+    /** Cancels the plan, and computes no other. Idempotent; callable from any thread. */
     public void close() {
         synchronized (this) {
             closed = true;
@@ -144,7 +142,7 @@ public final class NextPlan {
         giveUp();
     }
 
-    /** One plan in the making. */
+    /** The computation of one plan. */
     private static final class Making implements Runnable {
         private final EpochPlanner planner;
         private final long rows;
@@ -153,7 +151,7 @@ public final class NextPlan {
         private final OrderThread thread = new OrderThread(this);
         private boolean givenUp;
 
-        /** The plan; nothing before it is made, where it could not be made, and when it was given up or taken. */
+        /** The plan; null before it is computed, if that failed, and after it was cancelled or taken. */
         private @Nullable Plan plan;
 
         Making(EpochPlanner planner, long rows, long epoch, @Nullable Consumer<Plan> follower) {
@@ -171,8 +169,8 @@ public final class NextPlan {
                     follower.accept(made);
                 }
             } catch (Throwable e) {
-                // Given up, or memory ran out, or the sampler fails: asked again, it fails in the same way, in the
-                // caller's thread.
+                // Cancelled, out of memory, or a failed sampler, which fails in the same way on the caller's
+                // thread.
             }
         }
 
@@ -181,7 +179,7 @@ public final class NextPlan {
             return plan;
         }
 
-        /** Hands the plan over: who has it gives it up when its epoch ends. */
+        /** Returns the plan; the caller releases it when its epoch ends. */
         synchronized @Nullable Plan take() {
             Plan made = plan;
             plan = null;
@@ -197,7 +195,7 @@ public final class NextPlan {
             join(Deadline.after(GIVE_UP_TIMEOUT));
         }
 
-        /** Waits for the thread to end, whether or not the caller is interrupted. */
+        /** Waits for the end of the thread, even if the caller is interrupted. */
         void join(Deadline deadline) {
             boolean interrupted = false;
             while (thread.isAlive() && !deadline.isOver()) {

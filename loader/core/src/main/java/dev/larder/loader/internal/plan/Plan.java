@@ -8,11 +8,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says which samples each batch of one rank holds, in one epoch or what is left of it. One object per epoch begun: its identity
- * counts.
+ * The samples of each batch of one rank, in one epoch or the rest of it. Every started epoch has its own object, compared by identity.
  *
- * <p>Positions count the samples of an epoch for all ranks together. A position beyond the last sample stands for one from the
- * start again, which fills up the last turn of the ranks.
+ * <p>Positions count the samples of an epoch for all ranks together. Positions beyond the last sample wrap around to
+ * the start, which pads the last turn of the ranks.
  */
 public abstract class Plan implements Remainder {
     final Shard shard;
@@ -20,7 +19,7 @@ public abstract class Plan implements Remainder {
     private final long epoch;
     private final AtomicLong skipped = new AtomicLong();
 
-    /** How many samples were consumed when it began. */
+    /** The number of samples that were consumed before it. */
     private final long consumedBefore;
 
     Plan(long epoch, Shard shard, Rest rest, long consumedBefore) {
@@ -34,22 +33,22 @@ public abstract class Plan implements Remainder {
         return epoch;
     }
 
-    /** Returns how many batches this rank has: as many as every other. */
+    /** Returns the number of batches of this rank, the same for all ranks. */
     public abstract long batches();
 
-    /** Returns how many samples all batches of this rank have together. */
+    /** Returns the number of samples in all batches of this rank. */
     public abstract long samples();
 
-    /** Lays down rows and positions of a batch in its slot, and how far training has come after it. */
+    /** Writes the rows and positions of a batch, and the progress after it, to its slot. */
     public abstract void fillIndices(HostSlot slot);
 
-    /** Returns the order; nothing where it was given up. */
+    /** Returns the order, or null after {@link #release}. */
     abstract @Nullable Object order();
 
-    /** Gives up the order, which may take much memory: the epoch has ended. What batches that are still open ask for stays known. */
+    /** Drops the order, which may take much memory, at the end of the epoch. Values for batches that are still open remain. */
     public abstract void release();
 
-    /** Returns an order that has not been given up. */
+    /** Returns the order; fails after {@link #release}. */
     final <T> T requireOrder(@Nullable T order) {
         if (order == null) {
             throw new IllegalStateException("epoch has ended: epoch=" + epoch);
@@ -57,18 +56,18 @@ public abstract class Plan implements Remainder {
         return order;
     }
 
-    /** Returns how many samples of the epoch all ranks together visit, those that fill up the last turn included. */
+    /** Returns the number of samples of the epoch for all ranks together, including padding of the last turn. */
     public abstract long length();
 
-    /** Counts a sample that could not be had, and returns how many there are now. */
+    /** Counts a failed sample; returns the number of failed samples. */
     public final long skip() {
         return skipped.incrementAndGet();
     }
 
-    /** Returns how many units a batch of a rank has. */
+    /** Returns the number of units in a batch of a rank. */
     abstract long unitsOfBatch();
 
-    /** Returns how many units there are in all, of which {@link #rest} is what is left. */
+    /** Returns the number of all units; {@link #rest} has the remaining ones. */
     abstract long units();
 
     @Override

@@ -8,19 +8,18 @@ import java.util.Map;
 import java.util.stream.LongStream;
 
 /**
- * How far an epoch has come whose batches were delivered in any order: what was left when it began, and which of its batches one rank
- * has taken since. As text a few words, such as {@code left= reached=40 before=40 rank=1 world=4 batch=8 taken=7
- * missing=2,4}.
+ * The progress of an epoch with batches in any order: the units that remained at its start, and the batches that one rank has taken
+ * since. As text: {@code left= reached=40 before=40 rank=1 world=4 batch=8 taken=7 missing=2,4}.
  *
- * @param base what was left for all ranks together
- * @param before how many samples were consumed by then
- * @param batch how many units a batch of a rank has
- * @param taken a number above those of all batches that were taken
- * @param missing batches before it that were not
+ * @param base the units that remained for all ranks together
+ * @param before the number of samples that were consumed before
+ * @param batch the number of units in a batch of a rank
+ * @param taken one more than the largest number of a batch that was taken
+ * @param missing earlier batches that were not taken
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record Progress(Rest base, long before, int rank, int world, long batch, long taken, long[] missing) {
-    /** Checks that the numbers belong together. */
+    /** Checks that the numbers are consistent. */
     public Progress {
         if (world < 1 || rank < 0 || rank >= world || batch < 1 || taken < 0) {
             throw new IllegalArgumentException(
@@ -29,12 +28,12 @@ public record Progress(Rest base, long before, int rank, int world, long batch, 
         var unused = Rest.of(missing, Math.max(taken, 1));
     }
 
-    /** Describes what is left where nothing more was taken. */
+    /** Returns the progress if no batch was taken since {@code base}. */
     public static Progress of(Rest base) {
         return new Progress(base, 0, 0, 1, 1, 0, new long[0]);
     }
 
-    /** Reads what {@link #toString} wrote; fails with {@link IllegalArgumentException} on anything else. */
+    /** Parses a text of {@link #toString}; fails with {@link IllegalArgumentException} on any other. */
     public static Progress parse(String text) {
         Map<String, String> words = new HashMap<>();
         for (String word : text.split(" ", -1)) {
@@ -66,9 +65,9 @@ public record Progress(Rest base, long before, int rank, int world, long batch, 
     }
 
     /**
-     * Returns what is left for all ranks together, from what each of them has taken since the same begin.
+     * Returns the remaining units for all ranks together, from the batches that each rank has taken since the same start.
      *
-     * @param units a number that is not below that of the epoch's units
+     * @param units at least the number of the epoch's units
      */
     public static Rest merged(List<Progress> ranks, long units) {
         Progress first = ranks.get(0);
@@ -96,12 +95,12 @@ public record Progress(Rest base, long before, int rank, int world, long batch, 
         return rest.length == 0 ? Rest.from(reached) : Rest.of(rest, reached);
     }
 
-    /** Returns what is left for the only rank. */
+    /** Returns the remaining units for the only rank. */
     public Rest rest(long units) {
         return merged(List.of(this), units);
     }
 
-    /** Returns whether this and another are of two ranks of one run. */
+    /** Returns whether this and {@code other} belong to two ranks of one run. */
     public boolean goesWith(Progress other) {
         return world == other.world
                 && batch == other.batch

@@ -4,8 +4,8 @@ import dev.larder.loader.internal.sample.Runs;
 import java.util.Arrays;
 
 /**
- * What is left of an epoch: units that were passed over, and then all from one on. A unit is what ranks are dealt: a sample's place in
- * the epoch, or a whole batch of a batch sampler. Immutable.
+ * The remaining units of an epoch: single units that were skipped, and then all from one on. A unit is a position in the epoch, or a
+ * whole batch of a batch sampler. Immutable.
  */
 public final class Rest {
     private static final long[] NONE = {};
@@ -23,7 +23,7 @@ public final class Rest {
         return new Rest(NONE, unit);
     }
 
-    /** Returns some units, in ascending order, and all from one on that comes after them. */
+    /** Returns skipped units, in ascending order, and all units from {@code reached} on. */
     static Rest of(long[] passedOver, long reached) {
         for (int i = 0; i < passedOver.length; i++) {
             long least = i == 0 ? 0 : passedOver[i - 1] + 1;
@@ -35,12 +35,12 @@ public final class Rest {
         return new Rest(passedOver, reached);
     }
 
-    /** Returns the n-th unit that is left; those beyond the last of the epoch go on counting. */
+    /** Returns the n-th remaining unit; numbers continue beyond the last unit of the epoch. */
     long unit(long n) {
         return n < passedOver.length ? passedOver[(int) n] : reached + (n - passedOver.length);
     }
 
-    /** Returns how many units are left of so many. */
+    /** Returns the number of remaining units of an epoch with {@code units} units. */
     long count(long units) {
         int before = passedOver.length;
         if (before > 0 && units <= passedOver[before - 1]) {
@@ -50,19 +50,19 @@ public final class Rest {
         return before + Math.max(0, units - reached);
     }
 
-    /** Returns what is left after so many more. */
+    /** Returns the remaining units after {@code units} more are consumed. */
     Rest after(long units) {
         return units < passedOver.length
                 ? new Rest(Arrays.copyOfRange(passedOver, (int) units, passedOver.length), reached)
                 : from(unit(units));
     }
 
-    /** Returns whether units were passed over: else a number says it all. */
+    /** Returns whether units were skipped; if not, {@link #reached} is enough. */
     public boolean hasGaps() {
         return passedOver.length > 0;
     }
 
-    /** Returns the unit from which on all are left, and none before it but for those passed over. */
+    /** Returns the first unit of the part without gaps. */
     public long reached() {
         return reached;
     }

@@ -6,7 +6,7 @@ import dev.larder.loader.sample.SampleOrder;
 import dev.larder.loader.sample.Shard;
 import org.jspecify.annotations.Nullable;
 
-/** Deals out samples one by one, as PyTorch's {@code DistributedSampler} does, and makes batches of what a rank got. */
+/** Divides samples among ranks one by one, as PyTorch's {@code DistributedSampler} does, and cuts a rank's samples into batches. */
 public final class SamplePlan extends Plan {
     private volatile @Nullable SampleOrder order;
     private final int batchSize;
@@ -30,19 +30,19 @@ public final class SamplePlan extends Plan {
         this.left = rest.count(length);
     }
 
-    /** Returns how long the epoch is without the samples that are left out of what is left. */
+    /** Returns the length of the epoch without the remaining samples that are omitted. */
     private long lengthOf(Rest rest, long unvisited, long end) {
         long visited = Math.multiplyExact(samples, (long) shard.world());
         return visited < unvisited ? Math.max(rest.unit(visited), rest.reached()) : end;
     }
 
     /**
-     * How batches are made of samples.
+     * The settings for batches of samples.
      *
-     * @param isResumedWhole whether what is left of a stopped epoch is visited to its last sample, whatever {@code last} says
+     * @param isResumedWhole whether the rest of a stopped epoch is visited to its last sample, independent of {@code last}
      */
     public record Batching(int size, LastBatch last, boolean isResumedWhole, Shard shard) {
-        /** Returns how to go on with a stopped epoch, which is without what was left out. */
+        /** Returns the settings for the rest of a stopped epoch, whose length excludes omitted samples. */
         Batching resumed() {
             if (last == LastBatch.DROP && !isResumedWhole) {
                 return this;
@@ -55,7 +55,7 @@ public final class SamplePlan extends Plan {
             return shard.tail() == Shard.Tail.DROP ? Shard.of(shard.rank(), shard.world()) : shard;
         }
 
-        /** Returns how many of an epoch's samples all ranks together visit. */
+        /** Returns the number of an epoch's samples that all ranks together visit. */
         public long length(long samples) {
             if (shard.tail() == Shard.Tail.EXACT) {
                 return samples;
@@ -70,7 +70,7 @@ public final class SamplePlan extends Plan {
         return new SamplePlan(epoch, order, batching, Rest.from(0), batching.length(order.length()));
     }
 
-    /** Plans what is left of an epoch of {@code length} samples. */
+    /** Plans the rest of an epoch of {@code length} samples. */
     static SamplePlan rest(long epoch, SampleOrder order, Batching batching, Rest rest, long length) {
         return new SamplePlan(epoch, order, batching.resumed(), rest, length);
     }
@@ -104,7 +104,7 @@ public final class SamplePlan extends Plan {
         slot.consumed = length - left + consumedAfter(slot.number);
     }
 
-    /** Returns how many of what was left all ranks have consumed after a batch. */
+    /** Returns the number of the remaining samples that all ranks have consumed after a batch. */
     private long consumedAfter(long batch) {
         long turns = Math.min(shard.turns(left), (batch + 1) * batchSize);
         return Math.min(left, Math.multiplyExact(turns, (long) shard.world()));

@@ -7,7 +7,7 @@ import dev.larder.loader.sample.BatchOrder;
 import dev.larder.loader.sample.Shard;
 import org.jspecify.annotations.Nullable;
 
-/** Deals out the batches of a {@link dev.larder.loader.sample.BatchSampler}, whole, so that every rank has equally many. */
+/** Divides the batches of a {@link dev.larder.loader.sample.BatchSampler} among ranks; every rank has the same number. */
 final class WholeBatchPlan extends Plan {
     private volatile @Nullable BatchOrder order;
     private final boolean isPadded;
@@ -31,9 +31,9 @@ final class WholeBatchPlan extends Plan {
     }
 
     /**
-     * How batches are dealt out.
+     * The settings for the division among ranks.
      *
-     * @param isPadded whether ranks for which none is left in the last turn get one whose samples do not count, instead of an empty one
+     * @param isPadded whether ranks without a batch in the last turn get one with samples that do not count, instead of an empty one
      */
     record Dealing(Shard shard, boolean isPadded) {}
 
@@ -45,7 +45,7 @@ final class WholeBatchPlan extends Plan {
         return new WholeBatchPlan(epoch, order, dealing, Rest.from(0), end, 0);
     }
 
-    /** Plans what is left of an epoch of {@code length} samples; nothing is known but that so many are consumed where none was passed over. */
+    /** Plans the rest of an epoch of {@code length} samples; without a {@code rest}, {@code consumed} samples are done. */
     static WholeBatchPlan rest(
             long epoch, BatchOrder order, Dealing dealing, @Nullable Rest rest, long consumed, long length) {
         Dealing keeping = new Dealing(SamplePlan.Batching.keepingAll(dealing.shard()), dealing.isPadded());
@@ -73,7 +73,7 @@ final class WholeBatchPlan extends Plan {
             }
         }
         if (samples == 0 || order.first(low) != wanted) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "no batch begins at this place of the epoch")
+            throw Failure.of(ErrorCode.BAD_INPUT, "no batch begins at this position of the epoch")
                     .with("epoch", epoch)
                     .with("sample", position)
                     .remedy("resume with the batch sampler that the state was saved with");
@@ -81,12 +81,12 @@ final class WholeBatchPlan extends Plan {
         return rounds * batches + low;
     }
 
-    /** Returns how many samples come before a batch, which may lie beyond the last one. */
+    /** Returns the number of samples before a batch, which may be beyond the last one. */
     private long first(BatchOrder batches, long batch) {
         return orderBatches == 0 ? 0 : batch / orderBatches * orderSamples + batches.first(batch % orderBatches);
     }
 
-    /** Counts once what trainers ask for with every batch. */
+    /** Counts the samples of this rank once, because trainers read the number with every batch. */
     private long countSamples(BatchOrder batches) {
         long sum = 0;
         for (long n = 0; n < (isPadded ? batches() : shard.count(left)); n++) {
@@ -121,7 +121,7 @@ final class WholeBatchPlan extends Plan {
         slot.resize(size);
         slot.counted = shard.unit(slot.number) < left ? size : 0;
         slot.valid =
-                isOwn && unit < Math.min(orderBatches, end) ? size : 0; // beyond are those that fill up the last turn
+                isOwn && unit < Math.min(orderBatches, end) ? size : 0; // later ones pad the last turn
         for (int i = 0; i < size; i++) {
             slot.requireNotEnded();
             slot.cursor = i;
@@ -130,7 +130,7 @@ final class WholeBatchPlan extends Plan {
         }
     }
 
-    /** Returns how many samples all ranks have consumed after so many of the batches that were left. */
+    /** Returns the number of samples that all ranks have consumed after {@code units} of the remaining batches. */
     private long consumedAfter(BatchOrder batches, long units) {
         Rest after = rest.after(units);
         long passedOver = 0;

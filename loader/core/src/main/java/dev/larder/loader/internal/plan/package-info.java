@@ -1,4 +1,4 @@
-/** Says which samples each batch of an epoch has. */
+/** Plans the samples of each batch of an epoch. */
 @NullMarked
 package dev.larder.loader.internal.plan;
 

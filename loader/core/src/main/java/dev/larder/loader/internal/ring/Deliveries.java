@@ -9,31 +9,31 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands out {@link Delivery} objects in turn, so that none is created per batch and a closed one stays recognisable.
+ * A pool of {@link Delivery} objects: batches need no allocation, and a closed object remains recognisable.
  *
- * <p>One is used again, but only after at least so many others: whoever still holds a closed batch gets an exception from it until
- * then, not the data of another batch. One that was kept is never used again, as its holder may have it for any time: its close()
- * could close somebody else's batch. A new object takes its place, which only keeping costs.
+ * <p>An object is reused only after many others. Until then, a caller that still holds the closed batch gets an exception, not the data
+ * of another batch. A kept object is never reused, because a late {@code close()} of its holder could close another batch; a new object
+ * replaces it.
  *
- * <p>Guarded by whoever lends them.
+ * <p>Guarded by the lock of the pipeline.
  */
 public final class Deliveries {
-    /** How many batches a closed batch object of the host rests at least. */
+    /** The least number of other batches before a batch object of the host is reused. */
     public static final int REST = 256;
 
     private final Supplier<Delivery> fresh;
     private final int rest;
 
-    /** Those that are open; at most as many as there are slots. */
+    /** The open objects, at most one for each slot. */
     private final List<Delivery> open;
 
-    /** Those that are closed, the one that has rested longest first. */
+    /** The closed objects, the one closed first at the head. */
     private final ArrayDeque<Delivery> resting;
 
     /**
-     * Makes them all.
+     * Creates all objects.
      *
-     * @param rest how many others come before one is used again; with 0, none ever is
+     * @param rest the least number of others before an object is reused; with 0, none ever is
      */
     public Deliveries(Delivery.Lender lender, int slots, int rest) {
         this.fresh = () -> new Delivery(lender);
@@ -43,7 +43,7 @@ public final class Deliveries {
                 new ArrayDeque<>(Stream.generate(fresh).limit(rest + slots).toList());
     }
 
-    /** Opens one on a filled slot. */
+    /** Opens an object on a filled slot. */
     public Delivery open(BatchSlot slot, boolean kept) {
         Delivery delivery = resting.removeFirst();
         open.add(delivery);
@@ -51,7 +51,7 @@ public final class Deliveries {
         return delivery;
     }
 
-    /** Closes one and returns its slot; nothing if it was closed before. */
+    /** Closes an object and returns its slot, or null if it was closed before. */
     public @Nullable BatchSlot close(Delivery delivery) {
         if (!delivery.isOpen()) {
             return null;
@@ -61,7 +61,7 @@ public final class Deliveries {
         return delivery.invalidate();
     }
 
-    /** Returns those that are open, as a list that closing them does not change. */
+    /** Returns a copy of the list of open objects. */
     public List<Delivery> allOpen() {
         return List.copyOf(open);
     }

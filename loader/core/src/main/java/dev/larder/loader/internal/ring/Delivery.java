@@ -6,11 +6,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A batch in the consumer's hands: a filled slot until it is closed. Opened and closed under the lock of the pipeline that it comes
- * from; an open one may be read and closed by any thread.
+ * A batch that the consumer has: a filled slot until it is closed. Opened and closed under the lock of its pipeline. Any thread may
+ * read and close it while it is open.
  */
 public final class Delivery {
-    /** What whoever uses a closed batch is told. */
+    /** The message of the exception for a closed batch. */
     public static final String CLOSED =
             "batch is closed: by close(), by the next iteration, or with its epoch or loader";
 
@@ -18,18 +18,18 @@ public final class Delivery {
     private @Nullable BatchSlot slot;
     private volatile boolean kept;
 
-    /** Whether somebody has kept it, and may call it at any time. */
+    /** Whether the consumer keeps it, and may call it at any time. */
     private volatile boolean held;
 
-    /** Whether closing the loader does not close it either: native code uses its memory. */
+    /** Whether it stays open even after its loader closes, because native code uses its memory. */
     private volatile boolean lent;
 
-    /** Whether somebody waits for the fence of its last use, to close it then. */
+    /** Whether a thread waits for the fence of its last use, and closes it afterwards. */
     private boolean releasing;
 
     private volatile boolean open;
 
-    /** What the consumer sees of it; made once, as deliveries are used again. For the thread that takes batches. */
+    /** The consumer's object for it; created once, because deliveries are reused. For the thread that takes batches. */
     @Nullable
     public Object batch;
 
@@ -51,7 +51,7 @@ public final class Delivery {
         return lastSlot();
     }
 
-    /** Returns the slot; fails where it was given back. */
+    /** Returns the slot; fails if the batch is closed. */
     public BatchSlot slot() {
         BatchSlot opened = openSlot();
         if (opened == null) {
@@ -60,24 +60,24 @@ public final class Delivery {
         return opened;
     }
 
-    /** Returns the slot; nothing where it was given back. */
+    /** Returns the slot, or null if the batch is closed. */
     public @Nullable BatchSlot openSlot() {
         return open ? slot : null;
     }
 
-    /** Returns the slot that it is open on, or was last. */
+    /** Returns its slot, or the last one if it is closed. */
     public BatchSlot lastSlot() {
         return Objects.requireNonNull(slot);
     }
 
-    /** Keeps it open when the consumer takes another one, until it is closed. */
+    /** Keeps it open until it is closed, even if the consumer takes another batch. */
     public void keep() {
         slot();
         held = true;
         kept = true;
     }
 
-    /** Keeps it open also where the loader is closed. */
+    /** Keeps it open even after its loader closes. */
     public void lend() {
         keep();
         lent = true;
@@ -96,7 +96,7 @@ public final class Delivery {
     }
 
     /**
-     * Keeps it open for the caller alone to close; false where it is closed, or somebody else has begun to. Under the lender's
+     * Reserves the close for the caller; returns false if it is closed, or another thread has begun to close it. Under the lender's
      * lock.
      */
     boolean beginRelease() {
@@ -116,14 +116,14 @@ public final class Delivery {
         return held;
     }
 
-    /** Gives the slot back, to be filled again when the fences are passed, one for each part, if there are any. Idempotent. */
+    /** Returns the slot. It is refilled once every fence, one for each part, has been signalled. Idempotent. */
     public void close(Fence @Nullable [] lastUse) {
         lender.release(this, lastUse);
     }
 
-    /** Takes deliveries back. */
+    /** Receives batches that the consumer has closed. */
     public interface Lender {
-        /** Takes the slot back when fences are passed; without any, when the consumer's queue has got there. */
+        /** Takes the slot back after the fences; without fences, after the consumer's queue. */
         void release(Delivery delivery, Fence @Nullable [] lastUse);
     }
 }

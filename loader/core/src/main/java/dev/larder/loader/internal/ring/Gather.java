@@ -17,16 +17,16 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/** Does the tasks that the ring hands out: looks up a batch's rows, or fills rows into a slot. */
+/** Runs the tasks of a ring: looks up a batch's rows, or copies rows into a slot. */
 public final class Gather {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(1);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(100);
 
-    /** The most left-out samples of an epoch that are logged. */
+    /** The most skipped samples of an epoch that are logged. */
     private static final int MOST_NAMED = 10;
 
-    /** For any caller: programs of another language run the loader with {@code larder feed}. */
-    private static final String SKIP = "leave such samples out: onFailure(FailurePolicy.skip(N)) in Java,"
+    /** The remedy, for Java, Python and {@code larder feed}. */
+    private static final String SKIP = "skip such samples: onFailure(FailurePolicy.skip(N)) in Java,"
             + " --max-skipped N of larder feed, max_skipped=N in Python";
 
     private final LoaderSource source;
@@ -44,7 +44,7 @@ public final class Gather {
         this.maxSkipped = maxSkipped;
     }
 
-    /** Does a task, and reports its end to the ring. */
+    /** Runs a task, and reports its end to the ring. */
     void run(GatherTask task, Ring ring) {
         RingSlot slot = Objects.requireNonNull(task.slot);
         try {
@@ -64,7 +64,7 @@ public final class Gather {
         } catch (CancellationException ended) {
             ring.left(slot);
         } catch (Throwable e) {
-            // Memory ran out while a failure was described, or an exception fails to describe itself.
+            // Memory ran out while the failure was described, or toString() of the cause failed.
             ring.failed(slot, new LarderException(ErrorCode.UNEXPECTED.number(), "batch cannot be made", e));
         }
     }
@@ -111,7 +111,7 @@ public final class Gather {
         }
     }
 
-    /** Finds the samples that have no row in a field, or one that does not fit, and returns how many may be left out. */
+    /** Finds the samples without a valid row in a field; returns the number of samples to skip. */
     private int checkOneByOne(RingSlot slot, FieldReader field, Throwable first) {
         requireWorthTrying(slot, field, first);
         int bad = 0;
@@ -126,7 +126,7 @@ public final class Gather {
         return bad;
     }
 
-    /** Fills in some samples, and returns how many of them are to be left out. */
+    /** Copies some samples into a slot; returns the number of samples to skip. */
     private int fill(RingSlot slot, int first, int count, Workspace workspace) {
         int bad = 0;
         long start = System.nanoTime();
@@ -159,7 +159,7 @@ public final class Gather {
             slot.requireNotEnded();
             Throwable e = fillOne(slot, field, i, workspace);
             if (e != null && !slot.bad[i]) {
-                slot.requireNotEnded(); // else the interrupt of an ending loader counts as a failure of this sample
+                slot.requireNotEnded(); // else the interrupt of a closing loader would count as a failure of this sample
                 giveUp(slot, field, i, stage(field), e);
                 slot.bad[i] = true;
                 bad++;
@@ -168,9 +168,9 @@ public final class Gather {
         return bad;
     }
 
-    /** Fills in one sample, with as many tries as it may take; returns what kept it from being filled in. */
+    /** Copies one sample, with retries; returns the failure, or null. */
     private @Nullable Throwable fillOne(RingSlot slot, FieldReader field, int sample, Workspace workspace) {
-        Backoff backoff = null; // made for the first failure, as nothing is allocated without one
+        Backoff backoff = null; // created at the first failure, so that batches without one allocate nothing
         for (int attempt = 0; ; attempt++) {
             try {
                 field.fill(slot, sample, 1, workspace.scratch(field.field()));
@@ -180,13 +180,13 @@ public final class Gather {
                     return e;
                 }
                 backoff = backoff == null ? new Backoff(FIRST_PAUSE, LONGEST_PAUSE) : backoff;
-                var unused = backoff.pause(Deadline.none()); // after an interrupt, the next failure is the last
+                var unused = backoff.pause(Deadline.none()); // after an interrupt, there is no other retry
                 slot.requireNotEnded();
             }
         }
     }
 
-    /** Fails unless the sample may be left out. */
+    /** Fails unless the sample may be skipped. */
     private void giveUp(RingSlot slot, FieldReader field, int sample, PipelineStage stage, Throwable e) {
         requireWorthTrying(slot, field, e);
         long count = maxSkipped == 0 ? 1 : slot.plan().skip();
@@ -203,8 +203,8 @@ public final class Gather {
         slot.bad[sample] = true;
         skipped.increment();
         if (count <= MOST_NAMED) {
-            Logs.of(Gather.class) // not a constant: loading a logger's library takes longer than starting a loader
-                    .warn(failureOf(slot, field, sample, stage, e, "left out a sample")
+            Logs.of(Gather.class) // not a constant: loading a logging library takes longer than starting a loader
+                    .warn(failureOf(slot, field, sample, stage, e, "skipped a sample")
                             .exception()
                             .getMessage());
         }
@@ -232,7 +232,7 @@ public final class Gather {
         return field.isTransforming() ? PipelineStage.TRANSFORM : PipelineStage.GATHER;
     }
 
-    /** Returns whether one thread has to finish the batch after all samples are filled in. */
+    /** Returns whether one thread has to finish the batch after all samples are copied. */
     boolean finishes(RingSlot slot) {
         return slot.badCount > 0 || collator != null;
     }
@@ -256,7 +256,7 @@ public final class Gather {
         workspace.stopwatch().add(Stopwatch.Part.TRANSFORMING, System.nanoTime() - start);
     }
 
-    /** Leaves samples out that could not be had, and fills the batch anew, as lengths may depend on them. */
+    /** Removes failed samples, and fills the batch again, because lengths may depend on them. */
     private void fillWithoutBad(RingSlot slot, Workspace workspace) {
         do {
             slot.dropBad();

@@ -2,7 +2,7 @@ package dev.larder.loader.internal.ring;
 
 import org.jspecify.annotations.Nullable;
 
-/** What a thread has to do next: a batch to plan, and rows of it to gather; each thread has one of these and uses it again and again. */
+/** The next work of a thread: a batch to plan, and rows to gather. Each thread has one object, which it reuses. */
 final class GatherTask {
     private final Workspace workspace;
 
@@ -25,7 +25,7 @@ final class GatherTask {
         slot = null;
     }
 
-    /** Takes a slot whose batch is to be planned. */
+    /** Sets a slot with a batch to plan. */
     void plan(RingSlot slot) {
         this.slot = slot;
         this.planning = true;
@@ -33,7 +33,7 @@ final class GatherTask {
         this.count = 0;
     }
 
-    /** Takes the next rows of a slot. */
+    /** Sets the next rows of a slot. */
     void gather(RingSlot slot, int rows) {
         this.slot = slot;
         this.planning = false;
@@ -41,7 +41,7 @@ final class GatherTask {
         claimRows(slot, rows);
     }
 
-    /** Takes the first rows of the slot that was planned. */
+    /** Sets the first rows of the slot that was planned. */
     void claimRows(RingSlot slot, int rows) {
         this.first = slot.unclaimed;
         this.count = Math.min(rows, slot.size - slot.unclaimed);

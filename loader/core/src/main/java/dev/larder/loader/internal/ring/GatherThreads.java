@@ -9,7 +9,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-/** The threads of one loader, from its beginning to its end. */
+/** The gather threads of one loader. */
 final class GatherThreads {
     private static final long LOOK_MS = 50;
 
@@ -25,7 +25,7 @@ final class GatherThreads {
                 worker.thread.start();
                 threads.workers.add(worker);
             }
-        } catch (Throwable e) { // no more threads to be had
+        } catch (Throwable e) { // no more threads
             ring.close();
             throw e;
         }
@@ -39,12 +39,12 @@ final class GatherThreads {
                 .toList();
     }
 
-    /** Waits for threads of a closed ring to end, for those that wait for something less long; returns the names of those left. */
+    /** Waits for the end of the threads of a closed ring, less long for blocked ones; returns the names of running threads. */
     String join(Duration heldUp, Duration busy) {
         Deadline first = Deadline.after(heldUp);
         Deadline last = Deadline.after(busy);
         for (Worker worker : workers) {
-            worker.thread.interrupt(); // a sampler that waits for something must not
+            worker.thread.interrupt(); // ends the wait of a sampler
         }
         joinUntil(first, worker -> true);
         joinUntil(last, worker -> worker.thread.getState() == Thread.State.RUNNABLE);
@@ -61,7 +61,7 @@ final class GatherThreads {
                 try {
                     worker.thread.join(Math.min(deadline.remainingMillis(), LOOK_MS));
                 } catch (InterruptedException e) {
-                    interrupted = true; // and wait on: it is not for long
+                    interrupted = true; // and wait on, because the wait is short
                 }
             }
         }
@@ -70,7 +70,7 @@ final class GatherThreads {
         }
     }
 
-    /** One thread: does tasks of the ring until that closes. */
+    /** Runs tasks of the ring until it closes. */
     static final class Worker implements Runnable {
         private final Gather gather;
         private final Ring ring;
@@ -112,7 +112,7 @@ final class GatherThreads {
             return thread.isAlive() && thread != Thread.currentThread();
         }
 
-        /** Tells whether there was something to do again within the time that parking and waking would take. */
+        /** Spins for about the time of parking and waking; returns whether there is work. */
         private boolean spin() {
             for (int i = 0; idle && i < Ring.SPINS; i++) {
                 Thread.onSpinWait();

@@ -19,18 +19,18 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Gathers batches into memory of the host: the slots, their ring and its threads. */
+/** Gathers batches into host memory. Owns the slots, the ring and its threads. */
 public final class HostPipeline implements Pipeline {
-    /** What a thread copies at a time: long enough to be worth a claim, short enough to share a batch. */
+    /** The bytes of a task: large enough to be worth a claim, small enough that threads share a batch. */
     private static final int TASK_BYTES = 64 << 10;
 
-    /** How long closing waits for a thread that is held up in somebody's code. */
+    /** The wait for a thread that is blocked in user code, when this closes. */
     private static final Duration HELD_UP_TIMEOUT = Duration.ofMillis(400);
 
-    /** How long it waits for one that has work in hand: a busy machine may not let it run for a while. */
+    /** The wait for a thread that works: a busy machine may not run it for a while. */
     private static final Duration BUSY_TIMEOUT = Duration.ofSeconds(2);
 
-    /** How often it looks whether a thread is done with an order: planning a batch takes some microseconds. */
+    /** The interval to check whether a thread uses an order: planning a batch takes some microseconds. */
     private static final long LOOK_NANOS = 20_000;
 
     private final LoaderSource source;
@@ -39,13 +39,12 @@ public final class HostPipeline implements Pipeline {
     private final GatherThreads threads;
 
     /**
-     * How batches are taken.
+     * How the consumer takes batches.
      *
-     * @param slots what allocates the memory of each slot: as many as are filled ahead or open
-     * @param firstSlot tells which slot the first batch of an epoch belongs in, where the slots are for batches in turn; null where each
-     *     may have any
-     * @param timeout how long to wait for one
-     * @param keeps whether they stay open until they are closed, whatever becomes of their epoch
+     * @param slots the allocators, one for each slot
+     * @param firstSlot returns the slot of the first batch of an epoch if batches use slots in turn; null if any slot will do
+     * @param timeout the time limit to wait for a batch
+     * @param keeps whether batches stay open until they are closed, even after their epoch
      */
     public record Consumption(
             List<HostAllocator> slots, @Nullable IntSupplier firstSlot, Duration timeout, boolean keeps) {}
@@ -72,7 +71,7 @@ public final class HostPipeline implements Pipeline {
         }
     }
 
-    /** Makes one whose batches stay on the host, with so many slots unless they are somebody else's. */
+    /** Creates a pipeline for batches on the host, with {@code slots} slots unless the settings name others. */
     public static HostPipeline open(PipelineSettings settings, int slots) {
         LoaderSource source = settings.source(FieldOpener.RowsForm.finished(settings.seed()));
         HostSlots shared = settings.slots();
@@ -83,7 +82,7 @@ public final class HostPipeline implements Pipeline {
         return new HostPipeline(source, settings, consumption);
     }
 
-    /** Tells whether batches can be gathered into slots of one size, in turn. */
+    /** Returns whether batches can be gathered into slots of one size, in turn. */
     private static boolean fitsInto(PipelineSettings settings, LoaderSource source) {
         return settings.batchSize() > 0
                 && settings.inOrder()
@@ -134,7 +133,7 @@ public final class HostPipeline implements Pipeline {
         return this;
     }
 
-    /** Returns what is read. */
+    /** Returns the source of the rows. */
     public LoaderSource source() {
         return source;
     }
@@ -150,7 +149,7 @@ public final class HostPipeline implements Pipeline {
         awaitNothingPlanned();
     }
 
-    /** Waits for a thread that may have the order of the ended epoch in hand, but not for one that hangs in a user's sampler. */
+    /** Waits for a thread that may use the order of the ended epoch, but not for one that hangs in a user's sampler. */
     private void awaitNothingPlanned() {
         Deadline deadline = Deadline.after(HELD_UP_TIMEOUT);
         while (ring.isPlanningEnded() && !deadline.isOver()) {
@@ -183,7 +182,7 @@ public final class HostPipeline implements Pipeline {
         ring.end(plan);
     }
 
-    /** Returns how many bytes its slots have. */
+    /** Returns the bytes of its slots. */
     public long hostBytes() {
         return slots.stream()
                 .flatMap(slot -> Arrays.stream(slot.arrays))
@@ -196,7 +195,7 @@ public final class HostPipeline implements Pipeline {
         return slots.size();
     }
 
-    /** Returns what was delivered. */
+    /** Returns the counts of deliveries. */
     public Ring.Counts counts() {
         return ring.counts();
     }
@@ -208,7 +207,7 @@ public final class HostPipeline implements Pipeline {
         return all;
     }
 
-    /** Ends the threads as soon as they have done what they have in hand; the collector takes the memory. */
+    /** Ends the threads after their current tasks; the garbage collector frees the memory. */
     @Override
     public void abandon() {
         ring.close();
@@ -219,7 +218,7 @@ public final class HostPipeline implements Pipeline {
         close(true);
     }
 
-    /** Closes; the slots' memory stays as it is where a device may still read it. */
+    /** Closes; does not free the memory of slots if a device may still read it. */
     public void close(boolean freesMemory) {
         ring.close();
         String held = threads.join(HELD_UP_TIMEOUT, BUSY_TIMEOUT);

@@ -6,7 +6,7 @@ import dev.larder.internal.error.Failure;
 import java.time.Duration;
 import java.util.function.BiFunction;
 
-/** Bounds the wait of a consumer that itself holds every slot, so that no slot can be filled. */
+/** Limits the wait of a consumer that holds every slot itself, so that no slot can be filled. */
 public final class OpenBatches {
     /** The time for another thread of the consumer to close a batch; consumers in Python have as long. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
@@ -18,7 +18,7 @@ public final class OpenBatches {
         return areAllOpen ? Math.min(timeoutNanos, PATIENCE.toNanos()) : timeoutNanos;
     }
 
-    /** Makes the failure of a wait that has reached its limit. */
+    /** Returns the failure of a wait that has reached its limit. */
     public static LarderException late(
             boolean areAllOpen, BiFunction<ErrorCode, String, Failure> failure, String slots, String check) {
         return areAllOpen

@@ -8,62 +8,62 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the batches of one epoch after the other ahead of a consumer: in memory of the host, or on devices. */
+/** Prepares batches ahead of a consumer, one epoch after the other: in host memory, or on devices. */
 public interface Pipeline extends AutoCloseable {
-    /** Returns what gathers on the host: this, or what it uploads from. */
+    /** Returns the pipeline that gathers on the host: this, or the one that it uploads from. */
     HostPipeline host();
 
-    /** Returns the arrays that batches have. */
+    /** Returns the arrays of batches. */
     List<OutputArray> outputs();
 
-    /** Ends the epoch that runs, if any, and what follows it; its batches, but for those kept, are closed. */
+    /** Ends the running epoch, if any, and the following one; closes all batches except kept ones. */
     void endRunning();
 
-    /** Begins an epoch; none runs. */
+    /** Begins an epoch. No epoch may be running. */
     void start(Plan plan);
 
-    /** Fills slots ahead for the epoch after the one that runs; does nothing where that has ended. */
+    /** Fills slots for the epoch after the running one; does nothing if that has ended. */
     void follow(Plan running, Plan next);
 
     /**
-     * Goes on with the epoch that follows the one that runs, and ends that; false where none such follows, so that it has to be
-     * started.
+     * Ends the running epoch, and continues with {@code next} if it is the following one; else returns false, and the caller has to
+     * start it.
      */
     boolean advance(Plan next);
 
-    /** Closes the batch before, unless it is kept, and waits for the next one. */
+    /** Closes the last batch, unless it is kept, and waits for the next one. */
     Delivery take(Plan plan, @Nullable Delivery before);
 
     /** Ends an epoch, unless it has ended. */
     void end(Plan plan);
 
-    /** Returns the devices; none where batches stay on the host. */
+    /** Returns the devices; none if batches are on the host. */
     default List<DeviceInfo> devices() {
         return List.of();
     }
 
-    /** Returns how rows get to devices. */
+    /** Returns how rows reach devices. */
     default Optional<DeviceMode> mode() {
         return Optional.empty();
     }
 
-    /** Returns how many bytes of the devices it holds. */
+    /** Returns the bytes of device memory that it holds. */
     default long deviceBytes() {
         return 0;
     }
 
-    /** Returns how many bytes were uploaded for batches. */
+    /** Returns the bytes that were uploaded for batches. */
     default long uploadedBytes() {
         return 0;
     }
 
-    /** Returns how many batches can be on their way or open at a time. */
+    /** Returns the most batches that are prepared or open at a time. */
     int slots();
 
-    /** Ends what nobody waits for any more: its loader was forgotten. */
+    /** Ends a pipeline whose loader was garbage collected without a close. */
     void abandon();
 
-    /** Closes every batch, ends the threads and gives all memory back. */
+    /** Closes every batch, ends the threads and frees all memory. */
     @Override
     void close();
 }

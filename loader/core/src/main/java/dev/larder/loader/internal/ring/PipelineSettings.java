@@ -14,17 +14,17 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a pipeline reads, and with which resources.
+ * The source and the resources of a pipeline.
  *
- * @param collation what is done with batches as a whole
- * @param seed what random transforms draw from
- * @param batchSize how many samples a batch has; 0 where batches are of any size
- * @param prefetch how many batches are filled ahead or open
- * @param runsUserSampler whether looking up rows runs code of the user, which may take any time
- * @param retries how often a sample that cannot be read is tried again
- * @param maxSkipped how many such samples of an epoch may be left out
- * @param allocator opens what slots of the host take their memory from
- * @param slots whose memory batches are gathered into, where that is not the loader's own
+ * @param collation the function over whole batches
+ * @param seed the seed of random transforms
+ * @param batchSize the number of samples in a batch; 0 if sizes differ
+ * @param prefetch the number of batches that are prepared or open
+ * @param runsUserSampler whether looking up rows runs user code, which may take any time
+ * @param retries the retries for a sample that cannot be read
+ * @param maxSkipped the most such samples of an epoch that are skipped
+ * @param allocator opens the allocator for slots on the host
+ * @param slots the slots to gather into, if they are not the loader's own
  */
 public record PipelineSettings(
         SourceData data,
@@ -41,17 +41,17 @@ public record PipelineSettings(
         Duration timeout,
         Supplier<HostAllocator> allocator,
         @Nullable HostSlots slots) {
-    /** What slots of batches of unknown size have room for at first. */
+    /** The first capacity of slots, in samples, for batches of unknown size. */
     private static final int USUAL_BATCH = 64;
 
     private static final long USUAL_BATCH_BYTES = 16 << 20;
 
-    /** Opens what the fields name. */
+    /** Opens the arrays of the fields. */
     public LoaderSource source(FieldOpener.RowsForm rowsForm) {
         return LoaderSource.of(data, fields, collation, seed, timeout, rowsForm);
     }
 
-    /** Returns the same for a pipeline that shares no memory. */
+    /** Returns the settings for a pipeline with its own slots. */
     public PipelineSettings withOwnSlots() {
         return new PipelineSettings(
                 data,
@@ -70,7 +70,7 @@ public record PipelineSettings(
                 null);
     }
 
-    /** Returns how many samples slots have room for, at first at least. */
+    /** Returns the first capacity of slots, in samples. */
     public int samples(LoaderSource source) {
         if (batchSize > 0) {
             return batchSize;

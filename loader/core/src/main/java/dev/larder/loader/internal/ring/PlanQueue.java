@@ -5,16 +5,16 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The plan whose batches the consumer takes, the one that follows it, and how far slots were begun for them: first for all of the one, then
- * for the other. Guarded by the ring.
+ * The running plan, the following plan, and the next batch to begin: first all batches of the running plan, then those of the following
+ * one. Guarded by the ring.
  */
 final class PlanQueue {
-    /** Nothing before an epoch and after its end. */
+    /** Null before an epoch and after its end. */
     private @Nullable Plan running;
 
     private @Nullable Plan following;
 
-    /** Which of the two slots are begun for. */
+    /** The plan of the next batch to begin. */
     private @Nullable Plan filling;
 
     private long nextBatch;
@@ -30,7 +30,7 @@ final class PlanQueue {
         return following;
     }
 
-    /** Returns the number of the batch that is begun next. */
+    /** Returns the number of the next batch to begin. */
     long nextBatch() {
         return nextBatch;
     }
@@ -40,7 +40,7 @@ final class PlanQueue {
         fill(next);
     }
 
-    /** Takes note of what comes after the running plan; false where that has ended, or something does already. */
+    /** Sets the plan that follows the running one; returns false if {@code expected} has ended, or another plan follows it. */
     boolean follow(Plan expected, Plan next) {
         boolean follows = running == expected && following == null;
         if (follows) {
@@ -49,13 +49,13 @@ final class PlanQueue {
         return follows;
     }
 
-    /** Lets the plan run that follows; the one before has ended. */
+    /** Makes the following plan the running one. The last one has ended. */
     void advance() {
         running = following;
         following = null;
     }
 
-    /** Ends the running plan, and tells whether all of its batches were begun. */
+    /** Ends the running plan; returns whether all its batches were begun. */
     boolean endRunning() {
         boolean isBegun = filling != running || unbegunOfFilling() == 0;
         if (filling == running) {
@@ -76,7 +76,7 @@ final class PlanQueue {
         endBatch = next == null ? 0 : next.batches();
     }
 
-    /** Returns how many batches nobody has begun yet, those of the plan that follows included. */
+    /** Returns the number of batches of both plans that were not begun yet. */
     int unbegun() {
         long ahead = following == null || filling == following ? 0 : following.batches();
         return (int) Math.min(Integer.MAX_VALUE, unbegunOfFilling() + ahead);
@@ -86,7 +86,7 @@ final class PlanQueue {
         return Math.max(0, endBatch - nextBatch);
     }
 
-    /** Takes a slot for the next batch. */
+    /** Begins the next batch in a slot. */
     void begin(RingSlot slot, long turn) {
         if (unbegunOfFilling() == 0) {
             fill(following);
@@ -94,7 +94,7 @@ final class PlanQueue {
         slot.begin(Objects.requireNonNull(filling), nextBatch++, turn);
     }
 
-    /** Begins no batch after this one, which cannot be had, in its epoch. */
+    /** Begins no more batches of the epoch of a failed one. */
     void endAfter(RingSlot failed) {
         if (failed.isOf(filling)) {
             endBatch = Math.min(endBatch, failed.number + 1);

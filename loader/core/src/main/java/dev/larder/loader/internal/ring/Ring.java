@@ -18,23 +18,23 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands slots round: from free, over the threads that fill them, in the order of the plan to the consumer, and back.
+ * Moves slots through their states: from free to the threads that fill them, in the order of the plan to the consumer, and back.
  *
- * <p>All state changes happen under this object's monitor, which is held for some tens of nanoseconds and never while anybody
- * else's code runs or anything is copied. Nothing is allocated once the ring stands. Threads park outside of the monitor:
+ * <p>All state changes happen under this object's monitor, which is held for some tens of nanoseconds, and never during a copy or a call
+ * of other code. The ring allocates nothing after its creation. Threads park outside of the monitor:
  *
  * <ul>
- *   <li>Gather threads park when there is no slot to fill and are woken when some are free again.
- *   <li>The consumer lends a hand with the batch it waits for, spins for some microseconds for the rest of it, then parks. So
- *       a ring without any gather thread works as well, and the first batch waits for nobody to wake up. It leaves the user's
- *       own transforms and samplers to the gather threads, if there are any: one that hangs would take its deadline from it.
+ *   <li>Gather threads park if there is no slot to fill, and are woken when slots become free.
+ *   <li>The consumer runs tasks of the batch that it waits for, spins for some microseconds for the rest, then parks. So a ring
+ *       without gather threads works, and the first batch does not wait for a thread to wake up. The consumer leaves the user's own
+ *       transforms and samplers to the gather threads, if there are any, because one that hangs would make its time limit useless.
  * </ul>
  *
- * <p>An epoch that ends early does not wait for the threads that still fill its slots: these slots are marked as abandoned and
- * become free when the last thread has left them.
+ * <p>An epoch that ends early does not wait for threads that still fill its slots: these slots are marked as abandoned, and become free
+ * when the last thread has left them.
  */
 public final class Ring implements Delivery.Lender {
-    /** How often a thread looks again before it parks: some microseconds, about what parking and waking take. */
+    /** The checks of a thread before it parks: some microseconds, about the time of parking and waking. */
     static final int SPINS = 200;
 
     private final LoaderSource source;
@@ -46,10 +46,10 @@ public final class Ring implements Delivery.Lender {
     private final int taskRows;
     private final Work work;
 
-    /** Slots that nobody uses; the one used last goes first, since caches still hold it. */
+    /** Free slots; the one used last is first, because caches still hold it. */
     private final ArrayDeque<RingSlot> free;
 
-    /** Slots of the running plan up to where they are taken, in the plan's order. */
+    /** Slots that the consumer has not taken yet, in the order of the plan. */
     private final ArrayDeque<RingSlot> line;
 
     private final List<RingSlot> slots;
@@ -60,10 +60,10 @@ public final class Ring implements Delivery.Lender {
     private final PlanQueue plans = new PlanQueue();
     private final Taken taken = new Taken();
 
-    /** How many batches were begun, of whatever epoch. */
+    /** The number of batches of all epochs that were begun. */
     private long begun;
 
-    /** The slot that the next batch belongs in, where each has its own. */
+    /** The slot of the next batch, if batches use slots in turn. */
     private int turn;
 
     private @Nullable LarderException failure;
@@ -97,14 +97,13 @@ public final class Ring implements Delivery.Lender {
     }
 
     /**
-     * How the work is done.
+     * The settings of the work.
      *
-     * @param taskRows how batches are cut into tasks
-     * @param consumerHelps whether the consumer does some of them
-     * @param inOrder whether it gets batches in their order
-     * @param keepsBatches whether batches are kept from the start
-     * @param firstSlot tells which slot the first batch of an epoch belongs in, and those after it follow in turn; null where each batch
-     *     may have any
+     * @param taskRows the rows of a task
+     * @param consumerHelps whether the consumer runs tasks
+     * @param inOrder whether the consumer gets batches in order
+     * @param keepsBatches whether all batches are kept
+     * @param firstSlot returns the slot of the first batch of an epoch, and later batches follow in turn; null if any slot will do
      */
     record Work(
             int taskRows,
@@ -115,7 +114,7 @@ public final class Ring implements Delivery.Lender {
 
     // ---- for epochs
 
-    /** Begins to fill slots for a plan; the one before it ends. */
+    /** Ends the running plan, and begins to fill slots for another one. */
     synchronized void start(Plan next) {
         requireOpen();
         end();
@@ -128,20 +127,20 @@ public final class Ring implements Delivery.Lender {
         wakeGatherers(free.size());
     }
 
-    /** Fills slots that the running plan leaves free for the one that comes after it; does nothing where that has ended. */
+    /** Fills slots that the running plan does not need for the following plan; does nothing if {@code running} has ended. */
     synchronized void follow(Plan running, Plan next) {
         if (!closed && plans.follow(running, next)) {
             wakeGatherers(Math.min(free.size(), plans.unbegun()));
         }
     }
 
-    /** Goes on with the plan that follows the one that ran, whose batches are closed, but for those kept; false where none such does. */
+    /** Ends the running plan, and continues with the following one if it is {@code next}; else returns false. */
     synchronized boolean advance(Plan next) {
         requireOpen();
         if (plans.following() == next) {
             endPlan();
         }
-        if (plans.following() != next) { // as well where slots in turn were given up with the plan before it
+        if (plans.following() != next) { // also if slots in turn were abandoned with the last plan
             return false;
         }
         plans.advance();
@@ -150,18 +149,18 @@ public final class Ring implements Delivery.Lender {
         return true;
     }
 
-    /** Ends the plan that runs, if any, and the one that follows. */
+    /** Ends the running plan, if any, and the following one. */
     synchronized void endRunning() {
         requireOpen();
         end();
     }
 
-    /** Tells whether a thread is still looking up rows for an epoch that has ended, and so has its order in hand. */
+    /** Returns whether a thread still looks up rows for an ended epoch, and so uses its order. */
     synchronized boolean isPlanningEnded() {
         return slots.stream().anyMatch(slot -> slot.abandoned && slot.busy > 0 && !slot.planned);
     }
 
-    /** Ends a plan, unless it has ended: its batches, but for those kept, are closed. What follows it goes on being filled. */
+    /** Ends a plan, unless it has ended, and closes its batches, except kept ones. The following plan continues. */
     synchronized void end(Plan ending) {
         if (plans.running() == ending) {
             endPlan();
@@ -178,7 +177,7 @@ public final class Ring implements Delivery.Lender {
         if (ending != null) {
             boolean isDone = plans.endRunning() && failure == null;
             isDone &= abandon(ending);
-            if (!isDone && work.firstSlot() != null) { // what follows lies behind slots that have to be filled again
+            if (!isDone && work.firstSlot() != null) { // the following batches are behind slots that have to be filled again
                 endFollowing();
             }
             ending.release();
@@ -201,7 +200,7 @@ public final class Ring implements Delivery.Lender {
         }
     }
 
-    /** Gives up the batches of a plan that nobody has taken; tells whether there were none. */
+    /** Abandons the batches of a plan that were not taken; returns whether there were none. */
     private boolean abandon(Plan ending) {
         boolean none = true;
         for (int i = 0; i < depth; i++) {
@@ -216,7 +215,7 @@ public final class Ring implements Delivery.Lender {
         return none;
     }
 
-    /** Ends everything; threads leave as soon as they have done the task in hand. */
+    /** Closes the ring; threads end after their current tasks. */
     synchronized void close() {
         if (!closed) {
             closed = true;
@@ -250,7 +249,7 @@ public final class Ring implements Delivery.Lender {
 
     // ---- for the consumer
 
-    /** Closes the batch before, unless it is kept, and waits for the next one. */
+    /** Closes the last batch, unless it is kept, and waits for the next one. */
     Delivery take(Plan wanted, @Nullable Delivery before) {
         Delivery delivery = enter(wanted, before);
         try {
@@ -294,7 +293,7 @@ public final class Ring implements Delivery.Lender {
         return delivery;
     }
 
-    /** Opens the next batch if it is ready, else claims a task that brings it nearer, if there is one. */
+    /** Opens the next batch if it is ready; else claims one of its tasks for the consumer, if there is one. */
     private synchronized @Nullable Delivery poll(Plan wanted) {
         requireRunning(wanted);
         consumerTask.clear();
@@ -307,7 +306,7 @@ public final class Ring implements Delivery.Lender {
         } else if (head.hasUnclaimedRows() && work.consumerHelps()) {
             consumerTask.gather(head, taskRows);
         } else if (head.ready) {
-            line.remove(head); // mostly the first
+            line.remove(head); // usually the first
             if (head.failure != null) {
                 failure = head.failure;
                 free.addFirst(head);
@@ -316,7 +315,7 @@ public final class Ring implements Delivery.Lender {
             return deliver(head);
         }
         if (consumerTask.slot == null && plans.unbegun() > 0 && !free.isEmpty()) {
-            wakeGatherers(1); // where batches are kept or come in any order, no slot that came back may have woken one
+            wakeGatherers(1); // if batches are kept or come in any order, maybe no returned slot has woken a thread
         }
         return null;
     }
@@ -348,7 +347,7 @@ public final class Ring implements Delivery.Lender {
         return deliveries.open(slot, work.keepsBatches());
     }
 
-    /** Tells whether the awaited batch became ready within the time that parking and waking would take. */
+    /** Spins for about the time of parking and waking; returns whether the batch became ready. */
     private boolean spin() {
         RingSlot slot = awaited;
         for (int i = 0; slot != null && i < SPINS; i++) {
@@ -375,12 +374,12 @@ public final class Ring implements Delivery.Lender {
         LockSupport.parkNanos(this, left);
     }
 
-    /** Returns whether the consumer itself holds every slot; other parts of a loader that keep batches close them. */
+    /** Returns whether the consumer itself holds every slot. Other parts of a loader that keep batches close them. */
     private synchronized boolean areAllOpen() {
         return !work.keepsBatches() && deliveries.openCount() == depth;
     }
 
-    /** Says what the consumer waits for, and what the slots are doing. */
+    /** Returns a failure with the batch that the consumer waits for, and the states of the slots. */
     private synchronized Failure waiting(ErrorCode code, String what, Plan wanted, long start) {
         RingSlot head = line.peekFirst();
         PipelineStage stage =
@@ -409,13 +408,13 @@ public final class Ring implements Delivery.Lender {
                 try {
                     fence.await(timeout);
                 } finally {
-                    release(delivery); // also where the wait failed: nobody else gives the slot back
+                    release(delivery); // also if the wait failed, because no other thread returns the slot
                 }
             }
         }
     }
 
-    /** Leaves it to the caller and the end of the loader to close the batch: so it is still the same after the wait. */
+    /** Reserves the close for the caller and the end of the loader, so that the batch is still the same after the wait. */
     private synchronized boolean beginRelease(Delivery delivery) {
         return delivery.beginRelease();
     }
@@ -426,13 +425,13 @@ public final class Ring implements Delivery.Lender {
         }
     }
 
-    /** Takes the slot of a batch back; nothing if the batch is closed. */
+    /** Takes back the slot of a batch; does nothing if the batch is closed. */
     private synchronized void release(Delivery delivery) {
-        // Waking takes the consumer's time: it is done for several slots at once, and for one thread.
+        // Waking a thread takes the consumer's time, so it happens once for several slots, and for one thread.
         // If one is too few, the next batch wakes another.
         if (free(delivery) && plans.unbegun() > 0 && (line.isEmpty() || free.size() * 2 >= depth)) {
             wakeGatherers(1);
-            if (line.isEmpty()) { // the consumer waits for just this slot; there may be no thread that is idle, or none
+            if (line.isEmpty()) { // the consumer waits for this slot, and there may be no idle thread
                 LockSupport.unpark(consumer);
             }
         }
@@ -448,7 +447,7 @@ public final class Ring implements Delivery.Lender {
 
     // ---- for gather threads
 
-    /** Claims rows to gather or a batch to plan; without either, the thread counts as idle until it is woken. */
+    /** Claims rows to gather or a batch to plan; if there are none, the thread counts as idle until it is woken. */
     synchronized boolean claim(GatherTask task, GatherThreads.Worker thread) {
         if (thread.idle || closed) {
             return false;
@@ -461,7 +460,7 @@ public final class Ring implements Delivery.Lender {
         return false;
     }
 
-    /** Claims rows of the earliest batch that has some left: all threads fill one batch, so that it is soon there. */
+    /** Claims rows of the earliest batch with unclaimed ones: all threads fill one batch, so that it is ready soon. */
     private boolean claimRows(GatherTask task) {
         RingSlot earliest = null;
         for (int i = 0; i < depth; i++) {
@@ -489,7 +488,7 @@ public final class Ring implements Delivery.Lender {
         return true;
     }
 
-    /** Returns the slot for the next batch; null while that is in use. */
+    /** Returns the slot for the next batch; null while it is in use. */
     private @Nullable RingSlot nextFree() {
         if (work.firstSlot() == null) {
             return free.peekFirst();
@@ -498,12 +497,12 @@ public final class Ring implements Delivery.Lender {
         return free.contains(slot) ? slot : null;
     }
 
-    /** Tells whether there are batches to plan, and no slot for them but those that the consumer has. */
+    /** Returns whether there are batches to plan, but the consumer holds all slots for them. */
     synchronized boolean isWaitingForConsumer() {
         return plans.unbegun() > 0 && free.isEmpty();
     }
 
-    /** Takes note that a batch's rows are known: who planned it fills in the first, and leaves the others to others. */
+    /** Records that a batch was planned. Its thread gathers the first rows; other threads can claim the rest. */
     synchronized void planned(RingSlot slot, GatherTask task) {
         slot.planned = true;
         if (!slot.abandoned) {
@@ -513,8 +512,8 @@ public final class Ring implements Delivery.Lender {
     }
 
     /**
-     * Takes note that a task's rows lie in the slot, but for some that are to be left out. Tells whether the caller has to finish the
-     * batch, as it was the last.
+     * Records that a task's rows are in the slot, except for {@code bad} ones to skip. Returns whether the caller has to finish the batch,
+     * because its task was the last.
      */
     synchronized boolean gathered(RingSlot slot, int bad) {
         slot.badCount += bad;
@@ -527,14 +526,14 @@ public final class Ring implements Delivery.Lender {
         return false;
     }
 
-    /** Takes note that one thread has done what is done with a batch as a whole. */
+    /** Records that a thread has finished a whole batch. */
     synchronized void finished(RingSlot slot) {
-        slot.unclaimed = slot.size; // it may have fewer samples now
+        slot.unclaimed = slot.size; // skipped samples make it smaller
         slot.busy--;
         settle(slot);
     }
 
-    /** What was delivered since the ring was made, and how long that took from the begin of the first epoch. */
+    /** The deliveries since the creation of the ring, and the time since the start of the first epoch. */
     public record Counts(long batches, long samples, long bytes, long skippedSamples, Duration elapsed) {}
 
     synchronized Counts counts() {
@@ -551,7 +550,7 @@ public final class Ring implements Delivery.Lender {
         return consumerTask.workspace().stopwatch();
     }
 
-    /** Takes note that a batch cannot be had; batches before it are still delivered, none after it. */
+    /** Records that a batch has failed. Earlier batches are still delivered, later ones are not. */
     synchronized void failed(RingSlot slot, LarderException cause) {
         slot.ended = true;
         if (!slot.abandoned) {
@@ -562,7 +561,7 @@ public final class Ring implements Delivery.Lender {
         left(slot);
     }
 
-    /** Takes note that a thread has left a batch that has ended. */
+    /** Records that a thread has left a batch that has ended. */
     synchronized void left(RingSlot slot) {
         slot.busy--;
         settle(slot);

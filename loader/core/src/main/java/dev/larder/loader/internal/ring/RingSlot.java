@@ -17,19 +17,19 @@ import org.jspecify.annotations.Nullable;
  *              └──────────┴── abandoned (its epoch ended; free when the last thread has left it)
  * </pre>
  *
- * <p>What is here is guarded by the ring; memory and samples belong to the threads that hold a task of this slot, and afterwards to
- * the batch.
+ * <p>The fields here are guarded by the ring. Memory and samples belong to the threads with a task of this slot, and afterwards to the
+ * batch.
  */
 final class RingSlot extends HostSlot {
     private @Nullable Plan plan;
 
-    /** Counts the batches that were begun before it, in whatever epoch. */
+    /** The number of batches of all epochs that were begun before it. */
     long turn;
 
-    /** Rows from here on are nobody's task yet. */
+    /** The first row that no thread has claimed. */
     int unclaimed;
 
-    /** Threads that plan or gather. */
+    /** The number of threads that plan or gather. */
     int busy;
 
     /** Whether the samples are known. */
@@ -40,21 +40,21 @@ final class RingSlot extends HostSlot {
     @Nullable
     LarderException failure;
 
-    /** Written under the ring's lock, read also by a spinning consumer. */
+    /** Written under the ring's lock, read by a spinning consumer without it. */
     volatile boolean ready;
 
     RingSlot(LoaderSource source, int samples, HostAllocator allocator) {
         super(source.arrays(), source.fields().size(), samples, allocator);
     }
 
-    /** Gives the memory of all back, in the opposite order: when no thread can use it any more. */
+    /** Frees the memory of all slots in the opposite order of allocation. No thread may use it any more. */
     static void closeMemory(List<RingSlot> slots) {
         for (int i = slots.size() - 1; i >= 0; i--) {
             slots.get(i).closeMemory();
         }
     }
 
-    /** Takes the slot for a batch that is to be planned. */
+    /** Begins a batch in this slot. */
     void begin(Plan newPlan, long newBatch, long newTurn) {
         this.plan = newPlan;
         this.remainder = newPlan;
@@ -79,12 +79,12 @@ final class RingSlot extends HostSlot {
         this.ready = false;
     }
 
-    /** Returns the plan of the batch that the slot was last taken for. */
+    /** Returns the plan of the last batch in this slot. */
     Plan plan() {
         return Objects.requireNonNull(plan);
     }
 
-    /** Tells whether the slot was last taken for a batch of this plan. */
+    /** Returns whether the last batch in this slot was of a plan. */
     boolean isOf(@Nullable Plan some) {
         return some != null && plan == some;
     }

@@ -5,16 +5,16 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Adds up where the time of one thread goes. That thread alone writes, any may read. */
+/** Sums the times of the parts of a thread's work. Only that thread writes; any thread may read. */
 public final class Stopwatch {
-    /** What a thread's time goes to. */
+    /** The parts of a thread's work. */
     public enum Part {
         PLANNING,
         GATHERING,
         TRANSFORMING,
         /** The consumer waits for a batch. */
         WAITING_FOR_BATCH,
-        /** A gather thread waits for the consumer to give a slot back. */
+        /** A gather thread waits until the consumer returns a slot. */
         WAITING_FOR_CONSUMER
     }
 

@@ -3,18 +3,18 @@ package dev.larder.loader.internal.ring;
 import java.util.Collection;
 import java.util.List;
 
-/** Which batches of an epoch the consumer has taken where they come in any order. Guarded by the ring. */
+/** The batches of an epoch that the consumer has taken, if they come in any order. Guarded by the ring. */
 final class Taken {
     private long end;
     private long samples;
 
-    /** Begins another epoch. */
+    /** Clears the batches for another epoch. */
     void clear() {
         end = 0;
         samples = 0;
     }
 
-    /** Writes down in a slot which batches were taken, that in the slot included; those in line were not. */
+    /** Writes the taken batches, including its own, to a slot; batches in {@code line} were not taken. */
     void note(RingSlot slot, List<RingSlot> slots, Collection<RingSlot> line) {
         end = Math.max(end, slot.number + 1);
         samples += slot.counted;

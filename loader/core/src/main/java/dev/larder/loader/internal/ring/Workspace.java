@@ -4,7 +4,7 @@ import dev.larder.loader.internal.field.FieldReader;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What one thread needs to fill in samples: its scratch memory for each field, and its stopwatch. */
+/** The scratch memory of one thread for each field, and its stopwatch. */
 final class Workspace {
     private final @Nullable Object[] scratch;
     private final Stopwatch stopwatch;

@@ -2,11 +2,10 @@
  * Gathers batches on the host.
  *
  * <pre>
- * Plan (which rows each batch has) → gather threads fill a ring of reused slots → Delivery (a slot, until closed)
+ * Plan (the rows of each batch) → gather threads fill a ring of reused slots → Delivery (a slot, until closed)
  * </pre>
  *
- * <p>{@code Ring} alone knows which slot is in which state; {@code Gather} alone copies; nothing else runs on more than one
- * thread.
+ * <p>Only {@code Ring} changes the states of slots, only {@code Gather} copies, and no other class runs on more than one thread.
  */
 @NullMarked
 package dev.larder.loader.internal.ring;

@@ -3,7 +3,7 @@ package dev.larder.loader.internal.sample;
 import java.util.Arrays;
 
 /**
- * Draws a row by weight in constant time: the alias method of Walker (1977), its table made as Vose showed, "A Linear Algorithm for
+ * Draws a row by weight in constant time: the alias method of Walker (1977), with the table of Vose, "A Linear Algorithm for
  * Generating Random Numbers with a Given Distribution" (1991).
  */
 public final class AliasTable {
@@ -15,7 +15,7 @@ public final class AliasTable {
         this.aliases = aliases;
     }
 
-    /** Makes the table of some weights. */
+    /** Returns the table for weights. */
     public static AliasTable of(Weights weights) {
         double[] kept = weights.scaled();
         double mean = Arrays.stream(kept).sum() / kept.length;
@@ -42,13 +42,13 @@ public final class AliasTable {
                 stack[below++] = large;
             }
         }
-        while (below > 0) { // what rounding left over
+        while (below > 0) { // left by rounding
             kept[stack[--below]] = 1;
         }
         return new AliasTable(kept, aliases);
     }
 
-    /** Returns a row from random bits: the upper ones choose the place in the table, those left choose between its two rows. */
+    /** Returns a row from random bits: the upper bits choose an entry of the table, the others one of its two rows. */
     public int draw(long bits) {
         int place = Philox.below(bits, kept.length);
         return Philox.unitDouble(bits * kept.length) < kept[place] ? place : aliases[place];

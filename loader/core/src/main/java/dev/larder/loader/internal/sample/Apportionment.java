@@ -6,7 +6,7 @@ import java.util.Comparator;
 import java.util.stream.IntStream;
 
 /**
- * Divides whole numbers by fractions that have no exact place in a double: 0.1 counts as one tenth, fractions are related to their
+ * Divides whole numbers by fractions that a double cannot represent exactly: 0.1 counts as one tenth, fractions are divided by their
  * sum, and a share within a billionth of a whole number counts as that number.
  */
 final class Apportionment {
@@ -41,14 +41,14 @@ final class Apportionment {
         return fractions.length;
     }
 
-    /** Returns a part's share of so many, rounded down. */
+    /** Returns a part's share of a total, rounded down. */
     long floor(long total, int part) {
         return quotient(total, part)[0].longValueExact();
     }
 
-    /** Returns what rounding down took from a part, times something that is the same for all parts. */
+    /** Returns the remainder of {@link #floor}, times a factor that is the same for all parts. */
     BigDecimal remainder(long total, int part) {
-        BigDecimal both = sum.multiply(TOLERANCE.add(TOLERANCE)); // what was added, and what may be missing
+        BigDecimal both = sum.multiply(TOLERANCE.add(TOLERANCE)); // the tolerance that was added, and one more
         return quotient(total, part)[1].subtract(both).max(BigDecimal.ZERO);
     }
 
@@ -57,7 +57,7 @@ final class Apportionment {
         return shareOfSum.add(sum.multiply(TOLERANCE)).divideAndRemainder(sum);
     }
 
-    /** Returns the sizes of all parts: rounded down, but for those that would lose most by it. */
+    /** Returns the sizes of all parts: rounded down, except for the parts with the largest remainders. */
     long[] sizes(long total) {
         long[] sizes = new long[parts()];
         long left = total;

@@ -1,6 +1,6 @@
 package dev.larder.loader.internal.sample;
 
-/** Which draw of {@link Philox} is whose. None changes, ever: orders that were saved half way would go on differently. */
+/** The draw numbers of {@link Philox} for each use. They never change, because saved states depend on them. */
 public final class Draws {
     public static final int PERMUTED = -2;
     public static final int WEIGHTED = -4;

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.function.IntToLongFunction;
 import java.util.zip.CRC32C;
 
-/** Sums up numbers that are too many for a description. */
+/** Computes a checksum of numbers, for descriptions. */
 public final class Fingerprint {
     private static final int CHUNK_BYTES = 1 << 13;
 

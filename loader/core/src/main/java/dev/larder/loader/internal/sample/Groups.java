@@ -1,6 +1,6 @@
 package dev.larder.loader.internal.sample;
 
-/** Rows laid out group by group, in ascending order within each. */
+/** Rows sorted by group, in ascending order within each. */
 public final class Groups {
     private final int[] rows;
     private final int[] starts;
@@ -10,7 +10,7 @@ public final class Groups {
         this.starts = starts;
     }
 
-    /** Sorts rows by the group that each is in. */
+    /** Sorts rows by their groups. */
     public static Groups of(int[] groupOfRow, int groups) {
         int[] starts = new int[groups + 1];
         for (int group : groupOfRow) {

@@ -6,11 +6,11 @@ import dev.larder.internal.error.Failure;
 import dev.larder.npy.Kind;
 import java.util.function.LongUnaryOperator;
 
-/** Reads arrays that hold one whole number for each row. */
+/** Reads arrays with one integer for each row. */
 public final class IntegerArrays {
     private IntegerArrays() {}
 
-    /** Checks that an array is one of whole numbers or booleans, and returns how to read it. */
+    /** Checks that an array has integers or booleans, and returns a function that reads it. */
     public static LongUnaryOperator of(ArrayView array) {
         Kind kind = array.dtype().kind();
         if (array.dimensions() != 1 || (kind != Kind.INT && kind != Kind.UINT && kind != Kind.BOOL)) {

@@ -1,14 +1,14 @@
 package dev.larder.loader.internal.sample;
 
 /**
- * Deals out the positions of an epoch to sources in proportion to weights, so evenly that each run of some hundred positions has its share:
- * computed place by place, it takes no memory.
+ * Divides the positions of an epoch among sources in proportion to weights, so evenly that every few hundred positions have the right
+ * shares. Computes each position on its own, without memory.
  *
- * <p>Positions come in blocks. How many of a block each source gets is what its share of all positions grows by, rounded down; the heaviest gets
- * the rest. Within a block, steps of about the golden section spread each source's positions, from a start that is drawn for the block.
+ * <p>Positions come in blocks. Each source gets the growth of its share of all positions, rounded down; the heaviest gets the rest.
+ * Within a block, steps of about the golden section spread each source's positions, from a start that is drawn for the block.
  */
 public final class Interleaving {
-    /** How many sources there can be. */
+    /** The largest number of sources. */
     public static final int MAX_SOURCES = 1 << 8;
 
     private static final int SOURCE_BITS = 8;
@@ -37,12 +37,12 @@ public final class Interleaving {
         this.heaviest = most;
         this.seed = seed;
         this.epoch = epoch;
-        int least = Math.max(SMALLEST_BLOCK, weights.length * weights.length); // so the rest is never less than nothing
+        int least = Math.max(SMALLEST_BLOCK, weights.length * weights.length); // so the rest is never negative
         this.block = Integer.highestOneBit(least) == least ? least : Integer.highestOneBit(least) << 1;
         this.step = (int) (block * GOLDEN_SECTION) | 1;
     }
 
-    /** Returns how many positions before a block a source has, but for the heaviest. */
+    /** Returns the number of positions of a source before a block; not for the heaviest. */
     private long before(long firstOfBlock, int source) {
         return (long) Math.floor(firstOfBlock * shares[source]);
     }
@@ -63,8 +63,8 @@ public final class Interleaving {
     }
 
     /**
-     * Finds the source that a position belongs to, and how many positions before it are that source's: {@link #source(long)} and {@link
-     * #countBefore(long)} take the two from the answer. Allocates nothing.
+     * Returns the source of a position and the number of its earlier positions, packed: {@link #source(long)} and {@link
+     * #countBefore(long)} unpack them. Allocates nothing.
      */
     public long find(long position) {
         long first = position - position % block;
@@ -82,17 +82,17 @@ public final class Interleaving {
         return count << SOURCE_BITS | source;
     }
 
-    /** Returns the source that was found. */
+    /** Returns the source from the result of {@link #find}. */
     public static int source(long found) {
         return (int) (found & (MAX_SOURCES - 1));
     }
 
-    /** Returns how many positions before the one that was asked for are the source's. */
+    /** Returns the number of earlier positions of the source from the result of {@link #find}. */
     public static long countBefore(long found) {
         return found >>> SOURCE_BITS;
     }
 
-    /** Counts the first places of a block that lie between two of its slots. */
+    /** Counts the first places of a block between two of its slots. */
     private int countOf(int start, int places, int from, int to) {
         int count = 0;
         int slot = start;
@@ -107,7 +107,7 @@ public final class Interleaving {
         return (int) (count(first + block, source) - count(first, source));
     }
 
-    /** Returns how many positions before one belong to a source. */
+    /** Returns the number of positions of a source before a position. */
     public long countBefore(long position, int source) {
         long first = position - position % block;
         long count = count(first, source);
@@ -123,7 +123,7 @@ public final class Interleaving {
         return count;
     }
 
-    /** Returns the first number of positions of which a source has so many. */
+    /** Returns the smallest number of positions that contains {@code wanted} ones of a source. */
     public long positionsFor(long wanted, int source) {
         long low = 0;
         long high = wanted;

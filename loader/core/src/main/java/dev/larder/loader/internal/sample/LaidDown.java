@@ -1,7 +1,7 @@
 package dev.larder.loader.internal.sample;
 
-/** A sampler that may lay down an order before its first row can be asked for. */
+/** A sampler that may compute its whole order before the first row is available. */
 public interface LaidDown {
-    /** Returns how many bytes of heap that takes at most: 0 where it lays down nothing, or runs a user's own code. */
+    /** Returns the most bytes of heap for that: 0 if it computes nothing first, or runs user code. */
     long heapBytes(long rows);
 }

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Objects;
 import java.util.function.IntToLongFunction;
 
-/** Rows that are listed one by one. */
+/** A list of rows. */
 public final class ListedRows implements RowList {
     private final int size;
     private final IntToLongFunction rows;
@@ -16,7 +16,7 @@ public final class ListedRows implements RowList {
         this.end = end;
     }
 
-    /** Lists rows; the array is copied. */
+    /** Returns a list; the array is copied. */
     public static ListedRows of(long... rows) {
         long[] copy = rows.clone();
         for (int i = 0; i < copy.length; i++) {
@@ -28,7 +28,7 @@ public final class ListedRows implements RowList {
         return new ListedRows(copy.length, i -> copy[i], end);
     }
 
-    /** Takes the array as it is: nobody may change it. */
+    /** Returns a list that owns the array. */
     static ListedRows owning(int[] rows, long end) {
         return new ListedRows(rows.length, i -> rows[i], end);
     }

@@ -1,6 +1,6 @@
 package dev.larder.loader.internal.sample;
 
-/** Draws the numbers of the 32-bit Mersenne Twister, seeded as PyTorch seeds its CPU generator. */
+/** The 32-bit Mersenne Twister, seeded as PyTorch seeds its CPU generator. */
 public final class Mt19937 {
     private static final int WORDS = 624;
     private static final int MIDDLE = 397;

@@ -1,8 +1,8 @@
 package dev.larder.loader.internal.sample;
 
-/** Some places of another subset. */
+/** Places of another subset. */
 public record NestedRows(RowList inner, RowList outer) implements RowList {
-    /** Checks that all places are there. */
+    /** Checks that all places exist. */
     public NestedRows {
         Requirements.rows(inner, outer.size());
     }

@@ -5,13 +5,13 @@ import dev.larder.internal.error.Failure;
 import java.util.Objects;
 
 /**
- * A pseudo-random order of 0 to {@code length - 1} that is computed place by place: it takes no memory.
+ * A pseudo-random order of 0 to {@code length - 1} that is computed row by row and takes no memory.
  *
- * <p>A keyed Feistel network over unlike halves permutes the numbers below the next multiple of a power of two; where it leads
- * beyond the end it is asked again until it does not. Both are from Black and Rogaway, "Ciphers with Arbitrary Finite Domains"
- * (CT-RSA 2002): the generalised Feistel cipher and cycle walking, which is seldom needed here. The lower half has half of the bits
- * of the last place, and is changed by exclusive or; the upper half counts up to a bound of its own, and is changed by addition.
- * This is for shuffling, not for keeping secrets.
+ * <p>A keyed Feistel network over unlike halves permutes the numbers below the next multiple of a power of two. It is applied
+ * again while its result is beyond the end. Both are from Black and Rogaway, "Ciphers with Arbitrary Finite Domains"
+ * (CT-RSA 2002): the generalised Feistel cipher and cycle walking, which is rare here. The lower half has half of the bits
+ * of the last place, and is combined by exclusive or; the upper half has a bound of its own, and is combined by addition. Not
+ * cryptographically secure.
  */
 public final class Permutation {
     static final long MAX_LENGTH = 1L << 62;
@@ -37,12 +37,12 @@ public final class Permutation {
         this.highBound = (length >>> lowBits) + ((length & lowMask) == 0 ? 0 : 1);
     }
 
-    /** Keys a permutation; {@code draw} keeps apart those that are made for different ends from one seed. */
+    /** Returns a permutation; {@code draw} separates the uses of one seed. */
     public static Permutation of(long length, long seed, long epoch, int draw) {
         return of(length, seed, epoch, 0, draw);
     }
 
-    /** Keys one of several permutations for the same end. */
+    /** Returns one of several permutations for the same use. */
     public static Permutation of(long length, long seed, long epoch, long which, int draw) {
         if (length < 0 || length > MAX_LENGTH) {
             throw Failure.of(ErrorCode.BAD_INPUT, "cannot shuffle so many rows")
@@ -58,12 +58,12 @@ public final class Permutation {
         return new Permutation(length, keys);
     }
 
-    /** Returns how many bits the last place has. */
+    /** Returns the number of bits of the last place. */
     private static int bits(long length) {
         return length <= 1 ? 0 : Long.SIZE - Long.numberOfLeadingZeros(length - 1);
     }
 
-    /** Returns how many rounds it takes until all orders are about as likely: a round mixes few bits less than many. */
+    /** Returns the number of rounds after which all orders are about equally likely: few bits need more rounds. */
     private static int rounds(long length) {
         return Math.max(MIN_ROUNDS, MAX_ROUNDS - FEWER_ROUNDS_A_BIT * bits(length));
     }
@@ -72,7 +72,7 @@ public final class Permutation {
         return length;
     }
 
-    /** Returns what stands at a place. */
+    /** Returns the row at a place. */
     public long at(long place) {
         long walked = Objects.checkIndex(place, length);
         do {
@@ -92,7 +92,7 @@ public final class Permutation {
         return (high << lowBits) | low;
     }
 
-    /** Returns 63 bits of which the upper ones depend on all that are given. */
+    /** Returns 63 bits; the upper ones depend on all bits of the argument. */
     private static long mix(long bits) {
         long product = bits * MULTIPLIER;
         return ((product ^ (product >>> 32)) * MULTIPLIER) >>> 1;

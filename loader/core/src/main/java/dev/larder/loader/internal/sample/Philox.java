@@ -3,11 +3,11 @@ package dev.larder.loader.internal.sample;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Draws random numbers that depend only on where they are used: Philox4x32-10, the counter-based generator of
+ * Random numbers that depend only on their use: Philox4x32-10, the counter-based generator of
  * Salmon, Moraes, Dror and Shaw, "Parallel Random Numbers: As Easy as 1, 2, 3" (SC 2011).
  *
- * <p>There is no state: whichever thread asks, in whatever order, (seed, epoch, position, draw) gives the same 64 bits. Nothing is
- * allocated. Draws below 0 are those of samplers; whoever else draws counts from 0.
+ * <p>It has no state: (seed, epoch, position, draw) always gives the same 64 bits, on any thread and in any order. Allocates nothing.
+ * Samplers use draws below 0; all other code counts from 0.
  */
 public final class Philox {
     private static final int ROUNDS = 10;
@@ -16,7 +16,7 @@ public final class Philox {
     private static final int WEYL_0 = 0x9e37_79b9;
     private static final int WEYL_1 = 0xbb67_ae85;
 
-    /** Spreads the upper half of an epoch's number over the key. */
+    /** Mixes the upper half of an epoch's number into the key. */
     private static final long EPOCH_SPREAD = 0x9e37_79b9_7f4a_7c15L;
 
     private static final long FNV_BASIS = 0xcbf2_9ce4_8422_2325L;
@@ -25,12 +25,12 @@ public final class Philox {
     private Philox() {}
 
     /**
-     * Returns the random bits of one draw, all 64 of them good.
+     * Returns the 64 random bits of one draw.
      *
-     * <p>Two draws differ in what the generator is asked wherever they differ in one of the four, for epochs below 2³².
+     * <p>For epochs below 2³², draws with different arguments have different inputs of the generator.
      *
-     * @param position what the draw is for: a sample's row, or its place in the epoch
-     * @param draw which of the draws for that position this is
+     * @param position a sample's row, or its place in the epoch
+     * @param draw the number of the draw for that position
      */
     public static long bits(long seed, long epoch, long position, int draw) {
         long key = seed + (epoch >>> 32) * EPOCH_SPREAD;
@@ -38,9 +38,9 @@ public final class Philox {
     }
 
     /**
-     * Returns a seed of its own for one of several users of a seed, by its name: what they draw has nothing in common.
+     * Returns an independent seed for one of several users of a seed, by its name.
      *
-     * <p>It is {@code bits(seed, 0, FNV-1a of the name's UTF-8, -22)}, on any machine and for ever.
+     * <p>It is {@code bits(seed, 0, FNV-1a of the name's UTF-8, -22)}, on any machine and in any release.
      */
     public static long seedFor(long seed, String user) {
         long hash = FNV_BASIS;
@@ -65,7 +65,7 @@ public final class Philox {
         if (bound < 1) {
             throw new IllegalArgumentException("bound must be positive: bound=" + bound);
         }
-        return Math.multiplyHigh(bits, bound) + ((bits >> 63) & bound); // bits count as unsigned
+        return Math.multiplyHigh(bits, bound) + ((bits >> 63) & bound); // bits are unsigned
     }
 
     /** Returns a whole number of 0 to below {@code bound} from random bits. */
@@ -73,7 +73,7 @@ public final class Philox {
         return (int) below(bits, (long) bound);
     }
 
-    /** Enciphers one counter of four words; returns the first two of the result, or the last two, the earlier as the lower half. */
+    /** Encrypts one counter of four words; returns the first two words, or the last two, the earlier one as the lower half. */
     static long block(long counterLow, long counterHigh, long key, boolean last) {
         int word0 = (int) counterLow;
         int word1 = (int) (counterLow >>> 32);

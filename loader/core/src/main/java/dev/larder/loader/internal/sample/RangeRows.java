@@ -4,7 +4,7 @@ import java.util.Objects;
 
 /** Consecutive rows. */
 public record RangeRows(long first, long size) implements RowList {
-    /** Checks that it is one. */
+    /** Checks the range. */
     public RangeRows {
         if (first < 0 || size < 0 || first + size < 0) {
             throw new IllegalArgumentException("range must lie at or above 0: first=" + first + " count=" + size);

@@ -3,14 +3,14 @@ package dev.larder.loader.internal.sample;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 
-/** Refuses what does not belong together. */
+/** Checks that rows, subsets and values for rows fit together. */
 public final class Requirements {
     /** The longest array that every JVM allocates. */
     public static final long MAX_ROWS = Integer.MAX_VALUE - 8;
 
     private Requirements() {}
 
-    /** Checks that all rows of a subset are among those that there are. */
+    /** Checks that a dataset has all rows of a subset. */
     public static void rows(RowList subset, long rows) {
         if (subset.end() > rows) {
             throw Failure.of(ErrorCode.BAD_INPUT, "subset has rows beyond the last")
@@ -30,7 +30,7 @@ public final class Requirements {
         }
     }
 
-    /** Checks that as many rows fit an array, which what knows something of each row needs. */
+    /** Checks that an array can have one element for each row; returns its length. */
     public static int arrayLength(String what, long count) {
         if (count > MAX_ROWS) {
             throw Failure.of(ErrorCode.BAD_INPUT, "too many " + what)

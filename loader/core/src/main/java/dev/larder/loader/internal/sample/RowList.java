@@ -1,16 +1,16 @@
 package dev.larder.loader.internal.sample;
 
-/** Some rows of a dataset, each with a place counted from 0. Immutable. */
+/** A list of rows of a dataset, each with a place counted from 0. Immutable. */
 public sealed interface RowList permits RangeRows, ListedRows, PermutedRows, SlicedRows, SplicedRows, NestedRows {
-    /** Returns how many rows there are. */
+    /** Returns the number of rows. */
     long size();
 
     /** Returns the row at a place, 0 to {@code size() - 1}. */
     long row(long place);
 
-    /** Returns a number above every row: at least so many rows must a dataset have. */
+    /** Returns the smallest number of rows that a dataset must have: one more than the largest row. */
     long end();
 
-    /** Says in a few words which rows these are: two that say the same are the same. */
+    /** Returns a short description. Lists with equal descriptions are equal. */
     String description();
 }

@@ -4,9 +4,9 @@ import java.util.Arrays;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Writes ascending numbers in few characters: {@code 3-9,12,20-44/4} are 3 to 9, 12, and every fourth number from 20 to 44. */
+/** Formats ascending numbers briefly: {@code 3-9,12,20-44/4} are 3 to 9, 12, and every fourth number from 20 to 44. */
 public final class Runs {
-    /** More numbers than this are no text that was written here. */
+    /** The most numbers; longer texts are not from this class. */
     private static final int MOST = 1 << 24;
 
     private static final int SHORTEST = 3;
@@ -14,7 +14,7 @@ public final class Runs {
 
     private Runs() {}
 
-    /** Writes numbers that ascend. */
+    /** Returns the text of ascending numbers. */
     public static String toText(long[] numbers) {
         StringBuilder text = new StringBuilder();
         for (int i = 0; i < numbers.length; ) {
@@ -31,7 +31,7 @@ public final class Runs {
         return text.toString();
     }
 
-    /** Returns where the numbers end that have the same distance from each other. */
+    /** Returns the end of a run of numbers with equal distances. */
     private static int endOfRun(long[] numbers, int from) {
         int end = from + 1;
         while (end < numbers.length
@@ -41,7 +41,7 @@ public final class Runs {
         return end;
     }
 
-    /** Reads what {@link #toText} wrote; fails with {@link IllegalArgumentException} on anything else. */
+    /** Parses a text of {@link #toText}; fails with {@link IllegalArgumentException} on any other. */
     public static long[] parse(String text) {
         if (text.isEmpty()) {
             return new long[0];

@@ -2,7 +2,7 @@ package dev.larder.loader.internal.sample;
 
 import java.util.Objects;
 
-/** Consecutive places of another subset. */
+/** Consecutive places of another list. */
 record SlicedRows(RowList whole, long first, long size) implements RowList {
     SlicedRows {
         Objects.checkFromIndexSize(first, size, whole.size());

@@ -1,12 +1,12 @@
 package dev.larder.loader.internal.sample;
 
-/** Sorts places by keys that stay where they are. */
+/** Sorts places by their keys; does not move the keys. */
 public final class SortedKeys {
     private static final int SHORT_RUN = 12;
 
     private SortedKeys() {}
 
-    /** Returns the places of keys in the order of the keys, equal ones as they lie; not-a-number comes last. */
+    /** Returns the places in the order of their keys; the sort is stable, and NaN comes last. */
     public static int[] places(double[] keys) {
         int[] places = new int[keys.length];
         for (int start = 0; start < places.length; start += SHORT_RUN) {

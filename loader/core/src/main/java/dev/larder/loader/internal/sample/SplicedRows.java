@@ -2,7 +2,7 @@ package dev.larder.loader.internal.sample;
 
 import java.util.Objects;
 
-/** Another subset without some of its places, which are consecutive. */
+/** Another list without some consecutive places. */
 record SplicedRows(RowList whole, long first, long without) implements RowList {
     SplicedRows {
         Objects.checkFromIndexSize(first, without, whole.size());

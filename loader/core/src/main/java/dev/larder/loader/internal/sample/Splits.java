@@ -7,19 +7,19 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** Divides rows into parts: each is a stretch of one arrangement of all rows. */
+/** Divides rows into parts; each part is a slice of one order of all rows. */
 public final class Splits {
     private Splits() {}
 
-    /** What a round of a cross-validation trains on, and what it validates on. */
+    /** The rows for training and for validation in one round of a cross-validation. */
     public record Fold(RowList training, RowList validation) {}
 
-    /** Divides so many rows at random. */
+    /** Divides rows at random. */
     public static List<RowList> split(long rows, long seed, double... fractions) {
         return slices(PermutedRows.of(rows, seed), Apportionment.of(fractions).sizes(rows));
     }
 
-    /** Divides so many rows at random into equal parts. */
+    /** Divides rows at random into equal parts. */
     public static List<Fold> kFold(long rows, int k, long seed) {
         requireFolds(rows, k);
         return folds(PermutedRows.of(rows, seed), foldSizes(rows, k));
@@ -55,7 +55,7 @@ public final class Splits {
         long dealt = 0;
         for (int c = 0; c < sizes.length; c++) {
             long count = classes.size(c);
-            for (int i = 0; i < k; i++) { // who was served last in one class, is served last in the next
+            for (int i = 0; i < k; i++) { // the last part of one class is the last of the next
                 long turn = Math.floorMod(i - dealt, (long) k);
                 sizes[c][i] = count / k + (turn < count % k ? 1 : 0);
             }
@@ -65,7 +65,7 @@ public final class Splits {
         return folds(arranged(classes, seed, sizes, totals), totals);
     }
 
-    /** Gives what rounding down left of a class to parts that lack most rows, of those with a claim to it. */
+    /** Gives the rows of a class that remain after rounding down to the eligible parts that lack most rows. */
     private static void roundUp(long[] sizes, Apportionment shares, long count, long[] wanted) {
         long left = count - Arrays.stream(sizes).sum();
         IntStream.range(0, sizes.length)
@@ -81,7 +81,7 @@ public final class Splits {
                 });
     }
 
-    /** Lays out rows part by part, each with so many of every class, in ascending order. */
+    /** Returns the rows part by part, each with its number of rows of every class, in ascending order. */
     private static RowList arranged(Groups classes, long seed, long[][] sizes, long[] totals) {
         int[] rows = new int[classes.rows()];
         int[] next = new int[totals.length];

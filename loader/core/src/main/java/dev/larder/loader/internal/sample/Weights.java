@@ -3,7 +3,7 @@ package dev.larder.loader.internal.sample;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 
-/** How likely each row is to be drawn, in proportion to all of them. The array is nobody else's. */
+/** The weights of rows for random draws. Owns the array. */
 public final class Weights {
     private final double[] values;
 
@@ -11,7 +11,7 @@ public final class Weights {
         this.values = values;
     }
 
-    /** Checks that every weight can be one, and that at least so many rows can be drawn. */
+    /** Checks that every weight is valid, and that at least {@code positiveNeeded} rows can be drawn. */
     public static Weights of(double[] values, long positiveNeeded) {
         long positive = 0;
         for (int row = 0; row < values.length; row++) {
@@ -20,7 +20,7 @@ public final class Weights {
                 throw Failure.of(ErrorCode.BAD_INPUT, "weight is not a finite number of at least 0")
                         .with("row", row)
                         .with("weight", weight)
-                        .remedy("give rows that shall not be drawn the weight 0");
+                        .remedy("use the weight 0 for rows that must not be drawn");
             }
             positive += weight > 0 ? 1 : 0;
         }
@@ -38,7 +38,7 @@ public final class Weights {
         return values.length;
     }
 
-    /** Returns a row's weight, relative to the largest. */
+    /** Returns the weights relative to the largest. */
     public double[] scaled() {
         double max = 0;
         for (double weight : values) {

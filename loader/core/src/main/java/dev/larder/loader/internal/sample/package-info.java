@@ -1,6 +1,5 @@
 /**
- * What samplers and subsets are computed with: random numbers, permutations, lists of rows. Knows nothing of the interfaces that
- * trainers use, so that these may use it.
+ * Random numbers, permutations and lists of rows for samplers and subsets. Does not import the public interfaces, which use it.
  */
 @NullMarked
 package dev.larder.loader.internal.sample;

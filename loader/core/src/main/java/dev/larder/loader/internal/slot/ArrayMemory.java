@@ -3,14 +3,14 @@ package dev.larder.loader.internal.slot;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** One array of a batch where it lies, on the host or on a device. */
+/** The memory of one array of a batch, on the host or on a device. */
 public abstract class ArrayMemory {
     private final OutputArray description;
 
-    /** The batch's dimensions. */
+    /** The dimensions of the batch. */
     public final long[] shape;
 
-    /** Describes it; dimensions of a row that differ from batch to batch are 0 until they are set. */
+    /** Creates the memory of an array; dimensions of a row that differ between batches are 0 until they are set. */
     protected ArrayMemory(OutputArray description) {
         this.description = description;
         long[] rowShape = description.rowShape();
@@ -22,7 +22,7 @@ public abstract class ArrayMemory {
         return description;
     }
 
-    /** Returns how many bytes the batch has here. */
+    /** Returns the bytes of the batch in this array. */
     public final long byteSize() {
         long bytes = description.dtype().itemSize();
         for (long size : shape) {
@@ -31,12 +31,12 @@ public abstract class ArrayMemory {
         return bytes;
     }
 
-    /** Returns what native code calls the memory. */
+    /** Returns the address or handle for native code. */
     public abstract long handle();
 
-    /** Returns what Java libraries call it; nothing where there is no such object. */
+    /** Returns the object of the Java library that owns the memory, or null if there is none. */
     public abstract @Nullable Object nativeObject();
 
-    /** Copies as many of the first bytes as the target has room for; waits until they are there. */
+    /** Copies as many of the first bytes as the target has room for; waits for the end of the copy. */
     public abstract void read(ByteBuffer target);
 }

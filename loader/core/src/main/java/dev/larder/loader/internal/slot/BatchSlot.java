@@ -4,14 +4,14 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A batch and where it lies, on the host or on devices: memory that is used again and again. What it says holds from when it is
- * filled until it is given back.
+ * The memory and metadata of a batch, on the host or on devices. A slot is reused; its metadata is valid from when it is filled until it
+ * is returned.
  */
 public abstract class BatchSlot {
-    /** The epoch that the batch belongs to. */
+    /** The epoch of the batch. */
     public long epoch;
 
-    /** How many samples of that epoch all ranks together visit. */
+    /** The number of samples of the epoch for all ranks together. */
     public long epochLength;
 
     /** The batch's number in its epoch. */
@@ -19,34 +19,34 @@ public abstract class BatchSlot {
 
     public int size;
 
-    /** How many samples there are that do not stand for one from the start of the epoch. */
+    /** The number of samples without padding from the start of the epoch. */
     public int valid;
 
-    /** How many samples of the epoch all ranks together have consumed after this batch. */
+    /** The number of samples of the epoch that all ranks together have consumed after this batch. */
     public long consumed;
 
-    /** How many of its samples an epoch's state counts: those that only fill up a batch do not. */
+    /** The number of its samples that an epoch's state counts: those that only pad a batch do not. */
     public int counted;
 
-    /** Where batches come in any order: a number above those of all that were delivered, this one included. */
+    /** If batches come in any order: one more than the largest number of a delivered batch, this one included. */
     public long taken;
 
-    /** Where batches come in any order: those before {@link #taken} that were not delivered yet, in any order. */
+    /** If batches come in any order: the batches before {@link #taken} that were not delivered yet, unsorted. */
     public long[] missing = {};
 
     public int missingCount;
 
-    /** Where batches come in any order: how many samples were delivered that count. */
+    /** If batches come in any order: the number of delivered samples that count. */
     public long takenSamples;
 
-    /** Says what is left after it. */
+    /** Computes the rest of the epoch after it. */
     @Nullable
     public Remainder remainder;
 
-    /** The row of the dataset that each sample is. */
+    /** The row of each sample in the dataset. */
     public long[] rows = {};
 
-    /** Takes over what another slot says of the batch, but its rows. */
+    /** Copies the metadata of another slot, except its rows. */
     public final void describe(BatchSlot other) {
         epoch = other.epoch;
         epochLength = other.epochLength;
@@ -63,13 +63,13 @@ public abstract class BatchSlot {
         missingCount = other.missingCount;
     }
 
-    /** Returns the batches that were passed over, in ascending order. */
+    /** Returns the batches that were not delivered, in ascending order. */
     public final long[] missingInOrder() {
         long[] sorted = Arrays.copyOf(missing, missingCount);
         Arrays.sort(sorted);
         return sorted;
     }
 
-    /** Returns what a device has of the batch, or the host if there is none. */
+    /** Returns the part of the batch on a device, or on the host if there is no device. */
     public abstract SlotPart part(int number);
 }

@@ -4,7 +4,7 @@ import dev.larder.loader.transform.BatchFunction;
 import java.util.List;
 
 /**
- * What is done with batches as a whole.
+ * A function over whole batches.
  *
  * @param outputs further arrays, which the function fills
  */

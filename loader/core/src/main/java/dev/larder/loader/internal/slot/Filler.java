@@ -7,7 +7,7 @@ import dev.larder.npy.Kind;
 import java.nio.ByteBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
-/** Writes the element that padding consists of. */
+/** Writes padding elements. */
 public final class Filler {
     private Filler() {}
 
@@ -45,7 +45,7 @@ public final class Filler {
         return value < limit && value >= (signed ? -limit : 0);
     }
 
-    /** Repeats an element over some bytes. */
+    /** Fills bytes with copies of an element. */
     public static void fill(byte[] element, UnsafeBuffer target, int offset, int length) {
         boolean even = true;
         for (byte part : element) {

@@ -9,35 +9,35 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** Memory of the host for one batch, which plans and readers fill; it grows where a batch needs more than any before. */
+/** Host memory for one batch, which plans and readers fill; it grows if a batch needs more than any before. */
 public class HostSlot extends BatchSlot implements SlotPart {
     /** The batch's bytes, array by array. */
     public final SlotArray[] arrays;
 
-    /** The place of each sample in the epoch. */
+    /** The position of each sample in the epoch. */
     public long[] positions;
 
-    /** The rows of a field whose rows are looked up, by the field's place; null for other fields. */
+    /** The rows of a field that looks them up, by the index of the field; null for other fields. */
     public final long[] @Nullable [] lookedUp;
 
-    /** How long each sample's row became, by the field's place; null where that is known beforehand. */
+    /** The length of each sample's row, by the index of the field; null if lengths are fixed. */
     private final int[] @Nullable [] lengths;
 
-    /** How many samples of a field are not made yet, by its place; null where nobody needs to know. */
+    /** The number of samples of a field that are not computed yet, by its index; null if no reader needs it. */
     private final @Nullable AtomicInteger[] left;
 
     /** The sample that is being looked up. */
     public int cursor;
 
-    /** Samples that could not be had and are to be left out. */
+    /** Samples that failed and are skipped. */
     public boolean[] bad;
 
     public int badCount;
 
-    /** Set by the ring after the batch has failed or its epoch has ended: no more work is done for it. */
+    /** Set by the ring after the batch has failed or its epoch has ended, to stop all work for it. */
     public volatile boolean ended;
 
-    /** Takes memory for batches of so many samples, which is the slot's then. */
+    /** Allocates memory for batches of {@code samples} samples. Owns it. */
     public HostSlot(List<OutputArray> outputs, int fields, int samples, HostAllocator allocator) {
         this.rows = new long[samples];
         this.positions = new long[samples];
@@ -57,23 +57,23 @@ public class HostSlot extends BatchSlot implements SlotPart {
         }
     }
 
-    /** Gives the memory back, in the opposite order: when no thread can use it any more. */
+    /** Frees the memory in the opposite order of allocation. No thread may use it any more. */
     public final void closeMemory() {
         for (int i = arrays.length - 1; i >= 0; i--) {
-            if (arrays[i] != null) { // memory ran out before it
+            if (arrays[i] != null) { // null if memory ran out before it
                 arrays[i].owned().close();
             }
         }
     }
 
-    /** Ends the caller's work on a batch that has ended: called before each sample, so that no more of the user's code runs. */
+    /** Fails if the batch has ended. Called before each sample, so that no more user code runs. */
     public final void requireNotEnded() {
         if (ended) {
             throw new CancellationException("the batch has ended");
         }
     }
 
-    /** Makes room for so many samples. */
+    /** Sets the number of samples; grows the memory if needed. */
     public final void resize(int samples) {
         size = samples;
         cursor = 0;
@@ -85,7 +85,7 @@ public class HostSlot extends BatchSlot implements SlotPart {
         Arrays.fill(bad, 0, samples, false);
     }
 
-    /** Returns room for the looked up rows of a field. */
+    /** Returns the array for the rows that a field looks up. */
     public final long[] lookedUp(int field) {
         long[] room = lookedUp[field];
         if (room == null || room.length < size) {
@@ -95,7 +95,7 @@ public class HostSlot extends BatchSlot implements SlotPart {
         return room;
     }
 
-    /** Returns room for how long the rows of a field became. */
+    /** Returns the array for the lengths of a field's rows. */
     public final int[] lengths(int field) {
         int[] room = lengths[field];
         if (room == null || room.length < size) {
@@ -105,7 +105,7 @@ public class HostSlot extends BatchSlot implements SlotPart {
         return room;
     }
 
-    /** Returns the count of a field's samples that are not made yet. */
+    /** Returns the counter of a field's samples that are not computed yet. */
     public final AtomicInteger left(int field) {
         AtomicInteger count = left[field];
         if (count == null) {
@@ -115,7 +115,7 @@ public class HostSlot extends BatchSlot implements SlotPart {
         return count;
     }
 
-    /** Leaves out the samples that could not be had; those after them move up. */
+    /** Removes the failed samples; later ones move up. */
     public final void dropBad() {
         int kept = 0;
         int keptValid = 0;

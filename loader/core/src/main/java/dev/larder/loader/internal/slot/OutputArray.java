@@ -2,20 +2,20 @@ package dev.larder.loader.internal.slot;
 
 import dev.larder.npy.Dtype;
 
-/** One array of every batch: its name, its elements, and the shape of a row where all batches have the same. */
+/** The name, dtype and row shape of one array of every batch. */
 public final class OutputArray {
     private final String name;
     private final Dtype dtype;
     private final long[] rowShape;
 
-    /** Describes an array; dimensions of a row that differ from batch to batch are 0. */
+    /** Describes an array; dimensions of a row that differ between batches are 0. */
     public OutputArray(String name, Dtype dtype, long... rowShape) {
         this.name = name;
         this.dtype = dtype;
         this.rowShape = rowShape.clone();
     }
 
-    /** Returns how batches call it. */
+    /** Returns its name in batches. */
     public String name() {
         return name;
     }

@@ -1,10 +1,10 @@
 package dev.larder.loader.internal.slot;
 
-/** Where a batch is on its way to the consumer, as failures name it. */
+/** The stages of a batch, as failures name them. */
 public enum PipelineStage {
-    /** The sampler lays down the order of the epoch. */
+    /** The sampler computes the order of the epoch. */
     ORDER,
-    /** The rows of the batch are looked up in that order. */
+    /** The plan looks up the rows of the batch in that order. */
     PLAN,
     /** Rows are copied into the slot. */
     GATHER,

@@ -1,13 +1,13 @@
 package dev.larder.loader.internal.slot;
 
-/** Says what is left of an epoch after one of its batches, as states keep it. */
+/** Computes the rest of an epoch after one of its batches, for states. */
 public interface Remainder {
     /**
-     * Returns how many samples of the epoch are consumed after a batch: by all ranks together, where batches are delivered in their order;
-     * else by this rank, and what all had consumed when it began.
+     * Returns the number of samples that are consumed after a batch: by all ranks together if batches are delivered in order; else by
+     * this rank, plus those that all ranks had consumed at its start.
      */
     long consumed(BatchSlot batch, boolean inOrder);
 
-    /** Returns what that number alone does not say; empty where there is nothing more to say. */
+    /** Returns details that the number does not contain; empty if it is enough. */
     String progress(BatchSlot batch, boolean inOrder);
 }

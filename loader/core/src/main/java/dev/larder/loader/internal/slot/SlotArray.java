@@ -9,9 +9,9 @@ import java.nio.ByteBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** Memory for one array of one batch; page-aligned, and as long as the longest batch that it had to hold. */
+/** Memory for one array of one batch; page-aligned, and as long as its longest batch so far. */
 public final class SlotArray extends ArrayMemory {
-    /** How long one array's part of a batch may be. */
+    /** The most bytes of one array in a batch. */
     public static final long MAX_BYTES = Integer.MAX_VALUE - 2L * HostMemory.ALIGNMENT;
 
     private final HostAllocator allocator;
@@ -23,13 +23,13 @@ public final class SlotArray extends ArrayMemory {
     private UnsafeBuffer memory;
     private TransformTarget output;
 
-    /** The memory for who fills in a batch as a whole; made when it is first asked for. */
+    /** The memory for functions that fill whole batches; created at its first use. */
     private @Nullable ByteBuffer whole;
 
     SlotArray(OutputArray description, long byteSize, HostAllocator allocator) {
         super(description);
         this.allocator = allocator;
-        this.owned = allocator.allocate(Math.max(1, byteSize)); // rows may have no bytes, or none yet
+        this.owned = allocator.allocate(Math.max(1, byteSize)); // rows may be empty
         this.memory = new UnsafeBuffer(bytes());
         this.output = TransformTarget.of(bytes());
         this.filled = new UnsafeBuffer(memory);
@@ -45,7 +45,7 @@ public final class SlotArray extends ArrayMemory {
         return owned.bytes();
     }
 
-    /** Returns the part of the memory that this batch fills, in the byte order of the elements: the same buffer until the memory grows. */
+    /** Returns the part that this batch fills, in the byte order of the elements: the same buffer until the memory grows. */
     public ByteBuffer filledBytes() {
         ByteBuffer view = whole;
         if (view == null) {
@@ -55,7 +55,7 @@ public final class SlotArray extends ArrayMemory {
         return view.clear().limit(filled.capacity());
     }
 
-    /** Returns what the memory is for a device; another one after it has grown. */
+    /** Returns the memory object for a device; another one after the memory has grown. */
     public HostMemory owned() {
         return owned;
     }
@@ -65,7 +65,7 @@ public final class SlotArray extends ArrayMemory {
         return output;
     }
 
-    /** Makes room for a batch of so many rows of the shape that was set; what the memory held may be lost. */
+    /** Sets the number of rows, with the shape that was set; the content may be lost. */
     public void resize(long rows) {
         shape[0] = rows;
         long length = byteSize();

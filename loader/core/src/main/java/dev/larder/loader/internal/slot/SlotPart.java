@@ -4,21 +4,21 @@ import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.Fence;
 import org.jspecify.annotations.Nullable;
 
-/** What one device has of a batch, or all of it in memory of the host. */
+/** The part of a batch on one device, or the whole batch in host memory. */
 public interface SlotPart {
-    /** Returns the device; nothing for the host. */
+    /** Returns the device, or null for the host. */
     @Nullable
     DeviceBackend device();
 
-    /** Returns which sample of the batch is the first one here. */
+    /** Returns the number of the first sample of this part. */
     int firstSample();
 
-    /** Returns how many samples are here. */
+    /** Returns the number of samples of this part. */
     int size();
 
-    /** Returns the fence that is passed when the samples are complete. */
+    /** Returns the fence that is signalled when the samples are complete. */
     Fence ready();
 
-    /** Returns an array by its place among those of batches. */
+    /** Returns an array by its index. */
     ArrayMemory array(int place);
 }

@@ -1,4 +1,4 @@
-/** Memory for one batch, and what is said of it: what plans and readers fill, and what batches show. */
+/** The memory and metadata of one batch: plans and readers fill it, batches expose it. */
 @NullMarked
 package dev.larder.loader.internal.slot;
 

@@ -48,7 +48,7 @@ final class FusedSteps {
         picture = result;
     }
 
-    /** Tells whether a border of zeros made now would differ from the one that there is. */
+    /** Returns whether a border of zeros made now would differ from the one that there is. */
     boolean hasOtherBorder() {
         return borderDtype != null && operationsBeforeBorder != operations.size();
     }

@@ -97,12 +97,12 @@ record KernelPlan(
         return constants;
     }
 
-    /** Tells whether samples differ in where their elements come from. */
+    /** Returns whether samples differ in where their elements come from. */
     boolean isDrawn() {
         return mover != null && mover.moves().stream().anyMatch(move -> move instanceof Move.Drawn);
     }
 
-    /** Tells whether there may be border. */
+    /** Returns whether there may be border. */
     boolean isBordered() {
         return mover != null
                 && mover.moves().stream()

@@ -55,7 +55,7 @@ enum NumberType {
         return this == BOOL || (this.compareTo(UINT8) >= 0 && this.compareTo(UINT64) <= 0);
     }
 
-    /** Tells whether steps can compute with elements of a type. */
+    /** Returns whether steps can compute with elements of a type. */
     static boolean isNumeric(Dtype dtype) {
         return switch (dtype.kind()) {
             case BOOL, INT, UINT -> true;

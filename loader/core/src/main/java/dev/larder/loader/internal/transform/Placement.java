@@ -52,12 +52,12 @@ final class Placement {
         endColumn = width - first;
     }
 
-    /** Tells whether there is border. */
+    /** Returns whether there is border. */
     boolean hasBorder() {
         return firstRow > 0 || endRow < height || firstColumn > 0 || endColumn < width;
     }
 
-    /** Tells whether all is border. */
+    /** Returns whether all is border. */
     boolean isEmpty() {
         return firstRow == endRow || firstColumn == endColumn;
     }

@@ -159,7 +159,7 @@ public final class DeviceSetup {
         }
     }
 
-    /** Tells whether kernels may gather and transform: several datasets are gathered, and batches collated, on the host. */
+    /** Returns whether kernels may gather and transform: several datasets are gathered, and batches collated, on the host. */
     private boolean mayComputeOnDevice() {
         return settings.data().isOne() && settings.collation() == null;
     }

@@ -176,7 +176,7 @@ final class DeviceThreads {
         }
     }
 
-    /** Tells whether there is nothing to wait for any more: the work is done, or has failed. */
+    /** Returns whether there is nothing to wait for any more: the work is done, or has failed. */
     private boolean isOver(UploadingBatch batch, String phase, BooleanSupplier done) {
         try {
             if (done.getAsBoolean()) {
@@ -196,7 +196,7 @@ final class DeviceThreads {
         }
     }
 
-    /** Tells whether the device itself takes too long; what waits for the consumer may take any time. */
+    /** Returns whether the device itself takes too long; what waits for the consumer may take any time. */
     private boolean isLate(UploadingBatch batch) {
         if (batch.clearedNanos == 0 && batch.isCleared()) {
             batch.clearedNanos = System.nanoTime();

@@ -49,22 +49,22 @@ final class UploadingBatch {
         }
     }
 
-    /** Tells whether the consumer is done with the batch that the slot held before. */
+    /** Returns whether the consumer is done with the batch that the slot held before. */
     boolean isCleared() {
         return areOver(before);
     }
 
-    /** Tells whether the host's bytes are no longer needed by any device; fails if one failed. */
+    /** Returns whether the host's bytes are no longer needed by any device; fails if one failed. */
     boolean isUploaded() {
         return areOver(uploaded);
     }
 
-    /** Tells whether the batch is complete; fails if a device failed. */
+    /** Returns whether the batch is complete; fails if a device failed. */
     boolean isReady() {
         return areOver(ready);
     }
 
-    /** Tells whether all are passed or failed; fails if one failed, but not before the others are over as well. */
+    /** Returns whether all are passed or failed; fails if one failed, but not before the others are over as well. */
     private static boolean areOver(Fence[] fences) {
         RuntimeException failure = null;
         boolean over = true;

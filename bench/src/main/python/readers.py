@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Measures many readers of a daemon. JAVA... are the words that start dev.larder.bench.client.ReaderProcess. Prints one JSON object.
+
+usage: readers.py many STORE DATASET READERS ROUNDS JAVA...
+         The time to open one dataset in many processes at the same moment, each of which then reads all of it; in turns with mapping the
+         same file without Larder.
+       readers.py disturbed STORE FILE SECONDS PAIRS JAVA...
+         The time of the daemon's answers while it loads and evicts and readers are killed or stopped at random, in phases that take turns
+         with others in which as many readers come and go, but end by themselves.
+"""
+import contextlib
+import json
+import random
+import signal
+import sys
+import threading
+import time
+
+import children
+from control import Daemon, processor_s, quantiles
+
+import larder
+
+SEED = 7
+READERS = 6
+NO_SPACE, REFUSED = 5, 7
+DATASETS = [f"churn-{i}" for i in range(3)]
+REQUEST_PAUSE_S, DISTURB_PAUSE_S, STOP_S, CHURN_PAUSE_S = 0.004, 0.7, 0.5, 0.05
+
+
+def together(readers, command):
+    """Has all readers begin at once; returns their seconds after all have read."""
+    for reader in readers:
+        reader.tell(command)
+    seconds = []
+    for reader in readers:
+        seconds.append(int(reader.line()) / 1e9)
+        reader.answer("sum")
+    return seconds
+
+
+def many(store, dataset, count, rounds, *java):
+    daemon = Daemon(store)
+    array, pid = daemon.arrays(dataset + "/")[0], daemon.status()["pid"]
+    with contextlib.ExitStack() as started:
+        readers = [started.enter_context(children.Child([*java, store, dataset])) for _ in range(int(count))]
+        for reader in readers:
+            reader.line()
+        first = together(readers, "open")
+        together(readers, f"map {array['path']}")
+        opened, mapped = [], []
+        cpu, begin = processor_s(pid), time.perf_counter()
+        for _ in range(int(rounds)):
+            opened += together(readers, "open")
+            mapped += together(readers, f"map {array['path']}")
+        seconds, cpu = time.perf_counter() - begin, processor_s(pid) - cpu
+    return {"readers": int(count), "rounds": int(rounds), "bytes": array["bytes"], "first": quantiles(first), "open": quantiles(opened),
+            "map": quantiles(mapped), "seconds": seconds, "daemonCpuSeconds": cpu}
+
+
+class Disturbed:
+    def __init__(self, store, file, java):
+        self.store, self.file, self.java = store, file, java
+        self.daemon, self.random = Daemon(store), random.Random(SEED)
+        self.counts = dict.fromkeys(("loads", "refusals", "evictions", "kills", "stops"), 0)
+        self.readers, self.failures, self.is_over = [], [], threading.Event()
+
+    def reader(self):
+        child = children.Child([*self.java, self.store, *DATASETS])
+        child.tell("loop")
+        return child
+
+    def load(self, name):
+        self.daemon.load(name, self.file, evenIfUnchanged=True)
+
+    def guarded(self, work, *words):
+        """Returns a thread that notes an error of its work."""
+
+        def run():
+            try:
+                work(*words)
+            except Exception as e:
+                self.failures.append(e)
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        return thread
+
+    def churn(self):
+        choice = random.Random(~SEED)
+        while not self.is_over.wait(CHURN_PAUSE_S):
+            try:
+                self.load(choice.choice(DATASETS))
+                self.counts["loads"] += 1
+            except larder.LarderError as e:
+                if e.code not in (NO_SPACE, REFUSED):  # readers hold all versions
+                    raise
+                self.counts["refusals"] += 1
+            with contextlib.suppress(larder.LarderError):  # it is leased
+                self.daemon.evict(choice.choice(DATASETS))
+                self.counts["evictions"] += 1
+
+    def disturb(self, end, disturbs):
+        """Replaces one reader after the other; if it disturbs, it kills the reader, and stops another one for a while."""
+        while time.monotonic() < end:
+            at = self.random.randrange(READERS)
+            reader, other = self.readers[at], self.readers[(at + 1) % READERS]
+            if disturbs:
+                other.process.send_signal(signal.SIGSTOP)
+                time.sleep(STOP_S)
+                other.process.send_signal(signal.SIGCONT)
+                reader.kill()
+                self.counts["stops"] += 1
+                self.counts["kills"] += 1
+            else:
+                time.sleep(STOP_S)
+                reader.tell("end")
+                reader.ended()
+            self.readers[at] = self.reader()
+            time.sleep(DISTURB_PAUSE_S)
+
+    def phase(self, seconds, disturbs):
+        """Returns the seconds of each request."""
+        end, taken = time.monotonic() + seconds, []
+        disturber = self.guarded(self.disturb, end, disturbs)
+        while time.monotonic() < end:
+            begin = time.perf_counter()
+            self.daemon.arrays() if len(taken) % 2 else self.daemon.status()
+            taken.append(time.perf_counter() - begin)
+            time.sleep(REQUEST_PAUSE_S)
+        disturber.join()
+        return taken
+
+    def run(self, seconds, pairs):
+        for name in DATASETS:
+            self.load(name)
+        self.readers = [self.reader() for _ in range(READERS)]
+        churn, calm, disturbed = self.guarded(self.churn), [], []
+        try:
+            self.phase(seconds, False)  # warms up
+            for _ in range(pairs):
+                calm += self.phase(seconds, False)
+                disturbed += self.phase(seconds, True)
+        finally:
+            self.is_over.set()
+            churn.join()
+            for reader in self.readers:
+                reader.kill()
+        if self.failures:
+            raise self.failures[0]
+        calm, disturbed = quantiles(calm), quantiles(disturbed)
+        return {"readers": READERS, **self.counts, "calm": calm, "disturbed": disturbed, "p99Ratio": disturbed["p99Ms"] / calm["p99Ms"]}
+
+
+def main(kind, store, subject, first, second, *java):
+    if kind == "many":
+        return many(store, subject, first, second, *java)
+    return Disturbed(store, subject, java).run(float(first), int(second))
+
+
+if __name__ == "__main__":
+    with children.interruptible():
+        print(json.dumps(main(*sys.argv[1:])))
