@@ -24,7 +24,9 @@ public final class Transports {
         }
         throw Failure.of(
                         ErrorCode.REFUSED,
-                        found.isEmpty() ? "no transport on the class path connects nodes" : "the class path has several transports")
+                        found.isEmpty()
+                                ? "no transport on the class path connects nodes"
+                                : "the class path has several transports")
                 .with("transports", found.stream().map(GroupTransport::name).toList())
                 .with(VARIABLE, wanted.isBlank() ? "not-set" : wanted)
                 .remedy(
