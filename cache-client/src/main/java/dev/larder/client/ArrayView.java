@@ -301,8 +301,7 @@ public sealed class ArrayView permits OwnedArrayView {
         if (dtype.kind() != Kind.DATETIME) {
             throw Accessors.refusal("getInstant", entry.name(), dtype);
         }
-        long count = longAt(address(index));
-        return count == Dates.NOT_A_TIME ? null : Dates.instant(dtype, count);
+        return Dates.instant(dtype, longAt(address(index)));
     }
 
     /**

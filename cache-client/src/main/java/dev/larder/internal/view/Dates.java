@@ -7,11 +7,12 @@ import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** Converts numpy's counts of years, seconds, nanoseconds, … since 1970 to instants in UTC. */
 public final class Dates {
     /** The count that numpy prints as NaT. */
-    public static final long NOT_A_TIME = Long.MIN_VALUE;
+    private static final long NOT_A_TIME = Long.MIN_VALUE;
 
     private static final Pattern UNIT = Pattern.compile("[<>]M8\\[(?<multiple>[0-9]*)(?<unit>[A-Za-z]+)]");
     private static final long NANOS = 1_000_000_000;
@@ -19,7 +20,10 @@ public final class Dates {
     private Dates() {}
 
     /** Returns the instant of a count in the unit of a dtype. Throws {@link ArithmeticException} if it is out of range. */
-    public static Instant instant(Dtype dtype, long count) {
+    public static @Nullable Instant instant(Dtype dtype, long count) {
+        if (count == NOT_A_TIME) {
+            return null;
+        }
         Matcher matcher = UNIT.matcher(dtype.descr());
         if (!matcher.matches()) {
             throw new ArithmeticException("dates without a unit have no meaning: dtype=" + dtype);

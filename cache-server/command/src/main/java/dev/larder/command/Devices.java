@@ -9,6 +9,7 @@ import dev.larder.error.LarderException;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceChoice;
 import dev.larder.loader.device.DeviceInfo;
+import dev.larder.loader.internal.device.InstalledDevices;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -57,7 +58,7 @@ final class Devices implements Callable<Integer> {
 
     private List<DeviceInfo> list(DeviceChoice auto) {
         try {
-            List<DeviceInfo> devices = auto.devices();
+            List<DeviceInfo> devices = InstalledDevices.find(null).devices();
             reason = devices.isEmpty() ? "drivers list no device; see `larder doctor`" : null;
             return devices;
         } catch (LarderException e) {

@@ -20,7 +20,7 @@ import dev.larder.loader.BatchChecksum;
 import dev.larder.loader.Field;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
-import dev.larder.loader.device.fake.FakeDevice;
+import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.loader.transform.Colours;
 import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;

@@ -48,7 +48,7 @@ class DocumentsTest {
             import dev.larder.client.*; import dev.larder.distributed.*; import dev.larder.launch.process.*;
             import dev.larder.distributed.queue.*; import dev.larder.distributed.region.*; import dev.larder.distributed.shared.*;
             import dev.larder.distributed.rendezvous.*; import dev.larder.loader.*; import dev.larder.loader.device.*;
-            import dev.larder.loader.device.fake.*; import dev.larder.loader.fanout.*; import dev.larder.loader.opencl.*;
+            import dev.larder.loader.internal.device.fake.*; import dev.larder.loader.fanout.*; import dev.larder.loader.opencl.*;
             import dev.larder.loader.sample.*; import dev.larder.loader.transform.*; import dev.larder.npy.Dtype; import dev.larder.rows.*;
             import java.nio.ByteBuffer; import java.nio.file.Path; import java.time.Duration; import java.util.List;
             import org.agrona.*; import org.agrona.concurrent.UnsafeBuffer;

@@ -11,6 +11,7 @@ import dev.larder.distributed.region.Regions;
 import dev.larder.distributed.shared.SharedArray;
 import dev.larder.launch.process.LaunchListener;
 import dev.larder.loader.Batch;
+import dev.larder.loader.BatchArray;
 import dev.larder.loader.Loader;
 import dev.larder.npy.Dtype;
 import java.awt.image.BufferedImage;
@@ -83,8 +84,8 @@ public abstract class Surroundings implements AutoCloseable {
         return new float[samples.size()];
     }
 
-    protected final void step(DirectBuffer images, DirectBuffer labels, int size) {
-        if (images.capacity() == 0 || labels.capacity() == 0 || size == 0) {
+    protected final void step(BatchArray images, BatchArray labels, int size) {
+        if (images.rows() != size || labels.rows() != size || size == 0) {
             throw new AssertionError("an empty batch");
         }
     }

@@ -1,35 +1,52 @@
 package dev.larder.loader;
 
+import dev.larder.internal.view.Accessors;
+import dev.larder.internal.view.Dates;
+import dev.larder.internal.view.ElementReader;
+import dev.larder.internal.view.Texts;
 import dev.larder.loader.internal.ring.Delivery;
 import dev.larder.loader.internal.slot.ArrayMemory;
 import dev.larder.loader.internal.slot.OutputArray;
 import dev.larder.loader.internal.slot.SlotArray;
 import dev.larder.npy.Dtype;
+import dev.larder.npy.Kind;
 import java.nio.ByteBuffer;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.Objects;
 import org.agrona.DirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One array of a {@link Batch}: the rows of its samples one after the other, in C order, as they are stored or as a transform made
- * them. What it is made of has the names that DLPack gives them (dmlc/dlpack, {@code DLTensor}). Open for as long as its batch.
+ * them. Open for as long as its batch.
  *
- * <p>On the host its bytes are read where they lie, with {@link #buffer} and {@link #byteBuffer}. On a device these fail: give
- * {@link #handle} or {@link #nativeObject} to the device's own library, or copy the bytes with {@link #read}. Bytes are in the byte
- * order of {@link #dtype}.
+ * <p>On the host it reads as an {@link dev.larder.client.ArrayView} does: {@code getFloat(i, j, k)}, {@link #row}. These methods
+ * allocate nothing, but for windows. Indices out of range are {@link IndexOutOfBoundsException}, a wrong number of indices an {@link
+ * IllegalArgumentException}, a closed batch an {@link IllegalStateException}. On a device they fail: give {@link #handle} or {@link
+ * #nativeObject} to the device's own library, or copy the bytes with {@link #read}.
+ *
+ * <p>The names of its parts are those of DLPack (dmlc/dlpack, {@code DLTensor}). Bytes are in the byte order of {@link #dtype}.
  */
 public final class BatchArray {
     private final Delivery delivery;
     private final int part;
     private final int place;
     private final OutputArray description;
+    private final ElementReader.Kind kind;
+    private final boolean isInteger;
+    private final boolean swapped;
 
     BatchArray(Delivery delivery, int part, int place, OutputArray description) {
         this.delivery = delivery;
         this.part = part;
         this.place = place;
         this.description = description;
+        Dtype dtype = description.dtype();
+        this.kind = ElementReader.Kind.of(dtype);
+        this.isInteger = kind != ElementReader.Kind.OTHER && dtype.kind() != Kind.FLOAT;
+        this.swapped = !dtype.isLittleEndian();
     }
 
     /** Returns the array's name in batches: that of its field, or one made from it. */
@@ -50,6 +67,16 @@ public final class BatchArray {
     /** Returns one dimension. Allocates nothing. */
     public long dimension(int number) {
         return memory().shape[number];
+    }
+
+    /** Returns the number of dimensions. */
+    public int dimensions() {
+        return memory().shape.length;
+    }
+
+    /** Returns the size of the first dimension: mostly the number of samples. */
+    public long rows() {
+        return memory().shape[0];
     }
 
     /** Returns how many elements lie between two neighbours in each dimension, as a new array. */
@@ -81,8 +108,219 @@ public final class BatchArray {
 
     // ---- on the host
 
+    /** Returns one element as a float, rounded if it has more digits. */
+    public float getFloat(long i) {
+        return floatAt(address(i));
+    }
+
+    /** Returns one element as a float, rounded if it has more digits. */
+    public float getFloat(long i, long j) {
+        return floatAt(address(i, j));
+    }
+
+    /** Returns one element as a float, rounded if it has more digits. */
+    public float getFloat(long i, long j, long k) {
+        return floatAt(address(i, j, k));
+    }
+
+    /** Returns one element as a float, rounded if it has more digits. */
+    public float getFloat(long... index) {
+        return floatAt(address(index));
+    }
+
+    /** Returns one element as a double, rounded if it is a large 64-bit integer. */
+    public double getDouble(long i) {
+        return doubleAt(address(i));
+    }
+
+    /** Returns one element as a double, rounded if it is a large 64-bit integer. */
+    public double getDouble(long i, long j) {
+        return doubleAt(address(i, j));
+    }
+
+    /** Returns one element as a double, rounded if it is a large 64-bit integer. */
+    public double getDouble(long i, long j, long k) {
+        return doubleAt(address(i, j, k));
+    }
+
+    /** Returns one element as a double, rounded if it is a large 64-bit integer. */
+    public double getDouble(long... index) {
+        return doubleAt(address(index));
+    }
+
+    /** Returns one element of an integer, boolean or date array; a uint64 above {@code Long.MAX_VALUE} is an ArithmeticException. */
+    public long getLong(long i) {
+        return longAt(address(i));
+    }
+
+    /** Returns one element of an integer, boolean or date array; a uint64 above {@code Long.MAX_VALUE} is an ArithmeticException. */
+    public long getLong(long i, long j) {
+        return longAt(address(i, j));
+    }
+
+    /** Returns one element of an integer, boolean or date array; a uint64 above {@code Long.MAX_VALUE} is an ArithmeticException. */
+    public long getLong(long i, long j, long k) {
+        return longAt(address(i, j, k));
+    }
+
+    /** Returns one element of an integer, boolean or date array; a uint64 above {@code Long.MAX_VALUE} is an ArithmeticException. */
+    public long getLong(long... index) {
+        return longAt(address(index));
+    }
+
+    /** Returns one element of an integer, boolean or date array; one that does not fit is an ArithmeticException. */
+    public int getInt(long i) {
+        return Math.toIntExact(longAt(address(i)));
+    }
+
+    /** Returns one element of an integer, boolean or date array; one that does not fit is an ArithmeticException. */
+    public int getInt(long i, long j) {
+        return Math.toIntExact(longAt(address(i, j)));
+    }
+
+    /** Returns one element of an integer, boolean or date array; one that does not fit is an ArithmeticException. */
+    public int getInt(long i, long j, long k) {
+        return Math.toIntExact(longAt(address(i, j, k)));
+    }
+
+    /** Returns one element of an integer, boolean or date array; one that does not fit is an ArithmeticException. */
+    public int getInt(long... index) {
+        return Math.toIntExact(longAt(address(index)));
+    }
+
+    /** Returns the real part of one element of a complex array. */
+    public double getReal(long... index) {
+        return partAt(address(index), 0);
+    }
+
+    /** Returns the imaginary part of one element of a complex array. */
+    public double getImaginary(long... index) {
+        return partAt(address(index), dtype().itemSize() / 2);
+    }
+
+    /** Returns one element of an array of texts of fixed length, as {@link dev.larder.client.ArrayView#getString} does. */
+    public String getString(long... index) {
+        if (!Texts.isText(dtype())) {
+            throw Accessors.refusal("getString", name(), dtype());
+        }
+        String value = Texts.read(dtype(), address(index));
+        requireOpen();
+        return value;
+    }
+
+    /** Returns one element of an array of dates, as {@link dev.larder.client.ArrayView#getInstant} does, or null if it is NaT. */
+    public @Nullable Instant getInstant(long... index) {
+        if (dtype().kind() != Kind.DATETIME) {
+            throw Accessors.refusal("getInstant", name(), dtype());
+        }
+        return Dates.instant(dtype(), longAt(address(index)));
+    }
+
+    /** Returns a window on one row, without copying. Do not use it after the batch is closed: it then has another batch's bytes. */
+    public DirectBuffer row(long row) {
+        SlotArray array = onHost();
+        Objects.checkIndex(row, array.shape[0]);
+        int length = rowByteSize();
+        return new UnsafeBuffer(array.filled, (int) row * length, length);
+    }
+
+    private float floatAt(long address) {
+        if (kind == ElementReader.Kind.OTHER) {
+            throw Accessors.refusal("getFloat", name(), dtype());
+        }
+        float value = ElementReader.toFloat(kind, address, swapped);
+        requireOpen();
+        return value;
+    }
+
+    private double doubleAt(long address) {
+        if (kind == ElementReader.Kind.OTHER) {
+            throw Accessors.refusal("getDouble", name(), dtype());
+        }
+        double value = ElementReader.toDouble(kind, address, swapped);
+        requireOpen();
+        return value;
+    }
+
+    private long longAt(long address) {
+        if (!isInteger) {
+            throw Accessors.refusal("getLong", name(), dtype());
+        }
+        long value = ElementReader.toLong(kind, address, swapped);
+        requireOpen();
+        if (value < 0 && kind == ElementReader.Kind.UINT64) {
+            throw new ArithmeticException("uint64 above Long.MAX_VALUE: value=" + Long.toUnsignedString(value)
+                    + "; Long.parseUnsignedLong arithmetic works on row(…) bytes");
+        }
+        return value;
+    }
+
+    private double partAt(long address, int offset) {
+        if (!ElementReader.isComplex(dtype())) {
+            throw Accessors.refusal("getReal", name(), dtype());
+        }
+        double value = ElementReader.toDouble(ElementReader.partOf(dtype()), address + offset, swapped);
+        requireOpen();
+        return value;
+    }
+
+    private void requireOpen() {
+        var unused = delivery.slot(); // else the element may be another batch's
+    }
+
+    private long address(long i) {
+        SlotArray array = onHost();
+        long[] shape = array.shape;
+        if (shape.length != 1 || i < 0 || i >= shape[0]) {
+            throw refusal(shape, i);
+        }
+        return array.handle() + i * dtype().itemSize();
+    }
+
+    private long address(long i, long j) {
+        SlotArray array = onHost();
+        long[] shape = array.shape;
+        if (shape.length != 2 || i < 0 || i >= shape[0] || j < 0 || j >= shape[1]) {
+            throw refusal(shape, i, j);
+        }
+        return array.handle() + (i * shape[1] + j) * dtype().itemSize();
+    }
+
+    private long address(long i, long j, long k) {
+        SlotArray array = onHost();
+        long[] shape = array.shape;
+        if (shape.length != 3 || i < 0 || i >= shape[0] || j < 0 || j >= shape[1] || k < 0 || k >= shape[2]) {
+            throw refusal(shape, i, j, k);
+        }
+        return array.handle() + ((i * shape[1] + j) * shape[2] + k) * dtype().itemSize();
+    }
+
+    private long address(long... index) {
+        SlotArray array = onHost();
+        long[] shape = array.shape;
+        if (index.length != shape.length) {
+            throw refusal(shape, index);
+        }
+        long element = 0;
+        for (int i = 0; i < index.length; i++) {
+            if (index[i] < 0 || index[i] >= shape[i]) {
+                throw refusal(shape, index);
+            }
+            element = element * shape[i] + index[i];
+        }
+        return array.handle() + element * dtype().itemSize();
+    }
+
+    private static RuntimeException refusal(long[] shape, long... index) {
+        return index.length == shape.length
+                ? new IndexOutOfBoundsException(
+                        "index is out of range: index=" + Arrays.toString(index) + " shape=" + Arrays.toString(shape))
+                : new IllegalArgumentException("wrong number of indices: given=" + index.length + " dimensions="
+                        + shape.length + " shape=" + Arrays.toString(shape));
+    }
+
     /**
-     * Returns the bytes, without copying: row {@code i} starts at {@code i * rowByteSize()}, row 0 on a page of its own. The same
+     * Returns the bytes, without copying, for other libraries: row {@code i} starts at {@code i * rowByteSize()}, row 0 on a page of its own. The same
      * object for every batch of a slot: do not use it when the batch is closed, it then has another batch's bytes.
      */
     public DirectBuffer buffer() {
@@ -110,11 +348,6 @@ public final class BatchArray {
                 .slice(offset, length)
                 .asReadOnlyBuffer()
                 .order(description.dtype().byteOrder());
-    }
-
-    /** Returns an element of an array of 64-bit numbers. */
-    long getLong(int index) {
-        return onHost().filled.getLong(index * Long.BYTES, description.dtype().byteOrder());
     }
 
     private SlotArray onHost() {

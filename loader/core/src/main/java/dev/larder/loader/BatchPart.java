@@ -1,9 +1,9 @@
 package dev.larder.loader;
 
-import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
+import dev.larder.loader.internal.device.DeviceBackend;
 import dev.larder.loader.internal.ring.Delivery;
 import dev.larder.loader.internal.slot.OutputArray;
 import dev.larder.loader.internal.slot.SlotPart;

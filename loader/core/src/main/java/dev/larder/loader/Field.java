@@ -1,7 +1,9 @@
 package dev.larder.loader;
 
 import dev.larder.loader.internal.field.FieldSpec;
+import dev.larder.loader.internal.field.FieldSpec.Draft;
 import dev.larder.loader.internal.field.FieldSpec.Form;
+import dev.larder.loader.internal.field.FieldSpec.Lookup;
 import dev.larder.loader.internal.field.FieldSpec.Padding;
 import dev.larder.loader.internal.field.FieldSpec.Window;
 import dev.larder.loader.transform.Colours;
@@ -12,6 +14,8 @@ import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
 import java.time.Duration;
+import java.util.Objects;
+import java.util.function.Consumer;
 
 /**
  * One part of every sample, and its form in batches. Immutable: every method returns another field.
@@ -38,6 +42,10 @@ public final class Field {
         this.spec = spec;
     }
 
+    private Field with(Consumer<Draft> change) {
+        return new Field(spec.with(change));
+    }
+
     private static Field of(String column, Form form) {
         return new Field(FieldSpec.of(column, form));
     }
@@ -57,7 +65,7 @@ public final class Field {
         if (length < 1) {
             throw new IllegalArgumentException("a window has at least one row: length=" + length);
         }
-        return new Field(FieldSpec.of(array, Form.WINDOWS).withWindow(new Window(length, length, 0, false, null)));
+        return of(array, Form.WINDOWS).with(draft -> draft.window = new Window(length, length, 0, false, null));
     }
 
     /**
@@ -97,7 +105,7 @@ public final class Field {
 
     /** Names the field in batches; by default, it has the name of its array or column. */
     public Field as(String newName) {
-        return new Field(spec.withName(newName));
+        return with(draft -> draft.name = newName);
     }
 
     /**
@@ -108,18 +116,18 @@ public final class Field {
         if (spec.form() == Form.PACKED) {
             throw new IllegalStateException("use Field.padded(column) instead of packed: field=" + name());
         }
-        return new Field(spec.withPadded());
+        return with(draft -> draft.padding = Objects.requireNonNullElse(draft.padding, Padding.DEFAULT));
     }
 
     /** Reads the field from one of several zipped datasets ({@link Sources#zip}), by its name; needed if several have it. */
     public Field from(String dataset) {
-        return new Field(spec.withDataset(dataset));
+        return with(draft -> draft.dataset = dataset);
     }
 
     /** Pads at the start of the first dimension. */
     public Field padLeft() {
         Padding padding = requirePadded("padLeft");
-        return new Field(spec.withPadding(new Padding(true, padding.multiple(), padding.fillValue())));
+        return with(draft -> draft.padding = new Padding(true, padding.multiple(), padding.fillValue()));
     }
 
     /** Pads to a length that is a multiple of this. */
@@ -128,13 +136,13 @@ public final class Field {
         if (newMultiple < 1) {
             throw new IllegalArgumentException("multiple must be at least 1: multiple=" + newMultiple);
         }
-        return new Field(spec.withPadding(new Padding(padding.left(), newMultiple, padding.fillValue())));
+        return with(draft -> draft.padding = new Padding(padding.left(), newMultiple, padding.fillValue()));
     }
 
     /** Pads with this number instead of zero. */
     public Field fillValue(double newFillValue) {
         Padding padding = requirePadded("fillValue");
-        return new Field(spec.withPadding(new Padding(padding.left(), padding.multiple(), newFillValue)));
+        return with(draft -> draft.padding = new Padding(padding.left(), padding.multiple(), newFillValue));
     }
 
     /** Sets the rows between the starts of consecutive windows. */
@@ -143,8 +151,8 @@ public final class Field {
         if (rows < 1) {
             throw new IllegalArgumentException("stride must be at least 1: stride=" + rows);
         }
-        return new Field(
-                spec.withWindow(new Window(window.length(), rows, window.offset(), window.random(), window.borders())));
+        return with(draft ->
+                draft.window = new Window(window.length(), rows, window.offset(), window.random(), window.borders()));
     }
 
     /**
@@ -153,8 +161,8 @@ public final class Field {
      */
     public Field random() {
         Window window = requireWindow("random");
-        return new Field(
-                spec.withWindow(new Window(window.length(), window.stride(), window.offset(), true, window.borders())));
+        return with(draft ->
+                draft.window = new Window(window.length(), window.stride(), window.offset(), true, window.borders()));
     }
 
     /** Shifts each window by this number of rows: targets that are one token ahead of the inputs have an offset of 1. */
@@ -163,8 +171,8 @@ public final class Field {
         if (rows < 0) {
             throw new IllegalArgumentException("offset must be at least 0: offset=" + rows);
         }
-        return new Field(
-                spec.withWindow(new Window(window.length(), window.stride(), rows, window.random(), window.borders())));
+        return with(draft ->
+                draft.window = new Window(window.length(), window.stride(), rows, window.random(), window.borders()));
     }
 
     /**
@@ -174,8 +182,8 @@ public final class Field {
      */
     public Field within(String offsets) {
         Window window = requireWindow("within");
-        return new Field(spec.withWindow(
-                new Window(window.length(), window.stride(), window.offset(), window.random(), offsets)));
+        return with(draft ->
+                draft.window = new Window(window.length(), window.stride(), window.offset(), window.random(), offsets));
     }
 
     /**
@@ -188,12 +196,12 @@ public final class Field {
         if (items < 1) {
             throw new IllegalArgumentException("at least one item must remain: items=" + items);
         }
-        return new Field(spec.withTruncateAt(items));
+        return with(draft -> draft.truncateAt = items);
     }
 
     /** Reads, for each sample, the row with the number in an array of integers, which has one for each sample. */
     public Field at(String rows) {
-        return new Field(spec.withLookup(rows, null));
+        return with(draft -> draft.lookup = new Lookup(rows, null));
     }
 
     /**
@@ -201,7 +209,7 @@ public final class Field {
      * for each sample; a key that the index does not have fails the batch with {@code NOT_FOUND}.
      */
     public Field lookup(String keys, String index) {
-        return new Field(spec.withLookup(keys, index));
+        return with(draft -> draft.lookup = new Lookup(keys, index));
     }
 
     /**
@@ -209,11 +217,8 @@ public final class Field {
      * same way, until {@link #map} makes rows of one shape. Texts and files need such a step first.
      */
     public Field transform(Transform newTransform) {
-        Transform all =
-                spec.transform() == null ? newTransform : spec.transform().then(newTransform);
-        if (isImages(spec) && beginsWithDecode(newTransform)) {
-            all = newTransform;
-        }
+        boolean replaces = isImages(spec) && beginsWithDecode(newTransform);
+        Transform all = replaces ? newTransform : spec.transform().then(newTransform);
         boolean bytes = spec.form() == Form.TEXTS || spec.form() == Form.FILES;
         boolean mapped = !all.steps().isEmpty()
                 && (all.steps().get(0) instanceof Step.MapRow || all.steps().get(0) instanceof Step.Decode);
@@ -221,12 +226,12 @@ public final class Field {
             throw new IllegalStateException("texts and files cannot be transformed: field=" + name()
                     + "; first turn them into rows of one shape with map(dtype, shape, function) or decode(colours)");
         }
-        return new Field(spec.withTransform(all));
+        return with(draft -> draft.transform = all);
     }
 
     /** Returns whether decoding is the only declared step. */
     private static boolean isImages(FieldSpec spec) {
-        return spec.transform() != null && spec.transform().steps().size() == 1 && beginsWithDecode(spec.transform());
+        return spec.transform().steps().size() == 1 && beginsWithDecode(spec.transform());
     }
 
     private static boolean beginsWithDecode(Transform transform) {
@@ -297,7 +302,7 @@ public final class Field {
             throw new IllegalStateException("only rows of one length can be stored: field=" + name()
                     + "; declare map(dtype, shape, function) or decode(…) before computed(…)");
         }
-        return new Field(spec.withKept(kept));
+        return with(draft -> draft.kept = kept);
     }
 
     /**
@@ -311,7 +316,7 @@ public final class Field {
         if (newGroup.isEmpty()) {
             throw new IllegalArgumentException("a group needs a name: field=" + name());
         }
-        return new Field(spec.withGroup(newGroup));
+        return with(draft -> draft.group = newGroup);
     }
 
     private Window requireWindow(String what) {
@@ -323,10 +328,11 @@ public final class Field {
     }
 
     private Padding requirePadded(String what) {
-        if (!spec.padded()) {
+        Padding padding = spec.padding();
+        if (padding == null) {
             throw new IllegalStateException(what + " is for padded fields: field=" + name());
         }
-        return spec.padding();
+        return padding;
     }
 
     /** Returns its name in batches. */

@@ -5,10 +5,11 @@ import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceMode;
-import dev.larder.loader.device.HostAllocator;
-import dev.larder.loader.device.HostMemory;
 import dev.larder.loader.device.HostSlots;
 import dev.larder.loader.internal.cuda.PageLocking;
+import dev.larder.loader.internal.device.HostAllocator;
+import dev.larder.loader.internal.device.HostMemory;
+import dev.larder.loader.internal.device.SlotProvider;
 import dev.larder.loader.internal.field.FieldSpec;
 import dev.larder.loader.internal.field.SourceData;
 import dev.larder.loader.internal.plan.EpochPlanner;
@@ -65,7 +66,7 @@ public final class LoaderBuilder {
     private boolean anyDecoder;
     private @Nullable PrintStream progress;
     private Supplier<HostAllocator> allocator = () -> HostMemory::allocate;
-    private @Nullable HostSlots slots;
+    private @Nullable SlotProvider slots;
     private List<Device> devices = List.of();
     private @Nullable DeviceMode deviceMode;
     private @Nullable Long deviceBudgetBytes;
@@ -254,7 +255,10 @@ public final class LoaderBuilder {
      * published. Not with {@link #device}.
      */
     public LoaderBuilder into(HostSlots shared) {
-        slots = shared;
+        if (!(shared instanceof SlotProvider provider)) {
+            throw new IllegalArgumentException("not the slots of a BatchPublisher: " + shared);
+        }
+        slots = provider;
         return this;
     }
 

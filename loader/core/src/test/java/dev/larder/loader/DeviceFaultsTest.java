@@ -9,11 +9,12 @@ import dev.larder.error.LarderException;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.device.Fence;
-import dev.larder.loader.device.fake.FakeDevice;
+import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.loader.sample.BatchSampler;
 import dev.larder.loader.sample.SampleOrder;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.transform.Transforms;
+import dev.larder.npy.Dtype;
 import dev.larder.testing.FixtureArray;
 import java.time.Duration;
 import java.util.Iterator;
@@ -460,10 +461,13 @@ class DeviceFaultsTest {
     @Test
     void packedRowsCannotBeDividedAmongDevices() {
         try (Scenes scenes = Scenes.open()) {
-            LoaderBuilder fields =
-                    Loader.over(scenes.dataset).fields(Field.packed("words")).batch(4);
-            assertThatThrownBy(() -> fields.device(device, new FakeDevice()).build())
-                    .hasMessageContaining("cannot be divided");
+            Field made = Field.packed("words").mapRagged(Dtype.parse("|u1"), new long[] {1}, (row, result) -> 1);
+            for (Field packed : List.of(Field.packed("words"), made)) {
+                LoaderBuilder fields =
+                        Loader.over(scenes.dataset).fields(packed).batch(4);
+                assertThatThrownBy(() -> fields.device(device, new FakeDevice()).build())
+                        .hasMessageContaining("cannot be divided");
+            }
         }
     }
 

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.device.Fence;
-import dev.larder.loader.device.fake.FakeDevice;
+import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.loader.internal.ring.Deliveries;
 import dev.larder.loader.internal.slot.ArrayMemory;
 import dev.larder.loader.transform.Transforms;

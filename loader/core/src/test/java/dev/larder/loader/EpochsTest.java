@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.larder.loader.device.fake.FakeDevice;
+import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.loader.sample.BatchSampler;
 import dev.larder.loader.sample.Buckets;
 import dev.larder.loader.sample.LastBatch;

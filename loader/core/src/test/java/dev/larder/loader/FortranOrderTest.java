@@ -3,7 +3,7 @@ package dev.larder.loader;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.loader.device.DeviceMode;
-import dev.larder.loader.device.fake.FakeDevice;
+import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Order;

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.loader.device.fake.FakeDevice;
+import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.loader.transform.Colours;
 import dev.larder.loader.transform.DecodeSize;
 import dev.larder.loader.transform.JpegDecoder;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
 import dev.larder.error.LarderException;
-import dev.larder.loader.device.fake.FakeDevice;
+import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.loader.sample.Lengths;
 import dev.larder.loader.transform.RaggedFunction;
 import dev.larder.loader.transform.RowFunction;

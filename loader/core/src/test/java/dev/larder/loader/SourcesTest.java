@@ -9,7 +9,7 @@ import dev.larder.internal.column.ColumnArray;
 import dev.larder.internal.column.RaggedBuilder;
 import dev.larder.internal.column.StringsBuilder;
 import dev.larder.loader.device.DeviceMode;
-import dev.larder.loader.device.fake.FakeDevice;
+import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.loader.sample.BatchSampler;
 import dev.larder.loader.sample.Exhausted;
 import dev.larder.loader.sample.Mixture;
@@ -172,6 +172,33 @@ class SourcesTest {
             }
         }
         assertThat(sums).allMatch(sums.get(0)::equals);
+    }
+
+    @Test
+    void aFunctionMayMakeRowsOfOtherLengthsFromEachDataset() {
+        Field doubled = Field.padded("words").mapRagged(Dtype.parse("<i4"), new long[] {6}, (row, result) -> {
+            row.getBytes(0, result, 0, row.capacity());
+            row.getBytes(0, result, row.capacity(), row.capacity());
+            return 2 * row.capacity() / Integer.BYTES;
+        });
+        try (Loader loader = Loader.over(Sources.concat(a, b))
+                .fields(Field.rows("labels"), doubled)
+                .shuffle(2)
+                .batch(9)
+                .build()) {
+            for (Batch batch : loader.epoch(0)) {
+                BatchArray words = batch.array("words");
+                for (int i = 0; i < batch.size(); i++) {
+                    int first = batch.array("labels").getInt(i);
+                    int length = first % 1000 % 4;
+                    for (int j = 0; j < words.dimension(1); j++) {
+                        boolean isThere = j < 2 * length;
+                        assertThat(words.getInt(i, j)).isEqualTo(isThere ? first + j % length : 0);
+                        assertThat(batch.array("words.mask").getInt(i, j)).isEqualTo(isThere ? 1 : 0);
+                    }
+                }
+            }
+        }
     }
 
     @Test

@@ -7,7 +7,7 @@ import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceMode;
-import dev.larder.loader.device.fake.FakeDevice;
+import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.loader.sample.Buckets;
 import dev.larder.loader.sample.Exhausted;
 import dev.larder.loader.sample.Labels;

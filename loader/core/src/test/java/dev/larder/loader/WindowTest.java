@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.error.LarderException;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceMode;
-import dev.larder.loader.device.fake.FakeDevice;
+import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Shard;
 import dev.larder.loader.transform.Transforms;

@@ -14,7 +14,7 @@ import dev.larder.loader.Field;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
 import dev.larder.loader.device.DeviceMode;
-import dev.larder.loader.device.fake.FakeDevice;
+import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.loader.transform.Transforms;
 import java.util.ArrayList;
 import java.util.Iterator;

@@ -21,7 +21,7 @@ import ai.djl.training.optimizer.Optimizer;
 import ai.djl.training.tracker.Tracker;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
-import dev.larder.loader.device.fake.FakeDevice;
+import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.testing.FixtureArray;
 import java.util.Map;
 import java.util.Random;

@@ -49,19 +49,14 @@ final class SoftmaxModel {
         return capacity;
     }
 
-    /** Takes one image of the batch in, each stored byte replaced by what {@code scale} has for it. */
-    void image(int image, byte[] bytes, int offset, float[] scale) {
-        int row = image * pixels;
-        for (int p = 0; p < pixels; p++) {
-            byImage[row + p] = scale[bytes[offset + p] & 0xff];
-        }
-        for (int p = 0, at = image; p < pixels; p++, at += capacity) {
-            byPixel[at] = byImage[row + p];
-        }
+    /** Takes one pixel of an image of the batch in. */
+    void pixel(int image, int pixel, float value) {
+        byImage[image * pixels + pixel] = value;
+        byPixel[pixel * capacity + image] = value;
     }
 
     /** Classifies the first {@code count} images, counts loss and hits, and takes a step downhill. */
-    void learn(byte[] labels, int count, float learningRate) {
+    void learn(int[] labels, int count, float learningRate) {
         measure(labels, count);
         float step = -learningRate / count;
         for (int c = 0; c < classes; c++) {
@@ -78,7 +73,7 @@ final class SoftmaxModel {
     }
 
     /** Classifies the first {@code count} images, and counts loss and hits. */
-    void measure(byte[] labels, int count) {
+    void measure(int[] labels, int count) {
         for (int c = 0; c < classes; c++) {
             Arrays.fill(scores, c * capacity, c * capacity + count, biases[c]);
             for (int p = 0; p < pixels; p++) {

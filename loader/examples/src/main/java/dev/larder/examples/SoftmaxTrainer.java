@@ -1,10 +1,12 @@
 package dev.larder.examples;
 
+import dev.larder.client.ArrayView;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.error.LarderException;
 import dev.larder.examples.SoftmaxModel.Score;
 import dev.larder.loader.Batch;
+import dev.larder.loader.BatchArray;
 import dev.larder.loader.Epoch;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
@@ -60,9 +62,10 @@ public final class SoftmaxTrainer {
                 Dataset dataset = larder.dataset(options.dataset());
                 Loader train = loader(dataset, "train").shuffle(options.seed()).build();
                 Loader test = loader(dataset, "t10k").build()) {
-            int pixels = Math.toIntExact(dataset.array("train-images").rowByteSize());
+            ArrayView images = dataset.array("train-images");
+            int pixels = Math.toIntExact(images.elementCount() / images.rows());
             SoftmaxModel model = new SoftmaxModel(pixels, CLASSES, options.batch());
-            Feed feed = new Feed(model, pixels, options.batch());
+            Feed feed = new Feed(model, options.batch());
             Score trained = Score.NONE;
             Score tested = Score.NONE;
             for (int epoch = 1; epoch <= options.epochs(); epoch++) {
@@ -127,29 +130,31 @@ public final class SoftmaxTrainer {
         return (System.nanoTime() - start) / 1e9;
     }
 
-    /** Brings batches into the form that the model wants: stored bytes become normalised floats. */
+    /** Hands batches to the model: stored bytes become normalised floats. */
     private static final class Feed {
         private final SoftmaxModel model;
-        private final byte[] images;
-        private final byte[] labels;
+        private final int[] labels;
         private final float[] scale = new float[256];
-        private final int pixels;
 
-        Feed(SoftmaxModel model, int pixels, int batch) {
+        Feed(SoftmaxModel model, int batch) {
             this.model = model;
-            this.pixels = pixels;
-            this.images = new byte[Math.multiplyExact(pixels, batch)];
-            this.labels = new byte[batch];
+            this.labels = new int[batch];
             for (int value = 0; value < scale.length; value++) {
                 scale[value] = (value / 255f - MEAN) / DEVIATION;
             }
         }
 
         void take(Batch batch) {
-            batch.array(0).buffer().getBytes(0, images, 0, batch.size() * pixels);
-            batch.array(1).buffer().getBytes(0, labels, 0, batch.size());
+            BatchArray images = batch.array(0);
+            int rows = (int) images.dimension(1);
+            int columns = (int) images.dimension(2);
             for (int i = 0; i < batch.size(); i++) {
-                model.image(i, images, i * pixels, scale);
+                labels[i] = batch.array(1).getInt(i);
+                for (int row = 0, pixel = 0; row < rows; row++) {
+                    for (int column = 0; column < columns; column++, pixel++) {
+                        model.pixel(i, pixel, scale[images.getInt(i, row, column)]);
+                    }
+                }
             }
         }
 
@@ -157,7 +162,7 @@ public final class SoftmaxTrainer {
             return model;
         }
 
-        byte[] labels() {
+        int[] labels() {
             return labels;
         }
     }

@@ -47,7 +47,7 @@ class SparkBordersTest {
                                 "dev.larder.error"))))
                 .check(CLASSES);
         assertThat(CLASSES.stream().map(type -> type.getPackageName()))
-                .contains("dev.larder.spark.launch", "dev.larder.spark.source")
+                .contains("dev.larder.spark.launch")
                 .doesNotContain("dev.larder.server", "dev.larder.command", "dev.larder.loader", "dev.larder.cluster");
     }
 }

@@ -3,6 +3,7 @@ package dev.larder.bench.gpu;
 import dev.larder.error.LarderException;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceMode;
+import dev.larder.loader.internal.device.InstalledDevices;
 
 /** The CUDA backend on the first CUDA device: the same bytes as on the host, and whole loaders beside those by OpenCL. */
 final class CudaPart {
@@ -12,7 +13,7 @@ final class CudaPart {
 
     static void run(Report report, SyntheticStore store, Scale scale) throws Exception {
         Device device = Device.cuda();
-        try (var opened = device.open()) {
+        try (var opened = InstalledDevices.open(device)) {
             report.machine("CUDA backend", String.valueOf(opened));
         } catch (LarderException e) { // no driver, no device, no compiler, each with its remedy
             report.add(Measurement.notApplicable(PART, "the CUDA backend", String.valueOf(e.getMessage())));

@@ -2,7 +2,7 @@ package dev.larder.bench.gpu;
 
 import dev.larder.client.ArrayView;
 import dev.larder.client.Dataset;
-import dev.larder.loader.device.HostMemory;
+import dev.larder.loader.internal.device.HostMemory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

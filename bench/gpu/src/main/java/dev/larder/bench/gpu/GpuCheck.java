@@ -2,9 +2,10 @@ package dev.larder.bench.gpu;
 
 import dev.larder.error.LarderException;
 import dev.larder.loader.device.Device;
-import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceChoice;
 import dev.larder.loader.device.DeviceInfo;
+import dev.larder.loader.internal.device.DeviceBackend;
+import dev.larder.loader.internal.device.InstalledDevices;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -129,7 +130,7 @@ public final class GpuCheck {
     private @Nullable DeviceBackend open() {
         DeviceChoice choice = Device.opencl();
         try {
-            return (options.device() < 0 ? choice : choice.index(options.device())).open();
+            return InstalledDevices.open(options.device() < 0 ? choice : choice.index(options.device()));
         } catch (LarderException e) {
             report.heading();
             report.add(Measurement.notApplicable("all", "every figure of OpenCL", String.valueOf(e.getMessage())));

@@ -1,11 +1,11 @@
 package dev.larder.bench.gpu;
 
-import dev.larder.loader.device.DeviceKernel;
-import dev.larder.loader.device.DeviceMemory;
-import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
-import dev.larder.loader.device.HostMemory;
-import dev.larder.loader.device.KernelSource;
+import dev.larder.loader.internal.device.DeviceKernel;
+import dev.larder.loader.internal.device.DeviceMemory;
+import dev.larder.loader.internal.device.HostMemory;
+import dev.larder.loader.internal.device.KernelSource;
+import dev.larder.loader.internal.device.WorkQueue;
 import dev.larder.loader.internal.transform.SampleKernel;
 import dev.larder.loader.internal.transform.SampleTransform;
 import dev.larder.loader.internal.transform.TransformScratch;
@@ -39,7 +39,7 @@ final class KernelPart {
     }
 
     private static void gather(Bench bench, DeviceKernel.Call call, int samples, int rowBytes) throws Exception {
-        DeviceQueue queue = bench.device().kernels();
+        WorkQueue queue = bench.device().kernels();
         long moved = (long) samples * rowBytes * Bench.MOVED_BYTES * LAUNCHES;
         double rate = Timing.gigabytesPerSecond(bench.scale(), moved, () -> {
             for (int i = 0; i < LAUNCHES; i++) {
@@ -143,13 +143,13 @@ final class KernelPart {
                 int slot = round % SLOTS;
                 Fence uploaded = Fence.passed();
                 if (uploads) {
-                    DeviceQueue queue = bench.device().uploads();
+                    WorkQueue queue = bench.device().uploads();
                     queue.waitFor(computed[slot]);
                     queue.upload(host[slot], 0, stored[slot], 0, byteSize);
                     uploaded = queue.fence();
                 }
                 if (kernels) {
-                    DeviceQueue queue = bench.device().kernels();
+                    WorkQueue queue = bench.device().kernels();
                     queue.waitFor(uploaded);
                     queue.launch(calls[slot], samples);
                     computed[slot].close();

@@ -3,12 +3,12 @@ package dev.larder.bench.gpu;
 import dev.larder.client.Dataset;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Loader;
-import dev.larder.loader.device.DeviceKernel;
-import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.DeviceMode;
-import dev.larder.loader.device.DeviceQueue;
-import dev.larder.loader.device.HostMemory;
-import dev.larder.loader.device.KernelSource;
+import dev.larder.loader.internal.device.DeviceKernel;
+import dev.larder.loader.internal.device.DeviceMemory;
+import dev.larder.loader.internal.device.HostMemory;
+import dev.larder.loader.internal.device.KernelSource;
+import dev.larder.loader.internal.device.WorkQueue;
 import dev.larder.loader.internal.transform.SampleKernel;
 import java.util.Iterator;
 import java.util.List;
@@ -29,8 +29,8 @@ final class QueuePart {
                 DeviceMemory stored = bench.device().allocateDevice(4096);
                 DeviceMemory made = bench.device().allocateDevice(8192);
                 DeviceKernel.Call call = bench.device().compile(kernel).bind(null, made, List.of(stored))) {
-            DeviceQueue uploads = bench.device().uploads();
-            DeviceQueue kernels = bench.device().kernels();
+            WorkQueue uploads = bench.device().uploads();
+            WorkQueue kernels = bench.device().kernels();
             report(bench, "give an upload of 4 KiB", uploads, () -> uploads.upload(host, 0, stored, 0, 4096));
             report(bench, "give a kernel", kernels, () -> kernels.launch(call, 64));
             report(
@@ -47,7 +47,7 @@ final class QueuePart {
     }
 
     /** Times calls alone: the queue is emptied between rounds, and does not count. */
-    private static void report(Bench bench, String what, DeviceQueue queue, Runnable call) {
+    private static void report(Bench bench, String what, WorkQueue queue, Runnable call) {
         double[] rounds = new double[bench.scale().rounds() + 1];
         for (int round = 0; round < rounds.length; round++) {
             long taken = 0;

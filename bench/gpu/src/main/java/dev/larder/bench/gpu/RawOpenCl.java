@@ -1,6 +1,6 @@
 package dev.larder.bench.gpu;
 
-import dev.larder.loader.device.DeviceBackend;
+import dev.larder.loader.internal.device.DeviceBackend;
 import dev.larder.loader.opencl.OpenClDevice;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;

@@ -1,8 +1,8 @@
 package dev.larder.bench.gpu;
 
-import dev.larder.loader.device.DeviceMemory;
-import dev.larder.loader.device.DeviceQueue;
-import dev.larder.loader.device.HostMemory;
+import dev.larder.loader.internal.device.DeviceMemory;
+import dev.larder.loader.internal.device.HostMemory;
+import dev.larder.loader.internal.device.WorkQueue;
 
 /** Uploads from locked memory, by size, beside the driver's own; how fast pages are locked; copies within the device. */
 final class UploadPart {
@@ -55,7 +55,7 @@ final class UploadPart {
 
     private static void upload(Bench bench, HostMemory host, DeviceMemory target, long bytes) throws Exception {
         int times = times(bytes);
-        DeviceQueue queue = bench.device().uploads();
+        WorkQueue queue = bench.device().uploads();
         double own = Timing.gigabytesPerSecond(bench.scale(), bytes * times, () -> {
             for (int i = 0; i < times; i++) {
                 queue.upload(host, 0, target, 0, bytes);

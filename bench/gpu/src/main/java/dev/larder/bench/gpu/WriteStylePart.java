@@ -2,9 +2,9 @@ package dev.larder.bench.gpu;
 
 import dev.larder.client.ArrayView;
 import dev.larder.client.Dataset;
-import dev.larder.loader.device.DeviceMemory;
-import dev.larder.loader.device.HostMemory;
 import dev.larder.loader.internal.cuda.PageLocking;
+import dev.larder.loader.internal.device.DeviceMemory;
+import dev.larder.loader.internal.device.HostMemory;
 import java.nio.ByteBuffer;
 import org.agrona.BufferUtil;
 import org.jocl.cl_mem;

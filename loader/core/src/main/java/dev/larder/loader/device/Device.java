@@ -1,7 +1,5 @@
 package dev.larder.loader.device;
 
-import org.jspecify.annotations.Nullable;
-
 /**
  * Selects where a loader delivers its batches.
  *
@@ -16,14 +14,10 @@ import org.jspecify.annotations.Nullable;
  * <p>The modules {@code larder-loader-opencl} and {@code larder-loader-cuda} have devices for a queue of one's own.
  */
 public interface Device {
-    /** Opens the device; nothing stands for the host's own memory. The caller closes it. */
-    @Nullable
-    DeviceBackend open();
-
-    /** Returns whether batches may stay in memory of the host where the device cannot be had, or has too little memory. */
+    /** Returns whether batches may stay in memory of the host if the device cannot be opened, or has too little memory. */
     boolean fallsBackToHost();
 
-    /** Takes a GPU, as {@link DeviceChoice} says which; where there is none, batches stay in memory of the host. */
+    /** Takes a GPU, see {@link DeviceChoice}; if there is none, batches stay in memory of the host. */
     static DeviceChoice auto() {
         return DeviceChoice.auto();
     }
@@ -35,26 +29,11 @@ public interface Device {
 
     /** Takes a device of NVIDIA's CUDA driver. */
     static DeviceChoice cuda() {
-        return DeviceChoice.of(DeviceChoice.CUDA);
+        return DeviceChoice.of("cuda");
     }
 
     /** Leaves batches in memory of the host: the reference for all others. */
     static Device host() {
-        return new Device() {
-            @Override
-            public @Nullable DeviceBackend open() {
-                return null;
-            }
-
-            @Override
-            public boolean fallsBackToHost() {
-                return true;
-            }
-
-            @Override
-            public String toString() {
-                return "host";
-            }
-        };
+        return HostDevice.HOST;
     }
 }

@@ -3,16 +3,12 @@ package dev.larder.loader.device;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
-import dev.larder.internal.error.Logs;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.ServiceLoader;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 
 /**
  * Chooses one of the devices of this machine. Immutable: every method returns another choice.
@@ -22,11 +18,6 @@ import org.slf4j.Logger;
  * OpenCL and CUDA have devices of that kind, they are OpenCL's.
  */
 public final class DeviceChoice implements Device {
-    private static final Logger LOG = Logs.of(DeviceChoice.class);
-
-    /** Listed last: its devices are mostly those of OpenCL once more, and have been in use for less long. */
-    static final String CUDA = "cuda";
-
     private static final List<String> KINDS = List.of("gpu", "accelerator", "cpu");
 
     private final @Nullable String backend;
@@ -64,41 +55,22 @@ public final class DeviceChoice implements Device {
         return new DeviceChoice(backend, index, name, true);
     }
 
+    /** Returns the name of the backend whose devices it chooses from; nothing for all backends. */
+    public Optional<String> backend() {
+        return Optional.ofNullable(backend);
+    }
+
     @Override
     public boolean fallsBackToHost() {
         return orHost;
     }
 
-    @Override
-    public @Nullable DeviceBackend open() {
-        return open(Installed.find(backend), System.getenv());
-    }
-
-    /** Lists the devices that there are to choose from; fails with {@code NOT_FOUND} and the remedy where a backend is missing. */
-    public List<DeviceInfo> devices() {
-        return Installed.find(backend).devices();
-    }
-
     /**
-     * Tells which of these devices it takes; nothing where {@code $LARDER_DEVICE} wants the host. Fails with {@code NOT_FOUND}
-     * where there is no such device, also if the host would do instead.
+     * Returns the one of these devices that it takes; nothing if {@code $LARDER_DEVICE} is {@code host}. Fails with {@code NOT_FOUND}
+     * if there is no such device, also if the host would do instead.
      */
     public Optional<DeviceInfo> among(List<DeviceInfo> devices) {
         return Optional.ofNullable(choose(devices, System.getenv()));
-    }
-
-    @Nullable
-    DeviceBackend open(Installed installed, Map<String, String> environment) {
-        try {
-            DeviceInfo chosen = choose(installed.devices(), environment);
-            return chosen == null ? null : installed.open(chosen);
-        } catch (LarderException e) {
-            if (!orHost) {
-                throw e;
-            }
-            LOG.warn("no device: batches stay in host memory: wanted={} reason={}", this, e.getMessage());
-            return null;
-        }
     }
 
     @Nullable
@@ -165,50 +137,5 @@ public final class DeviceChoice implements Device {
     public String toString() {
         String what = index != null ? "index " + index : name != null ? "name " + name : "first";
         return (backend == null ? "auto" : backend) + " " + what;
-    }
-
-    /** The providers on the class path, or those of one backend. */
-    record Installed(List<DeviceProvider> providers) {
-        static Installed find(@Nullable String backend) {
-            List<DeviceProvider> found = new ArrayList<>();
-            for (DeviceProvider provider : ServiceLoader.load(DeviceProvider.class, Device.class.getClassLoader())) {
-                if (backend == null || provider.backend().equals(backend)) {
-                    found.add(provider);
-                }
-            }
-            found.sort(Comparator.comparing(provider -> provider.backend().equals(CUDA)));
-            return new Installed(List.copyOf(found));
-        }
-
-        List<DeviceInfo> devices() {
-            if (providers.isEmpty()) {
-                throw Failure.of(ErrorCode.NOT_FOUND, "no device backend on the class path")
-                        .remedy("add the artifact larder-loader-opencl or larder-loader-cuda, or use Device.host()");
-            }
-            List<DeviceInfo> devices = new ArrayList<>();
-            LarderException missing = null;
-            for (DeviceProvider provider : providers) {
-                try {
-                    devices.addAll(provider.devices());
-                } catch (LarderException e) {
-                    if (e.code() != ErrorCode.NOT_FOUND) {
-                        throw e;
-                    }
-                    missing = missing == null ? e : missing;
-                }
-            }
-            if (devices.isEmpty() && missing != null) {
-                throw missing;
-            }
-            return List.copyOf(devices);
-        }
-
-        DeviceBackend open(DeviceInfo device) {
-            return providers.stream()
-                    .filter(provider -> provider.backend().equals(device.backend()))
-                    .findFirst()
-                    .orElseThrow()
-                    .open(device);
-        }
     }
 }

@@ -14,8 +14,9 @@ import dev.larder.loader.Batch;
 import dev.larder.loader.BatchArray;
 import dev.larder.loader.BatchPart;
 import dev.larder.loader.Epoch;
-import dev.larder.loader.device.HostAllocator;
 import dev.larder.loader.device.HostSlots;
+import dev.larder.loader.internal.device.HostAllocator;
+import dev.larder.loader.internal.device.SlotProvider;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
@@ -201,9 +202,9 @@ public final class BatchPublisher implements AutoCloseable {
      * publish only the epochs of that loader. This publisher owns the slots.
      */
     public HostSlots slots() {
-        return new HostSlots() {
+        return new SlotProvider() {
             @Override
-            public List<HostAllocator> open(List<SlotArray> arrays) {
+            public List<HostAllocator> open(List<Part> arrays) {
                 return openSlots(arrays);
             }
 
@@ -214,7 +215,7 @@ public final class BatchPublisher implements AutoCloseable {
         };
     }
 
-    private synchronized List<HostAllocator> openSlots(List<HostSlots.SlotArray> arrays) {
+    private synchronized List<HostAllocator> openSlots(List<SlotProvider.Part> arrays) {
         requireOpen();
         if (ring != null) {
             throw new IllegalStateException(

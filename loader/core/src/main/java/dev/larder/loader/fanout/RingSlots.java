@@ -4,9 +4,9 @@ import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.layout.RingDescriptor;
 import dev.larder.loader.Batch;
-import dev.larder.loader.device.HostAllocator;
-import dev.larder.loader.device.HostMemory;
-import dev.larder.loader.device.HostSlots;
+import dev.larder.loader.internal.device.HostAllocator;
+import dev.larder.loader.internal.device.HostMemory;
+import dev.larder.loader.internal.device.SlotProvider;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -37,9 +37,9 @@ final class RingSlots {
     }
 
     /** Returns the bytes that the arrays take in a slot. */
-    static long slotBytes(List<HostSlots.SlotArray> arrays) {
+    static long slotBytes(List<SlotProvider.Part> arrays) {
         long end = RingDescriptor.dataOffset(arrays.size());
-        for (HostSlots.SlotArray array : arrays) {
+        for (SlotProvider.Part array : arrays) {
             end = RingDescriptor.aligned(end, HostMemory.ALIGNMENT) + Math.max(1, array.byteSize());
         }
         return end;

@@ -6,13 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
-import dev.larder.loader.device.DeviceChoice.Installed;
+import dev.larder.loader.internal.device.DeviceBackend;
+import dev.larder.loader.internal.device.DeviceProvider;
+import dev.larder.loader.internal.device.InstalledDevices;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -71,6 +74,11 @@ class DeviceChoiceTest {
     private @Nullable String name(DeviceChoice choice, Map<String, String> environment) {
         DeviceInfo chosen = choice.choose(mixed.devices, environment);
         return chosen == null ? null : chosen.name();
+    }
+
+    private static @Nullable DeviceBackend open(
+            InstalledDevices installed, DeviceChoice choice, Map<String, String> environment) {
+        return installed.open(choice, devices -> Optional.ofNullable(choice.choose(devices, environment)));
     }
 
     /** Runs something and returns what it wrote to standard error. */
@@ -139,7 +147,7 @@ class DeviceChoiceTest {
     @Test
     void theEnvironmentMayWantTheHost() {
         assertThat(name(Device.opencl(), Map.of("LARDER_DEVICE", "Host"))).isNull();
-        assertThat(Device.opencl().open(new Installed(List.of(mixed)), Map.of("LARDER_DEVICE", "host")))
+        assertThat(open(new InstalledDevices(List.of(mixed)), Device.opencl(), Map.of("LARDER_DEVICE", "host")))
                 .isNull();
         assertThat(mixed.opened).isEmpty();
     }
@@ -164,7 +172,10 @@ class DeviceChoiceTest {
     void theProviderOfTheDeviceOpensIt() {
         Provider other = new Provider("fake", "gpu:Made up");
 
-        assertThatThrownBy(() -> Device.opencl().named("made").open(new Installed(List.of(mixed, other)), Map.of()))
+        assertThatThrownBy(() -> open(
+                        new InstalledDevices(List.of(mixed, other)),
+                        Device.opencl().named("made"),
+                        Map.of()))
                 .hasMessageContaining("opened");
 
         assertThat(mixed.opened).isEmpty();
@@ -173,24 +184,24 @@ class DeviceChoiceTest {
 
     @Test
     void withoutAProviderTheArtifactIsNamed() {
-        assertThatThrownBy(() -> Device.opencl().open(new Installed(List.of()), Map.of()))
+        assertThatThrownBy(() -> open(new InstalledDevices(List.of()), Device.opencl(), Map.of()))
                 .isInstanceOfSatisfying(
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NOT_FOUND))
                 .hasMessageContaining("larder-loader-opencl");
-        assertThat(Installed.find("no such backend").providers()).isEmpty();
+        assertThat(InstalledDevices.find("no such backend").providers()).isEmpty();
     }
 
     @Test
     void whereTheHostWillDoAFailureIsOneWarning() {
-        Installed broken = new Installed(List.of(new Provider("opencl").failing(ErrorCode.UNEXPECTED)));
+        InstalledDevices broken = new InstalledDevices(List.of(new Provider("opencl").failing(ErrorCode.UNEXPECTED)));
 
         String errors = errorsOf(() ->
-                assertThat(Device.opencl().orHost().open(broken, Map.of())).isNull());
+                assertThat(open(broken, Device.opencl().orHost(), Map.of())).isNull());
 
         assertThat(errors)
                 .contains("batches stay in host memory: wanted=opencl first reason=driver is amiss")
                 .hasLineCount(1);
-        assertThatThrownBy(() -> Device.opencl().open(broken, Map.of())).hasMessageContaining("driver is amiss");
+        assertThatThrownBy(() -> open(broken, Device.opencl(), Map.of())).hasMessageContaining("driver is amiss");
     }
 
     @Test
@@ -199,15 +210,16 @@ class DeviceChoiceTest {
         Provider broken = new Provider("opencl").failing(ErrorCode.UNEXPECTED);
         Provider other = new Provider("fake", "gpu:Made up");
 
-        assertThat(new Installed(List.of(missing, other)).devices()).isEqualTo(other.devices);
-        assertThatThrownBy(new Installed(List.of(missing, new Provider("fake")))::devices)
+        assertThat(new InstalledDevices(List.of(missing, other)).devices()).isEqualTo(other.devices);
+        assertThatThrownBy(new InstalledDevices(List.of(missing, new Provider("fake")))::devices)
                 .hasMessageContaining("driver is amiss");
-        assertThatThrownBy(new Installed(List.of(broken, other))::devices).hasMessageContaining("driver is amiss");
+        assertThatThrownBy(new InstalledDevices(List.of(broken, other))::devices)
+                .hasMessageContaining("driver is amiss");
     }
 
     @Test
     void whatIsOpenedWithoutADeviceIsTheHost() {
-        assertThat(Device.host().open()).isNull();
+        assertThat(InstalledDevices.open(Device.host())).isNull();
         assertThat(Device.host().fallsBackToHost()).isTrue();
         assertThat(Device.auto().fallsBackToHost()).isTrue();
         assertThat(Device.opencl().fallsBackToHost()).isFalse();

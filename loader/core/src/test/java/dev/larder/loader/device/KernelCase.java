@@ -1,5 +1,6 @@
 package dev.larder.loader.device;
 
+import dev.larder.loader.internal.device.KernelSource;
 import dev.larder.loader.internal.transform.SampleKernel;
 import dev.larder.loader.internal.transform.SampleTransform;
 import dev.larder.loader.internal.transform.TransformScratch;

@@ -1,6 +1,7 @@
 package dev.larder.loader.device;
 
 import dev.larder.error.LarderException;
+import dev.larder.loader.internal.device.KernelSource;
 import dev.larder.loader.internal.transform.SampleKernel;
 import dev.larder.loader.internal.transform.SampleTransform;
 import dev.larder.loader.transform.Transform;

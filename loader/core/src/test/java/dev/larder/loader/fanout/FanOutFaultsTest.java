@@ -11,7 +11,7 @@ import dev.larder.internal.layout.RingDescriptor;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
-import dev.larder.loader.device.fake.FakeDevice;
+import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.testing.Footprint;
 import dev.larder.testing.TinyTmpfs;
 import java.io.IOException;

@@ -1,5 +1,6 @@
 package dev.larder.examples.distributed;
 
+import dev.larder.client.ArrayView;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.distributed.ProcessGroup;
@@ -53,11 +54,8 @@ public final class DataParallelTrainer {
             int batch = options.number("batch", 64) / group.worldSize();
             try (Loader train = training(dataset, batch, group);
                     Loader test = evaluation(dataset, batch, group)) {
-                train(
-                        group,
-                        train,
-                        test,
-                        Math.toIntExact(dataset.array("train-images").rowByteSize()));
+                ArrayView images = dataset.array("train-images");
+                train(group, train, test, Math.toIntExact(images.elementCount() / images.rows()));
             }
         }
     }
@@ -82,7 +80,7 @@ public final class DataParallelTrainer {
     }
 
     private void train(ProcessGroup group, Loader train, Loader test, int pixels) {
-        Learner learner = new Learner(group, pixels, options.number("batch", 64) / group.worldSize());
+        Learner learner = new Learner(group, pixels);
         learner.begin(options.number("seed", 42));
         int steps = options.number("steps", Integer.MAX_VALUE);
         for (int epoch = 0; epoch < options.number("epochs", 2); epoch++) {
@@ -110,15 +108,11 @@ public final class DataParallelTrainer {
         private final ProcessGroup group;
         private final SoftmaxGradient gradient;
         private final float[] parameters;
-        private final byte[] images;
-        private final byte[] labels;
 
-        Learner(ProcessGroup group, int pixels, int batch) {
+        Learner(ProcessGroup group, int pixels) {
             this.group = group;
             this.gradient = new SoftmaxGradient(pixels);
             this.parameters = new float[gradient.parameters()];
-            this.images = new byte[pixels * batch];
-            this.labels = new byte[batch];
         }
 
         /** Gives all ranks the parameters that rank 0 begins with. */
@@ -132,7 +126,7 @@ public final class DataParallelTrainer {
 
         /** Makes one step with all ranks, and returns the sum of this rank's losses. */
         double learn(Batch batch, float learningRate) {
-            float[] slope = slope(batch);
+            float[] slope = gradient.of(parameters, batch);
             group.allReduce(Span.of(slope), ReduceOp.AVG);
             for (int k = 0; k < parameters.length; k++) {
                 parameters[k] -= learningRate * slope[k];
@@ -140,19 +134,11 @@ public final class DataParallelTrainer {
             return gradient.loss();
         }
 
-        private float[] slope(Batch batch) {
-            batch.array(0)
-                    .buffer()
-                    .getBytes(0, images, 0, batch.array(0).buffer().capacity());
-            batch.array(1).buffer().getBytes(0, labels, 0, batch.size());
-            return gradient.of(parameters, images, labels, batch.size());
-        }
-
         /** Returns how many samples all ranks have put into the right class, and how many they have seen. */
         long[] test(Epoch epoch) {
             long[] counts = new long[2];
             for (Batch batch : epoch) {
-                slope(batch);
+                var unused = gradient.of(parameters, batch);
                 counts[0] += gradient.hits();
                 counts[1] += batch.size();
             }

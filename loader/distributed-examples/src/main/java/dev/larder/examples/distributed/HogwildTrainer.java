@@ -1,5 +1,6 @@
 package dev.larder.examples.distributed;
 
+import dev.larder.client.ArrayView;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.distributed.ProcessGroup;
@@ -34,7 +35,8 @@ public final class HogwildTrainer {
                 Regions regions = Regions.of(larder);
                 ProcessGroup group = ProcessGroups.init(regions);
                 Dataset dataset = larder.dataset(options.text("dataset", "fashion"))) {
-            int pixels = Math.toIntExact(dataset.array("train-images").rowByteSize());
+            ArrayView images = dataset.array("train-images");
+            int pixels = Math.toIntExact(images.elementCount() / images.rows());
             SoftmaxGradient gradient = new SoftmaxGradient(pixels);
             String name = options.runName("parameters");
             try (SharedArray parameters =
@@ -50,7 +52,7 @@ public final class HogwildTrainer {
     private static void run(
             Options options, ProcessGroup group, Dataset dataset, SoftmaxGradient gradient, SharedArray parameters) {
         int batch = options.number("batch", 32);
-        Work work = new Work(gradient, parameters, batch);
+        Work work = new Work(gradient, parameters);
         try (Loader train = loader(options, dataset, "train", batch, Shard.of(group.rank(), group.worldSize()));
                 Loader test = loader(
                         options,
@@ -98,17 +100,13 @@ public final class HogwildTrainer {
         private final SoftmaxGradient gradient;
         private final SharedArray parameters;
         private final float[] seen;
-        private final byte[] images;
-        private final byte[] labels;
         private double loss;
         private long samples;
 
-        Work(SoftmaxGradient gradient, SharedArray parameters, int batch) {
+        Work(SoftmaxGradient gradient, SharedArray parameters) {
             this.gradient = gradient;
             this.parameters = parameters;
             this.seen = new float[gradient.parameters()];
-            this.images = new byte[(gradient.parameters() / SoftmaxGradient.CLASSES - 1) * batch];
-            this.labels = new byte[batch];
         }
 
         /** Takes the parameters as they are at this moment, and adds a step to whatever they are by then. */
@@ -129,11 +127,7 @@ public final class HogwildTrainer {
 
         private float[] slope(Batch batch) {
             parameters.read(0, seen, 0, seen.length);
-            batch.array(0)
-                    .buffer()
-                    .getBytes(0, images, 0, batch.array(0).buffer().capacity());
-            batch.array(1).buffer().getBytes(0, labels, 0, batch.size());
-            return gradient.of(seen, images, labels, batch.size());
+            return gradient.of(seen, batch);
         }
 
         double meanLoss() {

@@ -1,10 +1,12 @@
 package dev.larder.examples.distributed;
 
+import dev.larder.loader.Batch;
+import dev.larder.loader.BatchArray;
 import java.util.Arrays;
 
 /**
  * Softmax regression on images, as a function of one vector of parameters: 10 rows of weights, then 10 biases. Computes loss and
- * gradient of a batch; what is done with the gradient is somebody else's.
+ * gradient of a batch; the caller makes the step.
  */
 final class SoftmaxGradient {
     static final int CLASSES = 10;
@@ -33,24 +35,34 @@ final class SoftmaxGradient {
         return CLASSES * (pixels + 1);
     }
 
-    /** Computes the mean gradient of some images, which stays valid until the next call. */
-    float[] of(float[] parameters, byte[] images, byte[] labels, int count) {
+    /** Computes the mean gradient of a batch of images and labels, which stays valid until the next call. */
+    float[] of(float[] parameters, Batch batch) {
+        BatchArray images = batch.array(0);
+        BatchArray labels = batch.array(1);
         Arrays.fill(gradient, 0);
         loss = 0;
         hits = 0;
-        for (int i = 0; i < count; i++) {
-            add(parameters, images, i * pixels, labels[i]);
+        for (int i = 0; i < batch.size(); i++) {
+            read(images, i);
+            add(parameters, labels.getInt(i));
         }
         for (int k = 0; k < gradient.length; k++) {
-            gradient[k] /= count;
+            gradient[k] /= batch.size();
         }
         return gradient;
     }
 
-    private void add(float[] parameters, byte[] images, int offset, int label) {
-        for (int p = 0; p < pixels; p++) {
-            image[p] = scale[images[offset + p] & 0xff];
+    private void read(BatchArray images, int sample) {
+        int rows = (int) images.dimension(1);
+        int columns = (int) images.dimension(2);
+        for (int row = 0, p = 0; row < rows; row++) {
+            for (int column = 0; column < columns; column++, p++) {
+                image[p] = scale[images.getInt(sample, row, column)];
+            }
         }
+    }
+
+    private void add(float[] parameters, int label) {
         for (int c = 0; c < CLASSES; c++) {
             scores[c] = parameters[CLASSES * pixels + c] + product(parameters, c * pixels);
         }

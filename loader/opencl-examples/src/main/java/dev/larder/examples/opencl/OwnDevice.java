@@ -6,6 +6,7 @@ import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceChoice;
 import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.opencl.OpenClDevice;
+import dev.larder.loader.opencl.OpenClProvider;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
@@ -44,7 +45,7 @@ final class OwnDevice implements AutoCloseable {
         DeviceChoice choice = which.equals("auto")
                 ? first
                 : which.matches("[0-9]{1,6}") ? first.index(Integer.parseInt(which)) : first.named(which);
-        DeviceInfo info = choice.among(choice.devices())
+        DeviceInfo info = choice.among(new OpenClProvider().devices())
                 .orElseThrow(() -> Failure.of(ErrorCode.NOT_FOUND, "this trainer computes on OpenCL devices only")
                         .remedy("name one with --device, or unset LARDER_DEVICE"));
         CL.setExceptionsEnabled(true);

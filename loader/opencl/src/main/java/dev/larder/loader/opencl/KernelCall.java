@@ -1,6 +1,6 @@
 package dev.larder.loader.opencl;
 
-import dev.larder.loader.device.DeviceKernel;
+import dev.larder.loader.internal.device.NativeCall;
 import org.jocl.CL;
 import org.jocl.Pointer;
 import org.jocl.Sizeof;
@@ -10,24 +10,22 @@ import org.jocl.cl_kernel;
 import org.jspecify.annotations.Nullable;
 
 /** A kernel object of its own, whose arguments stay set: setting them is not safe from several threads. */
-final class KernelCall implements DeviceKernel.Call {
+final class KernelCall extends NativeCall<OpenClMemory> {
     private static final int MAX_GROUP_ITEMS = 256;
     private static final int MOST_GROUPS = 0xffff;
     private static final int FIRST_SOURCE = 3;
 
     private final Session session;
     private final cl_kernel function;
-    private final OpenClKernel.Arguments arguments;
     private final long[] firstItems = {0, 0};
     private final long[] localItems;
     private final long[] globalItems;
     private int samplesSet = -1;
-    private boolean closed;
 
-    KernelCall(Session session, cl_kernel function, OpenClKernel.Arguments arguments, int itemsPerSample) {
+    KernelCall(Session session, cl_kernel function, Arguments<OpenClMemory> arguments, int itemsPerSample) {
+        super(session, arguments);
         this.session = session;
         this.function = function;
-        this.arguments = arguments;
         LiveObjects.added(LiveObjects.Kind.KERNEL);
         this.localItems = new long[] {1, 1};
         this.globalItems = new long[] {itemsPerSample, 1};
@@ -35,10 +33,10 @@ final class KernelCall implements DeviceKernel.Call {
 
     /** Sets all arguments but the number of samples, and chooses the size of groups. */
     void set() {
-        setMemory(1, arguments.control());
-        setMemory(2, arguments.target());
-        for (int i = 0; i < arguments.sources().size(); i++) {
-            setMemory(FIRST_SOURCE + i, arguments.sources().get(i));
+        setMemory(1, arguments().control());
+        setMemory(2, arguments().target());
+        for (int i = 0; i < arguments().sources().size(); i++) {
+            setMemory(FIRST_SOURCE + i, arguments().sources().get(i));
         }
         long[] most = Jocl.numbers(
                 (name, size, value, needed) -> CL.clGetDeviceInfo(session.device(), name, size, value, needed),
@@ -83,18 +81,9 @@ final class KernelCall implements DeviceKernel.Call {
         }
     }
 
-    /** Checks that the kernel can run for so many samples, and tells it how many. */
+    /** Checks that the kernel can run for so many samples, and sets their number. */
     synchronized void prepare(Session queueSession, int samples) {
-        if (closed) {
-            throw new IllegalStateException("closed: kernel of device=" + session.info());
-        }
-        if (!session.sharesContextWith(queueSession)) {
-            throw new IllegalArgumentException("a kernel of another device: " + session.info());
-        }
-        if (samples < 0 || samples > arguments.maxSamples()) {
-            throw new IndexOutOfBoundsException("samples=" + samples + " room=" + arguments.maxSamples());
-        }
-        arguments.requireOpen();
+        require(queueSession, samples);
         if (samples > 0 && samples != samplesSet) {
             set(0, Sizeof.cl_uint, Pointer.to(new int[] {samples}));
             samplesSet = samples;
@@ -123,11 +112,8 @@ final class KernelCall implements DeviceKernel.Call {
     }
 
     @Override
-    public synchronized void close() {
-        if (!closed) {
-            closed = true;
-            LiveObjects.removed(LiveObjects.Kind.KERNEL);
-            Jocl.code(() -> CL.clReleaseKernel(function));
-        }
+    protected void release() {
+        LiveObjects.removed(LiveObjects.Kind.KERNEL);
+        Jocl.code(() -> CL.clReleaseKernel(function));
     }
 }

@@ -1,12 +1,12 @@
 package dev.larder.loader.opencl;
 
 import dev.larder.loader.BatchArray;
-import dev.larder.loader.device.Device;
-import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceInfo;
-import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
+import dev.larder.loader.internal.device.DeviceBackend;
+import dev.larder.loader.internal.device.DeviceMemory;
+import dev.larder.loader.internal.device.OpenableDevice;
 import java.util.Optional;
 import java.util.function.Function;
 import org.jocl.CL;
@@ -29,7 +29,7 @@ import org.jocl.cl_mem;
  * batch.release(OpenClDevice.fence(event));                    // when the event is over
  * }</pre>
  */
-public final class OpenClDevice implements Device {
+public final class OpenClDevice implements OpenableDevice {
     private final String description;
     private final Function<OpenClOptions, DeviceBackend> opening;
     private final OpenClOptions options;
@@ -85,7 +85,7 @@ public final class OpenClDevice implements Device {
                 .orElseGet(() -> OpenClDevices.describe(device, 0));
         retain("clRetainContext", Jocl.code(() -> CL.clRetainContext(context)));
         LiveObjects.added(LiveObjects.Kind.CONTEXT);
-        Session session = new Session(context, device, OpenClDevices.limit(info, options), options);
+        Session session = new Session(context, device, options.limits().limit(info), options);
         try {
             retain("clRetainCommandQueue", Jocl.code(() -> CL.clRetainCommandQueue(queue)));
         } catch (Throwable e) {

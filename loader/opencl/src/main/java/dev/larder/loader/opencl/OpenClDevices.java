@@ -141,21 +141,4 @@ final class OpenClDevices {
         }
         return (type & CL.CL_DEVICE_TYPE_CPU) != 0 ? "cpu" : "accelerator";
     }
-
-    /** Returns the same device with less memory, or only smaller pieces of it. */
-    static DeviceInfo limit(DeviceInfo info, OpenClOptions options) {
-        return new DeviceInfo(
-                info.backend(),
-                info.index(),
-                info.name(),
-                info.kind(),
-                info.platform(),
-                info.driver(),
-                Math.min(info.memoryBytes(), options.memoryBytes()),
-                Math.min(info.maxAllocationBytes(), options.maxAllocationBytes()),
-                info.computeUnits(),
-                info.unifiedMemory(),
-                info.doubles(),
-                info.exactFloats());
-    }
 }

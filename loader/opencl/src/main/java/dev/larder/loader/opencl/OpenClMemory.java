@@ -1,7 +1,8 @@
 package dev.larder.loader.opencl;
 
 import dev.larder.error.LarderException;
-import dev.larder.loader.device.DeviceMemory;
+import dev.larder.loader.internal.device.DeviceMemory;
+import dev.larder.loader.internal.device.NativeMemory;
 import java.nio.ByteBuffer;
 import org.jocl.CL;
 import org.jocl.Pointer;
@@ -9,22 +10,19 @@ import org.jocl.cl_mem;
 import org.jspecify.annotations.Nullable;
 
 /** A buffer of a device, of which this owns one reference. */
-final class OpenClMemory implements DeviceMemory {
+final class OpenClMemory extends NativeMemory {
     private static final byte POISON = (byte) 0xA5;
 
     private final Session session;
     private final cl_mem buffer;
-    private final long byteSize;
 
-    /** Pages of the host that the buffer works in; nothing where the memory was allocated. */
+    /** Pages of the host that the buffer works in; null if the memory was allocated. */
     private final @Nullable ByteBuffer pages;
 
-    private volatile boolean closed;
-
     OpenClMemory(Session session, cl_mem buffer, long byteSize, @Nullable ByteBuffer pages) {
+        super(session, byteSize);
         this.session = session;
         this.buffer = buffer;
-        this.byteSize = byteSize;
         this.pages = pages;
         LiveObjects.added(LiveObjects.Kind.MEMORY);
     }
@@ -79,22 +77,7 @@ final class OpenClMemory implements DeviceMemory {
 
     /** Returns memory as one of this session, and open. */
     static OpenClMemory of(DeviceMemory memory, Session session) {
-        if (!(memory instanceof OpenClMemory own) || !own.session.sharesContextWith(session)) {
-            throw new IllegalArgumentException("memory of another device: " + memory);
-        }
-        own.requireOpen();
-        return own;
-    }
-
-    void requireOpen() {
-        if (closed) {
-            throw new IllegalStateException("closed: " + this);
-        }
-    }
-
-    @Override
-    public long byteSize() {
-        return byteSize;
+        return of(memory, OpenClMemory.class, session);
     }
 
     @Override
@@ -108,20 +91,11 @@ final class OpenClMemory implements DeviceMemory {
     }
 
     @Override
-    public synchronized void close() {
-        if (closed) {
-            return;
-        }
-        closed = true;
+    protected void release() {
         LiveObjects.removed(LiveObjects.Kind.MEMORY);
         Jocl.code(() -> CL.clReleaseMemObject(buffer));
         if (pages == null) {
-            session.free(byteSize);
+            session.free(byteSize());
         }
-    }
-
-    @Override
-    public String toString() {
-        return "OpenClMemory{" + session.info() + " byteSize=" + byteSize + "}";
     }
 }

@@ -1,5 +1,6 @@
 package dev.larder.loader.opencl;
 
+import dev.larder.loader.internal.device.DeviceLimits;
 import java.time.Duration;
 
 /**
@@ -54,5 +55,9 @@ public record OpenClOptions(
     /** Waits for the device for another time. */
     public OpenClOptions patience(Duration newPatience) {
         return new OpenClOptions(memoryBytes, maxAllocationBytes, uploadPieceBytes, poisoned, newPatience);
+    }
+
+    DeviceLimits limits() {
+        return new DeviceLimits(memoryBytes, maxAllocationBytes, poisoned, patience);
     }
 }

@@ -1,8 +1,8 @@
 package dev.larder.loader.opencl;
 
-import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceInfo;
-import dev.larder.loader.device.DeviceProvider;
+import dev.larder.loader.internal.device.DeviceBackend;
+import dev.larder.loader.internal.device.DeviceProvider;
 import java.util.List;
 import java.util.Optional;
 

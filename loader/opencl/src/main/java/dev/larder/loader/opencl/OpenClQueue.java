@@ -1,35 +1,22 @@
 package dev.larder.loader.opencl;
 
-import dev.larder.error.ErrorCode;
-import dev.larder.error.LarderException;
-import dev.larder.internal.error.Failure;
-import dev.larder.internal.error.Logs;
-import dev.larder.loader.device.DeviceKernel;
-import dev.larder.loader.device.DeviceMemory;
-import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
-import dev.larder.loader.device.HostMemory;
+import dev.larder.loader.internal.device.DeviceKernel;
+import dev.larder.loader.internal.device.DeviceMemory;
+import dev.larder.loader.internal.device.HostMemory;
+import dev.larder.loader.internal.device.NativeQueue;
 import java.nio.ByteBuffer;
-import java.nio.ReadOnlyBufferException;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jocl.CL;
 import org.jocl.Pointer;
 import org.jocl.cl_command_queue;
 import org.jocl.cl_event;
 import org.jocl.cl_mem;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 
 /** A command queue, of which this owns one reference. */
-final class OpenClQueue implements DeviceQueue, AutoCloseable {
-    private static final Logger LOG = Logs.of(OpenClQueue.class);
-
-    /** Buffers that a device may still write into although nobody waits for it any more. */
-    private static final Queue<ByteBuffer> ABANDONED = new ConcurrentLinkedQueue<>();
-
+final class OpenClQueue extends NativeQueue {
     /** Each piece of staging memory may have to wait for as long when it is closed. */
     private static final Duration LONGEST_UNMAP = Duration.ofSeconds(2);
 
@@ -43,14 +30,13 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
     /** The event of the last command, if JOCL has an object for it. */
     private @Nullable cl_event last;
 
-    private boolean closed;
-
     /**
      * Takes over a reference to a queue.
      *
      * @param shared whether others give it work that this does not know of
      */
     OpenClQueue(Session session, cl_command_queue queue, boolean shared) {
+        super(session);
         this.session = session;
         this.queue = queue;
         this.shared = shared;
@@ -166,29 +152,8 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
     }
 
     @Override
-    public void read(DeviceMemory from, long fromOffset, ByteBuffer target) {
-        if (!target.isDirect()) {
-            throw new IllegalArgumentException("not a direct buffer: " + target);
-        }
-        if (target.isReadOnly()) {
-            throw new ReadOnlyBufferException();
-        }
-        if (!target.hasRemaining()) {
-            return;
-        }
-        try (Fence done = beginRead(from, fromOffset, target)) {
-            done.await(session.options().patience());
-        } catch (LarderException e) {
-            if (!drain(Duration.ZERO)) {
-                ABANDONED.add(target);
-            }
-            throw e;
-        }
-    }
-
-    private synchronized Fence beginRead(DeviceMemory from, long fromOffset, ByteBuffer target) {
+    protected synchronized Fence beginRead(DeviceMemory from, long fromOffset, ByteBuffer target) {
         requireOpen();
-        Objects.checkFromIndexSize(fromOffset, target.remaining(), from.byteSize());
         long source = OpenClMemory.of(from, session).handle();
         long address = LibOpenCl.address(target) + target.position();
         int code = LibOpenCl.clEnqueueReadBuffer(
@@ -219,7 +184,7 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
         int code = Jocl.code(() ->
                 CL.clEnqueueFillBuffer(queue, memory.nativeObject(), pattern, 1, 0, memory.byteSize(), 0, null, null));
         require("clEnqueueFillBuffer", code);
-        finish(session.options().patience());
+        finish(session.patience());
     }
 
     /**
@@ -240,7 +205,7 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
             throw session.health().failed("clEnqueueMapBuffer", thrown).exception();
         }
         given(event.getNativePointer(), event);
-        finish(session.options().patience());
+        finish(session.patience());
         return map[0];
     }
 
@@ -255,10 +220,7 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
     private void finish(Duration patience) {
         try (OpenClFence done = mark()) {
             if (!done.awaitUninterruptibly(patience)) {
-                throw Failure.of(ErrorCode.DEADLINE, "device did not reach the fence in time")
-                        .with("device", session.info())
-                        .with("timeout", patience.toMillis() + "ms")
-                        .remedy("check whether the device is busy or hangs");
+                throw late(patience);
             }
         }
     }
@@ -272,51 +234,20 @@ final class OpenClQueue implements DeviceQueue, AutoCloseable {
         return queue;
     }
 
-    private void requireOpen() {
-        if (closed) {
-            throw new IllegalStateException("closed: queue of device=" + session.info());
-        }
-        session.require();
-    }
-
+    /** Returns whether the last command is over, after it was sent to the device. */
     @Override
-    public boolean drain(Duration timeout) {
-        long start = System.nanoTime();
-        boolean interrupted = false;
-        while (!isIdle()) {
-            long waited = System.nanoTime() - start;
-            if (waited >= timeout.toNanos()) {
-                LOG.debug("queue not drained: device={}", session.info());
-                return false;
-            }
-            interrupted |= Thread.interrupted(); // a pause would end at once
-            Fence.pause(waited);
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
-        return true;
-    }
-
-    /** Tells whether the last command is over, after seeing that it gets going. */
-    private synchronized boolean isIdle() {
-        if (closed) {
-            return true;
-        }
+    protected boolean isIdle() {
         Jocl.code(() -> CL.clFlush(queue));
         return events.areOver();
     }
 
     /** Gives up the queue, which goes when its work is done. */
     @Override
-    public synchronized void close() {
-        if (!closed) {
-            closed = true;
-            waits.clear();
-            events.clear();
-            last = null;
-            LiveObjects.removed(LiveObjects.Kind.QUEUE);
-            Jocl.code(() -> CL.clReleaseCommandQueue(queue));
-        }
+    protected void release() {
+        waits.clear();
+        events.clear();
+        last = null;
+        LiveObjects.removed(LiveObjects.Kind.QUEUE);
+        Jocl.code(() -> CL.clReleaseCommandQueue(queue));
     }
 }

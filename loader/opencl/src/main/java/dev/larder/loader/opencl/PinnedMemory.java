@@ -4,7 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.Logs;
-import dev.larder.loader.device.HostMemory;
+import dev.larder.loader.internal.device.HostMemory;
 import java.nio.ByteBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jocl.CL;
@@ -87,7 +87,7 @@ final class PinnedMemory implements HostMemory {
             return;
         }
         closed = true;
-        Session.State state = session.state().get();
+        Session.State state = session.state();
         if (state == Session.State.STUCK) {
             return;
         }

@@ -1,7 +1,7 @@
 package dev.larder.loader.opencl;
 
 import dev.larder.error.LarderException;
-import dev.larder.loader.device.KernelSource;
+import dev.larder.loader.internal.device.KernelSource;
 import java.util.HashMap;
 import java.util.Map;
 import org.jocl.CL;
@@ -21,7 +21,7 @@ final class Programs implements AutoCloseable {
     }
 
     synchronized OpenClKernel compile(KernelSource kernel) {
-        session.require();
+        session.requireOpen();
         String source = kernel.text();
         cl_program program = built.get(source);
         if (program == null) {

@@ -1,8 +1,8 @@
 package dev.larder.loader.opencl;
 
-import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
+import dev.larder.loader.internal.device.DeviceBackend;
 import org.jocl.CL;
 import org.jocl.NativePointerObject;
 import org.jocl.Pointer;

@@ -2,7 +2,7 @@ package dev.larder.loader.opencl;
 
 import dev.larder.loader.device.KernelCase;
 import dev.larder.loader.device.KernelNumbers;
-import dev.larder.loader.device.KernelSource;
+import dev.larder.loader.internal.device.KernelSource;
 import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;

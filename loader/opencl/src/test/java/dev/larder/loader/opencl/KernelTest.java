@@ -3,7 +3,7 @@ package dev.larder.loader.opencl;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.loader.device.KernelCase;
-import dev.larder.loader.device.KernelSource;
+import dev.larder.loader.internal.device.KernelSource;
 import dev.larder.loader.internal.transform.SampleKernel;
 import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;

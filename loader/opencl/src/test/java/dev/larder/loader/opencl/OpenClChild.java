@@ -2,8 +2,9 @@ package dev.larder.loader.opencl;
 
 import dev.larder.error.LarderException;
 import dev.larder.loader.device.Device;
-import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.Rig;
+import dev.larder.loader.internal.device.DeviceBackend;
+import dev.larder.loader.internal.device.InstalledDevices;
 import java.time.Duration;
 import java.util.List;
 
@@ -51,8 +52,8 @@ final class OpenClChild {
                 System.out.println(e.code() + " " + e.getMessage());
             }
         }
-        System.out.println("auto " + Device.auto().open());
-        System.out.println("orHost " + Device.opencl().orHost().open());
+        System.out.println("auto " + InstalledDevices.open(Device.auto()));
+        System.out.println("orHost " + InstalledDevices.open(Device.opencl().orHost()));
     }
 
     private static void run() {

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.larder.loader.device.DeviceBackend;
-import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.device.Rig;
+import dev.larder.loader.internal.device.DeviceBackend;
+import dev.larder.loader.internal.device.DeviceMemory;
 import org.jocl.CL;
 import org.jocl.Pointer;
 import org.jocl.Sizeof;

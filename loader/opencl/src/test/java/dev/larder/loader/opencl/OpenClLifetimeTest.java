@@ -3,12 +3,12 @@ package dev.larder.loader.opencl;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
-import dev.larder.loader.device.DeviceBackend;
-import dev.larder.loader.device.DeviceMemory;
-import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
-import dev.larder.loader.device.HostMemory;
 import dev.larder.loader.device.Rig;
+import dev.larder.loader.internal.device.DeviceBackend;
+import dev.larder.loader.internal.device.DeviceMemory;
+import dev.larder.loader.internal.device.HostMemory;
+import dev.larder.loader.internal.device.WorkQueue;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -82,7 +82,7 @@ class OpenClLifetimeTest {
             byte[] rows = Rig.random(rig.byteSize, 1);
             rig.run(rows);
             int before = Thread.activeCount();
-            DeviceQueue uploads = rig.backend.uploads();
+            WorkQueue uploads = rig.backend.uploads();
             for (int i = 0; i < 1000; i++) {
                 uploads.upload(rig.staging, 0, rig.stored, 0, rig.byteSize);
                 assertThat(LeavesNoObjects.waitingThreads()).isZero();

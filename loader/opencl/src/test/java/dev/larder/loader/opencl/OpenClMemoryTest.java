@@ -7,13 +7,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceInfo;
-import dev.larder.loader.device.DeviceKernel;
-import dev.larder.loader.device.DeviceMemory;
-import dev.larder.loader.device.HostMemory;
-import dev.larder.loader.device.KernelSource.Rows;
 import dev.larder.loader.device.Rig;
+import dev.larder.loader.internal.device.DeviceBackend;
+import dev.larder.loader.internal.device.DeviceKernel;
+import dev.larder.loader.internal.device.DeviceMemory;
+import dev.larder.loader.internal.device.HostMemory;
+import dev.larder.loader.internal.device.KernelSource.Rows;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -111,7 +111,7 @@ class OpenClMemoryTest {
 
             requireNoSpace(() -> OpenClMemory.allocate(boundless, 4 * most), "needed=" + 4 * most);
 
-            assertThat(boundless.reserved()).hasValue(0);
+            assertThat(boundless.reservedBytes()).isZero();
             backend.allocateDevice(10).close();
         }
     }

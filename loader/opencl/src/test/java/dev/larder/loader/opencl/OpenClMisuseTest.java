@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.larder.loader.device.DeviceKernel;
-import dev.larder.loader.device.DeviceMemory;
-import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
-import dev.larder.loader.device.HostMemory;
-import dev.larder.loader.device.KernelSource.Rows;
 import dev.larder.loader.device.Rig;
+import dev.larder.loader.internal.device.DeviceKernel;
+import dev.larder.loader.internal.device.DeviceMemory;
+import dev.larder.loader.internal.device.HostMemory;
+import dev.larder.loader.internal.device.KernelSource.Rows;
+import dev.larder.loader.internal.device.WorkQueue;
 import java.nio.ByteBuffer;
 import java.nio.ReadOnlyBufferException;
 import java.util.List;
@@ -25,7 +25,7 @@ class OpenClMisuseTest {
     @Test
     void rangesBeyondTheMemoryAreRefused() {
         try (Rig rig = OpenClRig.open()) {
-            DeviceQueue queue = rig.backend.uploads();
+            WorkQueue queue = rig.backend.uploads();
 
             assertThatThrownBy(() -> queue.upload(rig.staging, 1, rig.stored, 0, rig.byteSize))
                     .isInstanceOf(IndexOutOfBoundsException.class);
@@ -131,7 +131,7 @@ class OpenClMisuseTest {
     @Test
     void buffersThatADeviceCannotWriteAreRefused() {
         try (Rig rig = OpenClRig.open()) {
-            DeviceQueue queue = rig.backend.consumer();
+            WorkQueue queue = rig.backend.consumer();
 
             assertThatThrownBy(() -> queue.read(rig.target, 0, ByteBuffer.allocate(4)))
                     .isInstanceOf(IllegalArgumentException.class);

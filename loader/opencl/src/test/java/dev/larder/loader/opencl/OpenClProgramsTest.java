@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.loader.device.DeviceBackend;
-import dev.larder.loader.device.KernelSource.Rows;
 import dev.larder.loader.device.Rig;
+import dev.larder.loader.internal.device.DeviceBackend;
+import dev.larder.loader.internal.device.KernelSource.Rows;
 import org.jocl.CL;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;

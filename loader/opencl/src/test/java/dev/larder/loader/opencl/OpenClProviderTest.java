@@ -7,9 +7,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.loader.device.Device;
-import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceInfo;
-import dev.larder.loader.device.DeviceProvider;
+import dev.larder.loader.internal.device.DeviceBackend;
+import dev.larder.loader.internal.device.DeviceProvider;
+import dev.larder.loader.internal.device.InstalledDevices;
 import java.util.ServiceLoader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -39,7 +40,7 @@ class OpenClProviderTest {
 
     @Test
     void theFirstDeviceIsOpenedWhereNothingElseIsSaid() {
-        try (DeviceBackend backend = requireNonNull(Device.opencl().open())) {
+        try (DeviceBackend backend = requireNonNull(InstalledDevices.open(Device.opencl()))) {
             assertThat(backend.info().backend()).isEqualTo("opencl");
         }
     }

@@ -1,8 +1,8 @@
 package dev.larder.loader.opencl;
 
-import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.device.Rig;
+import dev.larder.loader.internal.device.DeviceBackend;
 
 /** Opens rigs on the first OpenCL device. */
 final class OpenClRig {

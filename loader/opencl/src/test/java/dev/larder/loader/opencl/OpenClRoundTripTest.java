@@ -2,13 +2,13 @@ package dev.larder.loader.opencl;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.larder.loader.device.DeviceBackend;
-import dev.larder.loader.device.DeviceKernel;
-import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.Fence;
-import dev.larder.loader.device.HostMemory;
-import dev.larder.loader.device.KernelSource.Rows;
 import dev.larder.loader.device.Rig;
+import dev.larder.loader.internal.device.DeviceBackend;
+import dev.larder.loader.internal.device.DeviceKernel;
+import dev.larder.loader.internal.device.DeviceMemory;
+import dev.larder.loader.internal.device.HostMemory;
+import dev.larder.loader.internal.device.KernelSource.Rows;
 import dev.larder.loader.internal.transform.SampleKernel;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
 
 /** The larder command of this checkout, which must have been built before, in a process of its own. Closing kills it. */
-public final class LarderProgram implements AutoCloseable {
+final class LarderProgram implements AutoCloseable {
     private static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
     private static final Duration PATIENCE = Duration.ofMinutes(3);
 
@@ -28,8 +28,7 @@ public final class LarderProgram implements AutoCloseable {
         this.err = err;
     }
 
-    /** For tests of other packages. */
-    public static LarderProgram start(Path folder, Path store, List<String> words) {
+    static LarderProgram start(Path folder, Path store, List<String> words) {
         assertThat(ROOT.resolve(".larder/current/lib"))
                 .as("built by ops/larder --version")
                 .exists();
@@ -66,7 +65,7 @@ public final class LarderProgram implements AutoCloseable {
     }
 
     /** Stops a daemon that a launch which failed had started, and that would wait for another. */
-    public static void stopDaemon(Path folder, Path store) {
+    static void stopDaemon(Path folder, Path store) {
         try (LarderProgram stop = start(folder, store, List.of("stop"))) {
             assertThat(stop.exitCode()).as(stop::said).isZero();
         }
@@ -93,8 +92,7 @@ public final class LarderProgram implements AutoCloseable {
         }
     }
 
-    /** For tests of other packages. */
-    public int exitCode() {
+    int exitCode() {
         try {
             assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS))
                     .as(this::said)
@@ -123,8 +121,7 @@ public final class LarderProgram implements AutoCloseable {
                 .toList();
     }
 
-    /** For tests of other packages. */
-    public String said() {
+    String said() {
         return out() + err();
     }
 

@@ -1,7 +1,7 @@
 package dev.larder.loader.internal.cuda;
 
 import dev.larder.error.LarderException;
-import dev.larder.loader.device.HostMemory;
+import dev.larder.loader.internal.device.HostMemory;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;

@@ -2,8 +2,8 @@ package dev.larder.loader.internal.cuda;
 
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.Logs;
-import dev.larder.loader.device.HostAllocator;
-import dev.larder.loader.device.HostMemory;
+import dev.larder.loader.internal.device.HostAllocator;
+import dev.larder.loader.internal.device.HostMemory;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;

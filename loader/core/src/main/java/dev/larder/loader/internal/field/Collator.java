@@ -9,6 +9,7 @@ import dev.larder.loader.transform.BatchArrays;
 import dev.larder.loader.transform.BatchFunction;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -21,7 +22,7 @@ public final class Collator extends FieldReader {
     private final long seed;
 
     Collator(Collation collation, long seed, Place place) {
-        super("collate", collation.outputs(), null, place);
+        super("collate", List.of(), collation.outputs(), place);
         this.function = collation.function();
         this.seed = Philox.seedFor(seed, "collate");
     }
@@ -44,6 +45,11 @@ public final class Collator extends FieldReader {
     @Override
     public boolean isTransforming() {
         return true;
+    }
+
+    @Override
+    public @Nullable String decoder() {
+        return null;
     }
 
     @Override

@@ -1,24 +1,23 @@
 package dev.larder.loader.internal.field;
 
 import dev.larder.client.ArrayView;
-import dev.larder.loader.device.KernelSource;
+import dev.larder.loader.internal.device.KernelSource;
 import dev.larder.loader.internal.transform.SampleKernel;
 import dev.larder.loader.internal.transform.SampleTransform;
 import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Order;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides who does what for rows of an array: the host gathers and a kernel transforms, or a kernel does both, or, where a
- * transform is not for kernels, the host does both and the result is uploaded.
+ * Decides which steps of a field a kernel does: those over rows that the host stages, or over rows that lie on the device. If a
+ * transform is not for kernels, the host does it, and the result is uploaded.
  */
-public final class DeviceFields implements FieldOpener.RowsForm {
-    private final FieldOpener.RowsForm onHost;
-    private final long seed;
+public final class DeviceFields {
     private final boolean doubles;
     private final boolean exactFloats;
     private final Function<ArrayView, Optional<KernelSource.Rows>> residence;
@@ -26,36 +25,29 @@ public final class DeviceFields implements FieldOpener.RowsForm {
     /**
      * @param doubles whether the devices compute with 64-bit floats
      * @param exactFloats whether they round 32-bit floats as Java does
-     * @param residence says how an array lies on the devices; nothing for one that is streamed
+     * @param residence returns the place of an array on the devices; nothing if it is streamed
      */
     public DeviceFields(
-            long seed,
-            boolean doubles,
-            boolean exactFloats,
-            Function<ArrayView, Optional<KernelSource.Rows>> residence) {
-        this.onHost = FieldOpener.RowsForm.finished(seed);
-        this.seed = seed;
+            boolean doubles, boolean exactFloats, Function<ArrayView, Optional<KernelSource.Rows>> residence) {
         this.doubles = doubles;
         this.exactFloats = exactFloats;
         this.residence = residence;
     }
 
-    @Override
-    public FieldReader open(ArrayView array, FieldSpec field, @Nullable RowLookup lookup, FieldReader.Place place) {
-        SampleKernel kernel = kernel(array, field);
-        return kernel == null
-                ? onHost.open(array, field, lookup, place)
-                : new DeviceReader(array, field.name(), kernel, field.transformSeed(seed), lookup, place);
-    }
-
-    @Override
-    public FieldReader open(MadeRows rows, FieldSpec field, @Nullable RowLookup lookup, FieldReader.Place place) {
-        SampleTransform rest = rows.rest();
-        SampleKernel kernel = rest.isIdentity() || rest.storedByteSize() == 0 ? null : kernel(rest);
-        return kernel == null
-                ? onHost.open(rows, field, lookup, place)
-                : new MadeDeviceReader(
-                        rows.unfinished(), field.name(), kernel, field.transformSeed(seed), lookup, place);
+    /** Opens a field for a kernel; returns null if the host has to do all of it. */
+    @Nullable
+    FieldReader open(SampleRows rows, FieldSpec field, long seed, FieldReader.Place place) {
+        if (rows.isRagged() || field.kept() != null) {
+            return null;
+        }
+        if (rows instanceof MadeRows made) {
+            SampleTransform rest = made.rest();
+            SampleKernel kernel = rest.isIdentity() || rest.storedByteSize() == 0 ? null : kernel(rest);
+            return kernel == null ? null : new DeviceReader(made.unfinished(), field.name(), kernel, seed, place);
+        }
+        SampleKernel kernel = kernel(Objects.requireNonNull(rows.source().array()), field);
+        EqualRows stored = EqualRows.of(rows.source(), Transforms.none(), seed);
+        return kernel == null ? null : new DeviceReader(stored, field.name(), kernel, seed, place);
     }
 
     /** Returns whether kernels can gather the rows of an array: each row lies in one piece. */
@@ -64,7 +56,7 @@ public final class DeviceFields implements FieldOpener.RowsForm {
     }
 
     private @Nullable SampleKernel kernel(ArrayView array, FieldSpec field) {
-        Transform declared = field.transform() == null ? Transforms.none() : field.transform();
+        Transform declared = field.transform();
         if (array.byteSize() == 0) {
             return null; // nothing to compute
         }

@@ -7,58 +7,41 @@ import dev.larder.loader.internal.transform.SampleKernel;
 import dev.larder.loader.internal.transform.TransformScratch;
 import dev.larder.npy.Dtype;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Prepares rows for a kernel: as they are stored, unless the device has them all, and what the kernel is told of each sample.
+ * Prepares rows for a kernel: the rows themselves, unless the device has them all, and the control of each sample.
  *
- * <p>Its arrays are not those of batches, but what is uploaded for them.
+ * <p>Its arrays are not those of batches, but those that are uploaded for them.
  */
-public sealed class DeviceReader extends FieldReader permits MadeDeviceReader {
+public final class DeviceReader extends FieldReader {
     private static final Dtype INT32 = Dtype.parse("<i4");
 
+    private final SampleRows rows;
     private final String name;
-    private final @Nullable ArrayView array;
     private final SampleKernel kernel;
     private final boolean staged;
     private final int controlPlace;
     private final long seed;
 
-    DeviceReader(
-            ArrayView array, String name, SampleKernel kernel, long seed, @Nullable RowLookup lookup, Place place) {
-        this(array, stored(array), name, kernel, seed, lookup, place);
-    }
-
-    /** Prepares rows that are not those of an array, but are staged as {@code stored} says. */
-    DeviceReader(
-            @Nullable ArrayView array,
-            OutputArray stored,
-            String name,
-            SampleKernel kernel,
-            long seed,
-            @Nullable RowLookup lookup,
-            Place place) {
-        super(stored.name(), outputs(stored, name, kernel), lookup, place);
+    /** Prepares rows that the host reads, or makes, without the steps of the kernel. */
+    DeviceReader(SampleRows rows, String name, SampleKernel kernel, long seed, Place place) {
+        super(rows.column(), List.of(rows), outputs(rows, name, kernel), place);
+        this.rows = rows;
         this.name = name;
-        this.array = array;
         this.kernel = kernel;
         this.staged = !kernel.rows().located();
         this.controlPlace = kernel.controlInts() == 0 ? -1 : staged ? 1 : 0;
         this.seed = seed;
     }
 
-    private static OutputArray stored(ArrayView array) {
-        return new OutputArray(array.name(), array.dtype(), Arrays.copyOfRange(array.shape(), 1, array.dimensions()));
-    }
-
-    private static List<OutputArray> outputs(OutputArray stored, String name, SampleKernel kernel) {
+    private static List<OutputArray> outputs(SampleRows rows, String name, SampleKernel kernel) {
         List<OutputArray> outputs = new ArrayList<>();
         if (!kernel.rows().located()) {
-            outputs.add(new OutputArray(name, stored.dtype(), stored.rowShape()));
+            outputs.add(rows.output(name));
         }
         if (kernel.controlInts() > 0) {
             outputs.add(new OutputArray(name + " control", INT32, kernel.controlInts())); // no array can be named so
@@ -66,43 +49,38 @@ public sealed class DeviceReader extends FieldReader permits MadeDeviceReader {
         return outputs;
     }
 
-    /** Returns how batches call what the kernel makes. */
+    /** Returns the name of the kernel's array in batches. */
     public String name() {
         return name;
     }
 
-    /** Returns the kernel that makes samples of what is prepared. */
+    /** Returns the kernel that makes samples from the prepared arrays. */
     public SampleKernel kernel() {
         return kernel;
     }
 
     /** Returns the array that is read, which has its rows as the kernel takes them. */
     public ArrayView array() {
-        return Objects.requireNonNull(array);
+        return Objects.requireNonNull(rows.source().array());
     }
 
-    /** Returns which array of the slot has the stored rows; negative if none has. */
+    /** Returns the number of the slot's array with the stored rows; negative if there is none. */
     public int storedArray() {
         return staged ? firstArray() : -1;
     }
 
-    /** Returns which array of the slot has the control; negative if none has. */
+    /** Returns the number of the slot's array with the control; negative if there is none. */
     public int controlArray() {
         return controlPlace < 0 ? -1 : firstArray() + controlPlace;
     }
 
     @Override
     long sampleByteSize() {
-        return staged ? array().rowByteSize() : (long) kernel.controlInts() * Integer.BYTES;
+        return staged ? super.sampleByteSize() : (long) kernel.controlInts() * Integer.BYTES;
     }
 
     @Override
-    public boolean isOpen() {
-        return array().isOpen();
-    }
-
-    @Override
-    void prepareRows(HostSlot slot, long[] rows) {
+    void prepareRows(HostSlot slot, long[] wanted) {
         for (int i = 0; i < outputs().size(); i++) {
             array(slot, i).resize(slot.size);
         }
@@ -110,15 +88,15 @@ public sealed class DeviceReader extends FieldReader permits MadeDeviceReader {
 
     @Override
     public void fill(HostSlot slot, int first, int count, @Nullable Object scratch) {
-        long[] rows = rows(slot);
         Room room = Objects.requireNonNull((Room) scratch);
         if (staged) {
-            stage(slot, rows, first, count, room.made);
+            var unused = write(slot, first, count, array(slot, 0), first, room.rows);
         } else {
-            array().address(); // fails where it is closed: the device would read zeros, or what nobody vouches for
+            array().address(); // fails if it is closed: the device would read zeros, or other data
         }
+        long[] numbers = rows(slot);
         if (kernel.checksRows()) {
-            check(slot, rows, first, count, room);
+            check(slot, numbers, first, count, room);
         }
         if (controlPlace < 0) {
             return;
@@ -126,18 +104,18 @@ public sealed class DeviceReader extends FieldReader permits MadeDeviceReader {
         UnsafeBuffer control = array(slot, controlPlace).memory();
         long epoch = slot.epoch;
         for (int i = first; i < first + count; i++) {
-            Objects.checkIndex(rows[i], rowCount()); // a device would read whatever lies there
-            kernel.writeControl(rows[i], seed, epoch, slot.positions[i], room.scratch, control, i);
+            Objects.checkIndex(numbers[i], rows.source().rows()); // a device does not check what it reads
+            kernel.writeControl(numbers[i], seed, epoch, slot.positions[i], room.scratch, control, i);
         }
     }
 
-    private void check(HostSlot slot, long[] rows, int first, int count, Room room) {
+    private void check(HostSlot slot, long[] numbers, int first, int count, Room room) {
         int length = kernel.transform().storedByteSize();
         for (int i = first; i < first + count; i++) {
             if (staged) {
                 kernel.check(array(slot, 0).memory(), i * length);
             } else {
-                array().copyRows(rows, i, 1, room.row, 0);
+                array().copyRows(numbers, i, 1, room.row, 0);
                 kernel.check(room.row, 0);
             }
         }
@@ -146,29 +124,9 @@ public sealed class DeviceReader extends FieldReader permits MadeDeviceReader {
     @Override
     public Object newScratch() {
         int checked = kernel.checksRows() ? kernel.transform().storedByteSize() : 0;
-        return new Room(kernel.transform().newScratch(), new UnsafeBuffer(new byte[checked]), newStagingRoom());
-    }
-
-    /** Puts rows into the slot's first array of this field. */
-    void stage(HostSlot slot, long[] rows, int first, int count, @Nullable Object room) {
-        ArrayView from = array();
-        from.copyRows(rows, first, count, array(slot, 0).memory(), (int) (first * from.rowByteSize()));
-    }
-
-    /** Returns what a thread needs for that. */
-    @Nullable
-    Object newStagingRoom() {
-        return null;
-    }
-
-    /** Returns how many rows there are to choose from. */
-    long rowCount() {
-        return array().rows();
+        return new Room(kernel.transform().newScratch(), new UnsafeBuffer(new byte[checked]), rows.newScratch());
     }
 
     /** One thread's memory. */
-    private record Room(
-            TransformScratch scratch,
-            UnsafeBuffer row,
-            @Nullable Object made) {}
+    private record Room(TransformScratch scratch, UnsafeBuffer row, Object rows) {}
 }

@@ -4,28 +4,36 @@ import dev.larder.loader.internal.slot.HostSlot;
 import dev.larder.loader.internal.slot.OutputArray;
 import dev.larder.loader.internal.slot.SlotArray;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads one field of the samples of a batch into a slot: first prepares what depends on the whole batch, then fills in samples,
- * by several threads at once. Keeps no state of its own.
+ * Reads one field of the samples of a batch into a slot: first prepares the whole batch, then fills in samples, by several threads in
+ * parallel. Keeps no state of its own.
+ *
+ * <p>A reader has three parts. {@link RowLookup} finds the row of a sample. {@link SampleRows}, one for each dataset, reads rows and does
+ * the steps of the field. The subclass is the layout: how slots hold the rows.
  */
 public abstract class FieldReader {
     private final String column;
+    private final SampleRows[] parts;
     private final List<OutputArray> outputs;
-    private final @Nullable RowLookup lookup;
-    private final int field;
-    private final int firstArray;
+    private final Place place;
 
-    /** Where a field stands among the others. */
-    record Place(int field, int firstArray) {}
+    /**
+     * Where a field stands among the others, and which rows its samples have.
+     *
+     * @param lookup finds the rows of samples; null if they have the same numbers
+     * @param firstSamples the first sample of each dataset, and after the last how many there are
+     */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    record Place(int field, int firstArray, @Nullable RowLookup lookup, long[] firstSamples) {}
 
-    FieldReader(String column, List<OutputArray> outputs, @Nullable RowLookup lookup, Place place) {
+    FieldReader(String column, List<SampleRows> parts, List<OutputArray> outputs, Place place) {
         this.column = column;
+        this.parts = parts.toArray(SampleRows[]::new);
         this.outputs = outputs;
-        this.lookup = lookup;
-        this.field = place.field();
-        this.firstArray = place.firstArray();
+        this.place = place;
     }
 
     /** Returns the name of the array or column that is read. */
@@ -38,14 +46,14 @@ public abstract class FieldReader {
         return outputs;
     }
 
-    /** Returns which of the fields this is. */
+    /** Returns the number of this field. */
     public final int field() {
-        return field;
+        return place.field();
     }
 
-    /** Returns which of the slot's arrays is the first of this field. */
+    /** Returns the number of this field's first array in the slot. */
     public final int firstArray() {
-        return firstArray;
+        return place.firstArray();
     }
 
     /** Returns whether the rows of every batch are of one length, and as many as its samples. */
@@ -53,37 +61,40 @@ public abstract class FieldReader {
         return true;
     }
 
-    /** Returns whether what is read is also changed. */
+    /** Returns whether steps change the rows. */
     public boolean isTransforming() {
-        return false;
+        return parts[0].isTransforming();
     }
 
-    /** Returns whether code of the user changes what is read. */
+    /** Returns whether code of the user changes the rows. */
     public boolean runsUserCode() {
-        return false;
+        return parts[0].runsUserCode();
     }
 
-    /** Returns what decodes the images of this field, and a fingerprint of how; nothing where there are none. */
+    /** Returns the decoder of this field's images and a fingerprint of its results, or null if there are no images. */
     public @Nullable String decoder() {
-        return null;
-    }
-
-    /** Returns the row of a sample, counted in its dataset. */
-    final long rowInDataset(HostSlot slot, int sample) {
-        long row = slot.rows[sample];
-        return lookup == null ? row : lookup.findInDataset(row, slot.epoch, slot.positions[sample]);
+        return parts[0].decoder();
     }
 
     /** Returns how many bytes of one sample are read, about. */
-    abstract long sampleByteSize();
+    long sampleByteSize() {
+        return parts[0].meanByteSize();
+    }
 
-    /** Tells whether what is read is still mapped. */
-    public abstract boolean isOpen();
+    /** Returns whether the source is still mapped. */
+    public boolean isOpen() {
+        for (SampleRows part : parts) {
+            if (!part.isOpen()) {
+                return false;
+            }
+        }
+        return true;
+    }
 
     /** Looks up rows and makes room for all samples of the batch. One thread does this, before any fills in. */
     public final void prepare(HostSlot slot) {
-        if (lookup != null) {
-            lookup.find(slot, slot.lookedUp(field));
+        if (place.lookup() != null) {
+            place.lookup().find(slot, slot.lookedUp(field()));
         }
         prepareRows(slot, rows(slot));
     }
@@ -92,29 +103,77 @@ public abstract class FieldReader {
 
     /** Fails if a sample has no row in this field, or one that does not fit. */
     public final void check(HostSlot slot, int sample) {
-        long row = slot.rows[sample];
-        checkRow(lookup == null ? row : lookup.find(row, slot.epoch, slot.positions[sample]));
+        long row = row(slot, sample);
+        if (!hasEqualRows()) {
+            var unused = part(slot, sample).length(row);
+        }
     }
 
-    /** Fails if a row does not fit. */
-    void checkRow(long row) {}
+    /** Returns the row of a sample, counted in its dataset. */
+    final long row(HostSlot slot, int sample) {
+        long number = slot.rows[sample];
+        RowLookup lookup = place.lookup();
+        return lookup == null ? number : lookup.find(number, slot.epoch, slot.positions[sample]);
+    }
 
     /** Fills in the samples {@code first} to {@code first + count - 1}. */
     public abstract void fill(HostSlot slot, int first, int count, @Nullable Object scratch);
 
-    /** Returns what a thread needs to fill in samples. */
+    /** Returns the memory that a thread needs to fill in samples. */
     public @Nullable Object newScratch() {
-        return null;
+        if (parts.length == 1) {
+            return parts[0].newScratch();
+        }
+        @Nullable Object[] scratch = new @Nullable Object[parts.length];
+        for (int i = 0; i < parts.length; i++) {
+            scratch[i] = parts[i].newScratch();
+        }
+        return scratch;
     }
 
     /** Returns the row of this field for each sample. */
     final long[] rows(HostSlot slot) {
-        long[] found = lookup == null ? null : slot.lookedUp[field];
+        long[] found = place.lookup() == null ? null : slot.lookedUp[field()];
         return found == null ? slot.rows : found;
     }
 
-    /** Returns an array of the slot by its place among those of this field. */
-    final SlotArray array(HostSlot slot, int place) {
-        return slot.arrays[firstArray + place];
+    /** Returns an array of the slot by its number among those of this field. */
+    final SlotArray array(HostSlot slot, int number) {
+        return slot.arrays[place.firstArray() + number];
+    }
+
+    /** Returns the rows of a sample's dataset. */
+    final SampleRows part(HostSlot slot, int sample) {
+        return parts[partNumber(slot, sample)];
+    }
+
+    private int partNumber(HostSlot slot, int sample) {
+        return parts.length == 1 ? 0 : RowLookup.part(place.firstSamples(), slot.rows[sample]);
+    }
+
+    /**
+     * Writes rows of equal length back to back, or the row of one sample.
+     *
+     * @param item where the first one begins in the target, in rows of equal length, or in items of ragged rows
+     * @return how many items the last row has
+     */
+    final int write(HostSlot slot, int first, int count, SlotArray target, int item, @Nullable Object scratch) {
+        long[] rows = rows(slot);
+        if (parts.length == 1) {
+            return parts[0].write(slot, rows, first, count, target, item, scratch);
+        }
+        @Nullable Object[] own = Objects.requireNonNull((@Nullable Object[]) scratch);
+        int items = 0;
+        int end = first + count;
+        for (int i = first; i < end; ) {
+            int part = partNumber(slot, i);
+            int run = i + 1;
+            while (run < end && partNumber(slot, run) == part) {
+                run++;
+            }
+            items = parts[part].write(slot, rows, i, run - i, target, item + i - first, own[part]);
+            i = run;
+        }
+        return items;
     }
 }

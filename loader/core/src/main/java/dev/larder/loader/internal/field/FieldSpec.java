@@ -3,31 +3,33 @@ package dev.larder.loader.internal.field;
 import dev.larder.loader.internal.sample.Philox;
 import dev.larder.loader.transform.Step;
 import dev.larder.loader.transform.Transform;
+import dev.larder.loader.transform.Transforms;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Describes one field of every sample to its reader.
  *
- * @param name how batches call it
- * @param truncateAt how many items of a ragged row are taken at most
- * @param group the name of the group that draws together; empty where the field draws for itself
- * @param padded whether rows of different lengths are padded; else they are packed
- * @param kept under which name the steps before the first random one are kept; null where they are not
- * @param dataset which of several datasets side by side it is from; null where only one of them has it
+ * @param name its name in batches
+ * @param padding how rows of different lengths are padded; null if they are packed
+ * @param truncateAt the most items of a ragged row that are taken
+ * @param transform the steps, or none
+ * @param group the name of the group that draws together; empty if the field draws for itself
+ * @param kept the name of the rows that the steps before the first random one make, if these are kept
+ * @param dataset the name of one of several datasets side by side; null if only one of them has the column
  */
 public record FieldSpec(
         String column,
         Form form,
         String name,
-        Padding padding,
+        @Nullable Padding padding,
         long truncateAt,
         @Nullable Lookup lookup,
-        @Nullable Transform transform,
+        Transform transform,
         String group,
-        boolean padded,
         @Nullable Kept kept,
         @Nullable Window window,
         @Nullable String dataset) {
@@ -43,7 +45,7 @@ public record FieldSpec(
 
     /** How ragged rows are made equally long: at which end, to a multiple of what, with which number. */
     public record Padding(boolean left, long multiple, double fillValue) {
-        static final Padding DEFAULT = new Padding(false, 1, 0);
+        public static final Padding DEFAULT = new Padding(false, 1, 0);
     }
 
     /**
@@ -73,7 +75,7 @@ public record FieldSpec(
     }
 
     /** Where the row of a field is found: in an array of rows, or by keys in an index. */
-    record Lookup(String keys, @Nullable String index) {}
+    public record Lookup(String keys, @Nullable String index) {}
 
     /**
      * What computed rows are called, and how they are waited for.
@@ -84,83 +86,48 @@ public record FieldSpec(
     public record Kept(
             String name, String version, @Nullable Duration patience) {}
 
-    /** Describes a field of which nothing else is said. */
+    /** The parts of a field that {@link #with} may change. */
+    public static final class Draft {
+        public String name;
+        public @Nullable Padding padding;
+        public long truncateAt = Long.MAX_VALUE;
+        public @Nullable Lookup lookup;
+        public Transform transform = Transforms.none();
+        public String group = "";
+        public @Nullable Kept kept;
+        public @Nullable Window window;
+        public @Nullable String dataset;
+
+        private Draft(String name) {
+            this.name = name;
+        }
+
+        private FieldSpec field(String column, Form form) {
+            return new FieldSpec(
+                    column, form, name, padding, truncateAt, lookup, transform, group, kept, window, dataset);
+        }
+    }
+
+    /** Describes a field as it is without further words. */
     public static FieldSpec of(String column, Form form) {
-        return new FieldSpec(
-                column,
-                form,
-                column,
-                Padding.DEFAULT,
-                Long.MAX_VALUE,
-                null,
-                null,
-                "",
-                form == Form.PADDED,
-                null,
-                null,
-                null);
+        Draft draft = new Draft(column);
+        draft.padding = form == Form.PADDED ? Padding.DEFAULT : null;
+        return draft.field(column, form);
     }
 
-    public FieldSpec withName(String newName) {
-        return new FieldSpec(
-                column, form, newName, padding, truncateAt, lookup, transform, group, padded, kept, window, dataset);
-    }
-
-    public FieldSpec withPadding(Padding newPadding) {
-        return new FieldSpec(
-                column, form, name, newPadding, truncateAt, lookup, transform, group, padded, kept, window, dataset);
-    }
-
-    public FieldSpec withTruncateAt(long items) {
-        return new FieldSpec(
-                column, form, name, padding, items, lookup, transform, group, padded, kept, window, dataset);
-    }
-
-    /** Returns the same, with rows that are found by keys. */
-    public FieldSpec withLookup(String keys, @Nullable String index) {
-        return new FieldSpec(
-                column,
-                form,
-                name,
-                padding,
-                truncateAt,
-                new Lookup(keys, index),
-                transform,
-                group,
-                padded,
-                kept,
-                window,
-                dataset);
-    }
-
-    public FieldSpec withTransform(Transform newTransform) {
-        return new FieldSpec(
-                column, form, name, padding, truncateAt, lookup, newTransform, group, padded, kept, window, dataset);
-    }
-
-    public FieldSpec withPadded() {
-        return new FieldSpec(
-                column, form, name, padding, truncateAt, lookup, transform, group, true, kept, window, dataset);
-    }
-
-    public FieldSpec withGroup(String newGroup) {
-        return new FieldSpec(
-                column, form, name, padding, truncateAt, lookup, transform, newGroup, padded, kept, window, dataset);
-    }
-
-    public FieldSpec withKept(Kept newKept) {
-        return new FieldSpec(
-                column, form, name, padding, truncateAt, lookup, transform, group, padded, newKept, window, dataset);
-    }
-
-    public FieldSpec withWindow(Window newWindow) {
-        return new FieldSpec(
-                column, form, name, padding, truncateAt, lookup, transform, group, padded, kept, newWindow, dataset);
-    }
-
-    public FieldSpec withDataset(String newDataset) {
-        return new FieldSpec(
-                column, form, name, padding, truncateAt, lookup, transform, group, padded, kept, window, newDataset);
+    /** Returns a changed copy. */
+    public FieldSpec with(Consumer<Draft> change) {
+        Draft draft = new Draft(name);
+        draft.padding = padding;
+        draft.truncateAt = truncateAt;
+        draft.lookup = lookup;
+        draft.transform = transform;
+        draft.group = group;
+        draft.kept = kept;
+        draft.window = window;
+        draft.dataset = dataset;
+        change.accept(draft);
+        return draft.field(column, form);
     }
 
     /** Returns how many rows a window of these fields reaches over. */
@@ -203,7 +170,7 @@ public record FieldSpec(
 
     /** Returns how many steps come before the first random one. */
     int stepsToKeep() {
-        List<Step> steps = transform == null ? List.of() : transform.steps();
+        List<Step> steps = transform.steps();
         int count = 0;
         while (count < steps.size() && !steps.get(count).isRandom()) {
             count++;
@@ -213,13 +180,11 @@ public record FieldSpec(
 
     /** Returns the random crops and flips in the order of the transform. */
     List<Step> randomMoves() {
-        return transform == null
-                ? List.of()
-                : transform.steps().stream()
-                        .filter(step -> step instanceof Step.RandomCrop
-                                || step instanceof Step.RandomFlip
-                                || step instanceof Step.RandomResizedCrop)
-                        .toList();
+        return transform.steps().stream()
+                .filter(step -> step instanceof Step.RandomCrop
+                        || step instanceof Step.RandomFlip
+                        || step instanceof Step.RandomResizedCrop)
+                .toList();
     }
 
     /** Returns what random steps draw from, by the loader's seed. */

@@ -37,14 +37,18 @@ import org.jspecify.annotations.Nullable;
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record LoaderSource(SourceData data, List<FieldSpec> specs, List<FieldReader> fields, long[] firstSamples) {
-    /** Takes some fields, or the rows of every array where none is named. */
+    /**
+     * Takes some fields, or the rows of every array if none is named.
+     *
+     * @param devices decides which steps kernels do; null if the host does all
+     */
     public static LoaderSource of(
             SourceData data,
             List<FieldSpec> named,
             @Nullable Collation collation,
             long seed,
             Duration timeout,
-            FieldOpener.RowsForm rowsForm) {
+            @Nullable DeviceFields devices) {
         List<FieldSpec> wanted = wanted(data, named);
         if (wanted.isEmpty()) {
             throw Failure.of(ErrorCode.BAD_INPUT, "dataset has no arrays")
@@ -53,7 +57,7 @@ public record LoaderSource(SourceData data, List<FieldSpec> specs, List<FieldRea
         }
         requireGroupsDrawAlike(wanted);
         data.requireSameKeys();
-        FieldOpener opener = new FieldOpener(data, wanted, seed, timeout, rowsForm);
+        FieldOpener opener = new FieldOpener(data, wanted, seed, timeout, devices);
         List<FieldReader> readers = new ArrayList<>();
         for (FieldSpec field : wanted) {
             readers.add(opener.open(field));
@@ -75,7 +79,7 @@ public record LoaderSource(SourceData data, List<FieldSpec> specs, List<FieldRea
             return arrays(data.datasets().get(0)).toList();
         }
         return data.datasets().stream()
-                .flatMap(dataset -> arrays(dataset).map(field -> field.withDataset(dataset.name())))
+                .flatMap(dataset -> arrays(dataset).map(field -> field.with(draft -> draft.dataset = dataset.name())))
                 .toList();
     }
 
@@ -106,12 +110,12 @@ public record LoaderSource(SourceData data, List<FieldSpec> specs, List<FieldRea
         int part = 0;
         if (data.isConcatenated()) {
             long number = slot.rows[sample];
-            part = ConcatLookup.part(firstSamples, number);
+            part = RowLookup.part(firstSamples, number);
             failure.with("of", datasets.get(part).name()).with("row", number - firstSamples[part]);
         }
         long row;
         try {
-            row = field.rowInDataset(slot, sample);
+            row = field.row(slot, sample);
         } catch (RuntimeException e) { // the lookup itself has failed
             return;
         }

@@ -15,39 +15,37 @@ import dev.larder.loader.transform.Transform;
 import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
 import java.nio.ByteBuffer;
-import java.util.List;
+import java.util.Arrays;
 import java.util.Objects;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Makes rows of a batch of the bytes of rows: steps before, the user's function or the decoder, and steps after it.
- * Threads may share it, each with a {@link Room}.
- */
-final class MadeRows {
+/** Makes rows from the bytes of stored rows: steps before, the user's function or the decoder, and steps after it. */
+final class MadeRows extends SampleRows {
     /** The draws of what cuts images; those of moves count from 0, those of functions from 2²⁰. */
     private static final int FRAME_DRAWS = 1 << 19;
 
-    private final RowBytes source;
+    private static final Dtype BYTE = Dtype.parse("|u1");
+
     private final RowSteps steps;
     private final Transform rest;
     private final SampleTransform.Before restCounts;
     private final @Nullable SampleTransform before;
-    private final RowMaker maker;
+    private final Dtype madeDtype;
+    private final long[] madeShape;
+    private final Step.@Nullable MapRow map;
     private final @Nullable SampleTransform after;
     private final boolean ragged;
     private final boolean runsUserCode;
-    private final boolean whole;
     private final int most;
     private final long seed;
     private final int draw;
     private final int madeBytes;
-    private final OutputArray made;
     private final @Nullable ImageMaker images;
 
-    private MadeRows(RowBytes source, RowSteps steps, String name, long seed, boolean finishes) {
-        this.source = source;
+    private MadeRows(StoredRows source, RowSteps steps, long seed, boolean finishes) {
+        super(source);
         this.steps = steps;
         this.seed = seed;
         this.before = before(source, steps.before());
@@ -55,32 +53,32 @@ final class MadeRows {
         Transform rest = steps.after();
         if (steps.maker() instanceof Step.Decode decode) {
             this.images = ImageMaker.of(decode, rest.steps());
-            this.maker = new RowMaker.Decoded(images);
+            this.map = null;
+            this.madeDtype = BYTE;
+            this.madeShape = new long[] {images.height(), images.width(), images.channels()};
             this.ragged = false;
             this.draw = FRAME_DRAWS;
             rest = new Transform(
                     rest.steps().subList(images.stepCount(), rest.steps().size()));
         } else {
-            Step.MapRow map = (Step.MapRow) Objects.requireNonNull(steps.maker());
             this.images = null;
-            this.maker = new RowMaker.Mapped(map);
+            this.map = (Step.MapRow) Objects.requireNonNull(steps.maker());
+            this.madeDtype = map.dtype();
+            this.madeShape = map.shape().stream().mapToLong(Long::longValue).toArray();
             this.ragged = map.ragged();
             this.draw = counts.mapDraw();
             counts = new SampleTransform.Before(counts.moves(), counts.maps() + 1);
         }
-        this.runsUserCode = images == null || rest.steps().stream().anyMatch(TransformedReader::isUserCode);
-        this.whole = source.rowShape() != null;
-        this.most = ragged ? (int) maker.shape()[0] : 1;
-        this.madeBytes = Math.toIntExact(new OutputArray(name, maker.dtype(), maker.shape()).rowByteSize());
+        this.runsUserCode = images == null || rest.steps().stream().anyMatch(RowSteps::isUserCode);
+        this.most = ragged ? (int) madeShape[0] : 1;
+        this.madeBytes = Math.toIntExact(new OutputArray(source.column(), madeDtype, madeShape).rowByteSize());
         this.rest = rest;
         this.restCounts = counts;
-        this.after = after(maker, ragged, finishes ? rest : Transforms.none(), counts);
-        Dtype dtype = after == null ? maker.dtype() : after.dtype();
-        this.made = new OutputArray(name, dtype, after == null || ragged ? maker.shape() : after.rowShape());
+        this.after = after(finishes ? rest : Transforms.none(), counts);
     }
 
     /** Compiles the steps; fails with {@code BAD_INPUT} where one does not fit. */
-    static MadeRows of(RowBytes source, RowSteps steps, String name, long seed) {
+    static MadeRows of(StoredRows source, RowSteps steps, long seed) {
         if (steps.maker() instanceof Step.Decode && (!steps.before().steps().isEmpty() || !isBytes(source.dtype()))) {
             throw Failure.of(ErrorCode.BAD_INPUT, "encoded images are bytes, and decoding them is the first step")
                     .with("column", source.column())
@@ -88,84 +86,97 @@ final class MadeRows {
                     .with("stepsBefore", steps.before())
                     .remedy("put decode(…) first, over a column of files or of bytes");
         }
-        return new MadeRows(source, steps, name, seed, true);
+        return new MadeRows(source, steps, seed, true);
     }
 
     private static boolean isBytes(Dtype dtype) {
         return dtype.itemSize() == 1;
     }
 
-    private static @Nullable SampleTransform before(RowBytes source, Transform steps) {
+    private static @Nullable SampleTransform before(StoredRows source, Transform steps) {
         if (steps.steps().isEmpty()) {
             return null;
         }
-        long[] shape = source.rowShape();
-        return shape == null
+        return source.array() == null
                 ? SampleTransform.compileElements(steps, source.dtype())
-                : SampleTransform.compile(steps, source.dtype(), shape);
+                : SampleTransform.compile(steps, source.dtype(), source.shape());
     }
 
-    private static @Nullable SampleTransform after(
-            RowMaker maker, boolean ragged, Transform steps, SampleTransform.Before counts) {
-        if (steps.steps().isEmpty() && maker.writesAnywhere()) {
-            return null;
+    private @Nullable SampleTransform after(Transform after, SampleTransform.Before counts) {
+        if (after.steps().isEmpty() && images == null) {
+            return null; // a function writes to the slot, a decoder to the heap
         }
         return ragged
-                ? SampleTransform.compileElements(steps, maker.dtype())
-                : SampleTransform.compile(steps, maker.dtype(), maker.shape(), counts);
+                ? SampleTransform.compileElements(after, madeDtype)
+                : SampleTransform.compile(after, madeDtype, madeShape, counts);
     }
 
     /** Returns one that leaves out the steps after the one that makes rows. */
     MadeRows unfinished() {
-        return new MadeRows(source, steps, made.name(), seed, false);
+        return new MadeRows(source(), steps, seed, false);
     }
 
     /** Returns the steps that it leaves out. */
     SampleTransform rest() {
-        return SampleTransform.compile(rest, maker.dtype(), maker.shape(), restCounts);
+        return SampleTransform.compile(rest, madeDtype, madeShape, restCounts);
     }
 
-    RowBytes source() {
-        return source;
+    @Override
+    Dtype dtype() {
+        return after == null ? madeDtype : after.dtype();
     }
 
+    @Override
+    long[] shape() {
+        long[] shape = after == null || ragged ? madeShape.clone() : after.rowShape();
+        return ragged ? Arrays.copyOfRange(shape, 1, shape.length) : shape;
+    }
+
+    @Override
     boolean isRagged() {
         return ragged;
     }
 
+    @Override
+    int mostItems() {
+        return ragged ? most : 0;
+    }
+
+    @Override
     boolean runsUserCode() {
         return runsUserCode;
     }
 
-    /** Returns what a row becomes; where rows are ragged, the first dimension is the most it can be. */
-    OutputArray made() {
-        return made;
-    }
-
-    /** Returns what decodes images; nothing where there are none. */
+    @Override
     @Nullable
     String decoder() {
         return images == null ? null : images.decoder();
     }
 
-    /**
-     * Makes one row, and returns how many items it has where rows are ragged.
-     *
-     * @param firstItem where it begins in the target: counted in rows, where rows are ragged in items along their first
-     *     dimension
-     */
-    int make(HostSlot slot, int sample, long row, SlotArray target, int firstItem, Room room) {
+    @Override
+    int write(HostSlot slot, long[] rows, int first, int count, SlotArray target, int item, @Nullable Object scratch) {
+        Room room = Objects.requireNonNull((Room) scratch);
         room.epoch = slot.epoch;
-        room.position = slot.positions[sample];
-        return make(row, target.memory(), target.output(), firstItem, room);
+        int items = 0;
+        for (int i = first; i < first + count; i++) {
+            room.position = slot.positions[i];
+            items = make(rows[i], target.memory(), target.output(), item + i - first, room);
+        }
+        return items;
     }
 
-    /** Makes a row that comes out the same each time; fails whoever draws. */
-    void makeKept(long row, UnsafeBuffer memory, TransformTarget output, Room roomWithoutRandom) {
-        roomWithoutRandom.position = row; // which sample a failing function had
-        var unused = make(row, memory, output, 0, roomWithoutRandom);
+    @Override
+    void writeKept(long row, UnsafeBuffer memory, TransformTarget output, Object scratch) {
+        Room room = (Room) scratch;
+        room.position = row; // the sample that the failure of a function names
+        var unused = make(row, memory, output, 0, room);
     }
 
+    /**
+     * Makes one row, and returns how many items it has if rows are ragged.
+     *
+     * @param firstItem where it begins in the target, in rows, or in items if rows are ragged
+     */
     private int make(long row, UnsafeBuffer memory, TransformTarget output, int firstItem, Room room) {
         DirectBuffer bytes = prepared(row, room);
         room.random.begin(seed, room.epoch, room.position, draw);
@@ -175,14 +186,14 @@ final class MadeRows {
         } else {
             result.wrap(room.made, 0, madeBytes);
         }
-        int items = maker.make(bytes, result, room.random, room.makerRoom);
-        if (!source.isOpen()) {
+        int items = make(bytes, result, room);
+        if (!isOpen()) {
             throw new IllegalStateException("the dataset was closed while a row was read");
         }
-        if (ragged && (items < 0 || items > most())) {
+        if (ragged && (items < 0 || items > most)) {
             throw Failure.of(ErrorCode.BAD_INPUT, "the function returned a length that it cannot have")
                     .with("length", items)
-                    .with("most", most())
+                    .with("most", most)
                     .remedy(
                             "return how many items of the result were written, or raise the first dimension of mapRagged(…)");
         }
@@ -190,7 +201,7 @@ final class MadeRows {
             return items;
         }
         if (ragged) {
-            int perItem = madeBytes / most / maker.dtype().itemSize();
+            int perItem = madeBytes / most / madeDtype.itemSize();
             after.applyElements(room.made, 0, items * perItem, output, firstItem * perItem, room.afterScratch);
         } else {
             after.apply(room.made, 0, output, firstItem, seed, room.epoch, room.position, room.afterScratch);
@@ -198,18 +209,23 @@ final class MadeRows {
         return items;
     }
 
-    /** Returns the most items that a ragged row has. */
-    int most() {
-        return most;
+    private int make(DirectBuffer row, UnsafeBuffer result, Room room) {
+        if (images != null) {
+            images.make(row, room.random, result.byteArray(), 0, Objects.requireNonNull(room.images));
+            return 0;
+        }
+        result.setMemory(0, result.capacity(), (byte) 0);
+        return Objects.requireNonNull(map).function().apply(row, result, room.random);
     }
 
     /** Returns a row's bytes after the steps before. */
     private DirectBuffer prepared(long row, Room room) {
-        DirectBuffer stored = source.read(row, room.window);
+        DirectBuffer stored = source().read(row, room.window);
         SampleTransform steps = before;
         if (steps == null || room.beforeScratch == null) {
             return stored;
         }
+        boolean whole = source().array() != null;
         int length = stored.capacity();
         int elements = whole ? 1 : length / steps.storedByteSize();
         room.reserve(length, elements * steps.rowByteSize());
@@ -223,22 +239,23 @@ final class MadeRows {
         return room.preparedWindow;
     }
 
-    Room newRoom() {
+    @Override
+    Object newScratch() {
         return new Room(this, false);
     }
 
-    /** Returns one whose functions may not draw. */
-    Room newRoomWithoutRandom() {
+    @Override
+    Object newKeptScratch() {
         return new Room(this, true);
     }
 
     /** One thread's memory; for rows of any length, as long as the longest that it met. */
     static final class Room {
-        private final RowBytes.Window window = new RowBytes.Window();
+        private final StoredRows.Window window = new StoredRows.Window();
         private final UnsafeBuffer preparedWindow = new UnsafeBuffer(new byte[0]);
         private final UnsafeBuffer result = new UnsafeBuffer(new byte[0]);
         private final StepRandom random;
-        private final @Nullable Object makerRoom;
+        private final ImageMaker.@Nullable Room images;
         private final @Nullable TransformScratch beforeScratch;
         private final @Nullable TransformScratch afterScratch;
         private final byte[] made;
@@ -251,7 +268,7 @@ final class MadeRows {
 
         private Room(MadeRows rows, boolean refusesRandom) {
             this.random = refusesRandom ? StepRandom.refusing() : new StepRandom();
-            this.makerRoom = rows.maker.newRoom();
+            this.images = rows.images == null ? null : rows.images.newRoom();
             this.beforeScratch = newScratch(rows.before, refusesRandom);
             this.afterScratch = newScratch(rows.after, refusesRandom);
             this.made = new byte[rows.after == null ? 0 : rows.madeBytes];
@@ -273,10 +290,5 @@ final class MadeRows {
                 preparedTarget = TransformTarget.of(ByteBuffer.wrap(prepared));
             }
         }
-    }
-
-    /** Returns the array of batches that have such rows. */
-    List<OutputArray> outputs() {
-        return List.of(made);
     }
 }

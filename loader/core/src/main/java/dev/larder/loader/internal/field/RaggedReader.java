@@ -1,45 +1,172 @@
 package dev.larder.loader.internal.field;
 
+import dev.larder.loader.internal.field.FieldSpec.Padding;
+import dev.larder.loader.internal.slot.Filler;
+import dev.larder.loader.internal.slot.HostSlot;
 import dev.larder.loader.internal.slot.OutputArray;
+import dev.larder.loader.internal.slot.SlotArray;
+import dev.larder.npy.Dtype;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.LongStream;
+import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** Reads rows of different lengths. */
-abstract class RaggedReader extends FieldReader {
-    final RaggedRows rows;
+/**
+ * Packs rows of different lengths, with their offsets, or pads them, with a mask.
+ *
+ * <p>If only the user's function determines the length of a row, each row is made at a place with room for the longest possible one. The
+ * thread that makes the last row of the batch moves all rows together.
+ */
+public final class RaggedReader extends FieldReader {
+    private static final Dtype MASK = Dtype.parse("|b1");
+    private static final Dtype OFFSETS = Dtype.parse("<i8");
 
-    RaggedReader(RaggedRows rows, List<OutputArray> outputs, @Nullable RowLookup lookup, Place place) {
-        super(rows.column(), outputs, lookup, place);
-        this.rows = rows;
+    private final @Nullable Padding padding;
+    private final byte[] filler;
+    private final int itemBytes;
+
+    /** How many items there are from one row to the next until rows are moved together; 0 if lengths are known before. */
+    private final int stride;
+
+    RaggedReader(List<SampleRows> parts, FieldSpec field, Place place) {
+        super(parts.get(0).column(), parts, outputs(parts.get(0), field), place);
+        SampleRows rows = parts.get(0);
+        this.padding = field.padding();
+        this.filler = Filler.of(rows.dtype(), padding == null ? 0 : padding.fillValue());
+        this.itemBytes = Math.toIntExact(rows.output(field.name()).rowByteSize());
+        this.stride = Math.toIntExact(rounded(rows.mostItems()));
+    }
+
+    private static List<OutputArray> outputs(SampleRows rows, FieldSpec field) {
+        String name = field.name();
+        if (field.padding() == null) {
+            return List.of(rows.output(name), new OutputArray(name + ".offsets", OFFSETS));
+        }
+        long[] shape =
+                LongStream.concat(LongStream.of(0), LongStream.of(rows.shape())).toArray();
+        return List.of(new OutputArray(name, rows.dtype(), shape), new OutputArray(name + ".mask", MASK, 0));
+    }
+
+    private long rounded(long length) {
+        long multiple = padding == null ? 1 : padding.multiple();
+        return (length + multiple - 1) / multiple * multiple;
+    }
+
+    /** Returns whether rows are packed, so that the lengths of arrays are not the number of samples. */
+    public boolean isPacked() {
+        return padding == null;
     }
 
     @Override
-    public final boolean hasEqualRows() {
+    public boolean hasEqualRows() {
         return false;
     }
 
     @Override
-    final long sampleByteSize() {
-        return rows.meanByteSize();
+    void prepareRows(HostSlot slot, long[] rows) {
+        int[] lengths = slot.lengths(field());
+        if (stride == 0) {
+            for (int i = 0; i < slot.size; i++) {
+                lengths[i] = Math.toIntExact(part(slot, i).length(rows[i]));
+            }
+            arrange(slot, lengths);
+            return;
+        }
+        Arrays.fill(lengths, 0, slot.size, 0);
+        resize(slot, stride, (long) slot.size * stride);
+        slot.left(field()).set(slot.size);
+        if (slot.size == 0) {
+            arrange(slot, lengths);
+        }
+    }
+
+    /** Gives the arrays their lengths, and writes the offsets of packed rows. */
+    private void arrange(HostSlot slot, int[] lengths) {
+        int longest = 0;
+        long items = 0;
+        for (int i = 0; i < slot.size; i++) {
+            longest = Math.max(longest, lengths[i]);
+            items += lengths[i];
+        }
+        resize(slot, rounded(longest), items);
+        if (padding != null) {
+            return;
+        }
+        UnsafeBuffer offsets = array(slot, 1).memory();
+        long end = 0;
+        offsets.putLong(0, 0, OFFSETS.byteOrder());
+        for (int i = 0; i < slot.size; i++) {
+            end += lengths[i];
+            offsets.putLong((i + 1) * Long.BYTES, end, OFFSETS.byteOrder());
+        }
+    }
+
+    /** Makes room for padded rows of a length, or for packed rows with so many items in all. */
+    private void resize(HostSlot slot, long length, long items) {
+        SlotArray values = array(slot, 0);
+        SlotArray others = array(slot, 1);
+        if (padding == null) {
+            values.resize(items);
+            others.resize(slot.size + 1L);
+        } else {
+            values.shape[1] = length;
+            values.resize(slot.size);
+            others.shape[1] = length;
+            others.resize(slot.size);
+        }
     }
 
     @Override
-    public final boolean isOpen() {
-        return rows.isOpen();
+    public void fill(HostSlot slot, int first, int count, @Nullable Object scratch) {
+        SlotArray values = array(slot, 0);
+        int[] lengths = slot.lengths(field());
+        for (int i = first; i < first + count; i++) {
+            if (stride == 0) {
+                var unused = write(slot, i, 1, values, begin(slot, i, lengths[i]), scratch);
+                pad(slot, i, lengths[i]);
+            } else {
+                lengths[i] = write(slot, i, 1, values, i * stride, scratch);
+            }
+        }
+        if (stride > 0 && slot.left(field()).addAndGet(-count) == 0) {
+            moveTogether(slot, lengths);
+        }
     }
 
-    @Override
-    final void checkRow(long row) {
-        rows.length(row);
+    /** Returns the place of a sample's row in the first array, in items. */
+    private int begin(HostSlot slot, int sample, int length) {
+        if (padding == null) {
+            return (int) array(slot, 1).memory().getLong(sample * Long.BYTES, OFFSETS.byteOrder());
+        }
+        int padded = (int) array(slot, 0).shape[1];
+        return sample * padded + (padding.left() ? padded - length : 0);
     }
 
-    @Override
-    public final boolean isTransforming() {
-        return rows.isTransforming();
+    private void moveTogether(HostSlot slot, int[] lengths) {
+        arrange(slot, lengths);
+        UnsafeBuffer values = array(slot, 0).memory();
+        for (int i = 0; i < slot.size; i++) { // in this order no row is written over before it is moved
+            int from = i * stride;
+            int to = begin(slot, i, lengths[i]);
+            if (from != to && lengths[i] > 0) {
+                values.putBytes(to * itemBytes, values, from * itemBytes, lengths[i] * itemBytes);
+            }
+            pad(slot, i, lengths[i]);
+        }
     }
 
-    @Override
-    public final @Nullable Object newScratch() {
-        return rows.newScratch();
+    /** Fills up a padded row, and writes its mask. */
+    private void pad(HostSlot slot, int sample, int length) {
+        if (padding == null) {
+            return;
+        }
+        SlotArray values = array(slot, 0);
+        UnsafeBuffer mask = array(slot, 1).memory();
+        int padded = (int) values.shape[1];
+        int rest = sample * padded + (padding.left() ? 0 : length);
+        Filler.fill(filler, values.memory(), rest * itemBytes, (padded - length) * itemBytes);
+        mask.setMemory(begin(slot, sample, length), length, (byte) 1);
+        mask.setMemory(rest, padded - length, (byte) 0);
     }
 }

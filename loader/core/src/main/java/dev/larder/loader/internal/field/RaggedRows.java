@@ -1,127 +1,110 @@
 package dev.larder.loader.internal.field;
 
-import dev.larder.client.BytesColumn;
-import dev.larder.client.StringsColumn;
-import dev.larder.error.LarderException;
+import dev.larder.loader.internal.slot.HostSlot;
 import dev.larder.loader.internal.slot.OutputArray;
 import dev.larder.loader.internal.slot.SlotArray;
+import dev.larder.loader.internal.transform.SampleTransform;
+import dev.larder.loader.internal.transform.TransformScratch;
+import dev.larder.loader.transform.Transform;
 import dev.larder.npy.Dtype;
+import java.util.Objects;
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** Rows of different lengths, whatever column they come from; a length counts items along the first dimension. */
-abstract class RaggedRows {
-    private static final Dtype BYTE = Dtype.parse("|u1");
+/** Copies rows that differ in their first dimension alone, and transforms their elements on the way. */
+final class RaggedRows extends SampleRows {
+    private final @Nullable SampleTransform steps;
+    private final int storedItemBytes;
+    private final int itemBytes;
 
-    private final OutputArray items;
-    private final int itemByteSize;
-    private final long rows;
-    private final long atMost;
-
-    /** Describes rows of which at most so many items are taken; {@code items} says what they are like after transforming. */
-    RaggedRows(OutputArray items, long rows, long atMost) {
-        this.items = items;
-        this.rows = rows;
-        this.atMost = atMost;
-        this.itemByteSize = Math.toIntExact(items.rowByteSize());
+    private RaggedRows(StoredRows source, @Nullable SampleTransform steps) {
+        super(source);
+        this.steps = steps;
+        this.storedItemBytes = itemBytes(source, source.dtype());
+        this.itemBytes = itemBytes(source, dtype());
     }
 
-    /** Takes the UTF-8 of texts, of each at most so many bytes. */
-    static RaggedRows of(StringsColumn texts, long atMost) {
-        return new RaggedRows(new OutputArray(texts.name(), BYTE), texts.rows(), atMost) {
-            @Override
-            long fullLength(long row) {
-                return texts.byteSize(row);
-            }
-
-            @Override
-            void copy(long row, SlotArray target, int item, @Nullable Object scratch) {
-                texts.copy(row, atMost, target.memory(), item);
-            }
-
-            @Override
-            boolean isOpen() {
-                return texts.isOpen();
-            }
-        };
+    private static int itemBytes(StoredRows source, Dtype dtype) {
+        return Math.toIntExact(new OutputArray(source.column(), dtype, source.shape()).rowByteSize());
     }
 
-    /** Takes raw bytes, of each row at most so many. */
-    static RaggedRows of(BytesColumn files, long atMost) {
-        return new RaggedRows(new OutputArray(files.name(), BYTE), files.rows(), atMost) {
-            @Override
-            long fullLength(long row) {
-                return files.byteSize(row);
-            }
-
-            @Override
-            void copy(long row, SlotArray target, int item, @Nullable Object scratch) {
-                files.copy(row, atMost, target.memory(), item);
-            }
-
-            @Override
-            boolean isOpen() {
-                return files.isOpen();
-            }
-        };
+    static RaggedRows of(StoredRows source, Transform transform) {
+        return new RaggedRows(
+                source,
+                transform.steps().isEmpty() ? null : SampleTransform.compileElements(transform, source.dtype()));
     }
 
-    final String column() {
-        return items.name();
+    @Override
+    Dtype dtype() {
+        return steps == null ? source().dtype() : steps.dtype();
     }
 
-    final Dtype dtype() {
-        return items.dtype();
+    @Override
+    long[] shape() {
+        return source().shape();
     }
 
-    final long rows() {
-        return rows;
+    @Override
+    boolean isRagged() {
+        return true;
     }
 
-    /** Returns the dimensions after the first, which all rows share. */
-    final long[] rowShape() {
-        return items.rowShape();
-    }
-
-    /** Returns the length of one item along the first dimension, in bytes. */
-    final int itemByteSize() {
-        return itemByteSize;
-    }
-
-    /** Returns how many items of a row are taken. */
-    final long length(long row) {
-        return Math.min(atMost, fullLength(row));
-    }
-
-    /** Returns the mean length of the first rows in bytes. */
-    final long meanByteSize() {
-        int some = (int) Math.min(64, rows);
-        long sum = 0;
-        try {
-            for (int i = 0; i < some; i++) {
-                sum += length(i);
-            }
-        } catch (LarderException unfit) { // who reads that row is told; here it is only about how long rows are
-            return itemByteSize;
-        }
-        return some == 0 ? 0 : sum / some * itemByteSize;
-    }
-
-    /** Returns how many items a row has; fails for a row that is not like the others. */
-    abstract long fullLength(long row);
-
-    /** Copies a row to where so many items lie already. */
-    abstract void copy(long row, SlotArray target, int item, @Nullable Object scratch);
-
-    abstract boolean isOpen();
-
-    /** Tells whether {@link #copy} changes what it copies. */
+    @Override
     boolean isTransforming() {
-        return false;
+        return steps != null;
     }
 
-    /** Returns what a thread needs to copy. */
-    @Nullable
+    @Override
+    long length(long row) {
+        return source().length(row);
+    }
+
+    @Override
+    int write(HostSlot slot, long[] rows, int first, int count, SlotArray target, int item, @Nullable Object scratch) {
+        Room room = Objects.requireNonNull((Room) scratch);
+        long row = rows[first];
+        int items = (int) source().length(row);
+        int stored = Math.multiplyExact(items, storedItemBytes);
+        DirectBuffer bytes = source().read(row, room.window);
+        if (steps == null) {
+            bytes.getBytes(0, target.memory(), item * itemBytes, stored);
+        } else if (stored > 0) {
+            room.reserve(stored);
+            bytes.getBytes(0, room.buffer, 0, stored);
+            int perItem = itemBytes / steps.rowByteSize();
+            steps.applyElements(
+                    room.bytes,
+                    0,
+                    stored / steps.storedByteSize(),
+                    target.output(),
+                    item * perItem,
+                    Objects.requireNonNull(room.scratch));
+        }
+        return items;
+    }
+
+    @Override
     Object newScratch() {
-        return null;
+        return new Room(steps == null ? null : steps.newScratch());
+    }
+
+    /** One thread's memory, as long as the longest row that it met. */
+    private static final class Room {
+        final StoredRows.Window window = new StoredRows.Window();
+        final UnsafeBuffer buffer = new UnsafeBuffer(new byte[0]);
+        final @Nullable TransformScratch scratch;
+        byte[] bytes = new byte[0];
+
+        Room(@Nullable TransformScratch scratch) {
+            this.scratch = scratch;
+        }
+
+        void reserve(int length) {
+            if (bytes.length < length) {
+                bytes = new byte[(int) Math.min(Integer.MAX_VALUE - 8L, length + length / 4L)];
+                buffer.wrap(bytes);
+            }
+        }
     }
 }

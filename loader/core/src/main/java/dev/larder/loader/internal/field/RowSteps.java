@@ -7,10 +7,14 @@ import dev.larder.loader.transform.Transforms;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The steps of a field, parted where rows of any length become rows of one shape, or of lengths of their own. */
+/**
+ * The steps of a field before and after the one that makes rows of one shape, or of other lengths, from the bytes of rows.
+ *
+ * @param maker the step that makes rows; null if there is none
+ */
 record RowSteps(Transform before, @Nullable Step maker, Transform after) {
-    static RowSteps of(@Nullable Transform transform) {
-        List<Step> steps = transform == null ? List.of() : transform.steps();
+    static RowSteps of(Transform transform) {
+        List<Step> steps = transform.steps();
         for (int i = 0; i < steps.size(); i++) {
             if (makesRows(steps.get(i))) {
                 return new RowSteps(
@@ -19,15 +23,19 @@ record RowSteps(Transform before, @Nullable Step maker, Transform after) {
                         new Transform(steps.subList(i + 1, steps.size())));
             }
         }
-        return new RowSteps(transform == null ? Transforms.none() : transform, null, Transforms.none());
+        return new RowSteps(transform, null, Transforms.none());
     }
 
-    /** Tells whether a step takes rows of any length. */
-    static boolean makesRows(Step step) {
+    private static boolean makesRows(Step step) {
         return step instanceof Step.MapRow || step instanceof Step.Decode;
     }
 
-    /** Returns what comes before the steps after the one that makes rows. */
+    /** Returns whether a step calls a function of the user. */
+    static boolean isUserCode(Step step) {
+        return step instanceof Step.MapFloats || step instanceof Step.MapBytes || step instanceof Step.MapRow;
+    }
+
+    /** Counts the steps before the one that makes rows, as the steps after it draw other random numbers. */
     SampleTransform.Before counts() {
         long moves = before.steps().stream()
                 .filter(step -> step instanceof Step.RandomCrop || step instanceof Step.RandomFlip)

@@ -118,12 +118,12 @@ final class WindowPlaces {
     }
 
     /** Returns how many windows an epoch has. */
-    long count() {
+    private long count() {
         return strided.count();
     }
 
     /** Returns the first row of a window: as it lies, or as it is drawn for a position of an epoch. */
-    long start(long window, long epoch, long position) {
+    private long start(long window, long epoch, long position) {
         if (!first.random()) {
             return strided.start(window);
         }
@@ -132,12 +132,7 @@ final class WindowPlaces {
 
     /** Returns what finds the windows of a field, which begins so many rows after their places. */
     RowLookup lookup(long offset) {
-        return new RowLookup("windows", count()) {
-            @Override
-            long find(long row, long epoch, long position) {
-                return start(row, epoch, position) + offset;
-            }
-        };
+        return new RowLookup("windows", count(), (window, epoch, position) -> start(window, epoch, position) + offset);
     }
 
     /**

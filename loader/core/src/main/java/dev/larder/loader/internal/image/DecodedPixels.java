@@ -1,7 +1,7 @@
 package dev.larder.loader.internal.image;
 
 import dev.larder.internal.posix.RawMemory;
-import dev.larder.loader.device.HostMemory;
+import dev.larder.loader.internal.device.HostMemory;
 import java.nio.ByteBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;

@@ -2,7 +2,7 @@ package dev.larder.loader.internal.image;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
-import dev.larder.loader.device.HostMemory;
+import dev.larder.loader.internal.device.HostMemory;
 import java.nio.ByteBuffer;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;

@@ -2,7 +2,7 @@ package dev.larder.loader.internal.image;
 
 import com.sun.jna.Pointer;
 import dev.larder.error.LarderException;
-import dev.larder.loader.device.HostMemory;
+import dev.larder.loader.internal.device.HostMemory;
 import dev.larder.loader.transform.Colours;
 import java.io.IOException;
 import java.lang.ref.Cleaner;

@@ -2,9 +2,8 @@ package dev.larder.loader.internal.ring;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.time.Deadline;
-import dev.larder.loader.device.HostAllocator;
-import dev.larder.loader.device.HostSlots;
-import dev.larder.loader.internal.field.FieldOpener;
+import dev.larder.loader.internal.device.HostAllocator;
+import dev.larder.loader.internal.device.SlotProvider;
 import dev.larder.loader.internal.field.FieldReader;
 import dev.larder.loader.internal.field.LoaderSource;
 import dev.larder.loader.internal.plan.Plan;
@@ -73,8 +72,8 @@ public final class HostPipeline implements Pipeline {
 
     /** Creates a pipeline for batches on the host, with {@code slots} slots unless the settings name others. */
     public static HostPipeline open(PipelineSettings settings, int slots) {
-        LoaderSource source = settings.source(FieldOpener.RowsForm.finished(settings.seed()));
-        HostSlots shared = settings.slots();
+        LoaderSource source = settings.source(null);
+        SlotProvider shared = settings.slots();
         Consumption consumption = shared != null && fitsInto(settings, source)
                 ? new Consumption(open(shared, source, settings.batchSize()), shared::first, settings.timeout(), true)
                 : new Consumption(
@@ -89,10 +88,10 @@ public final class HostPipeline implements Pipeline {
                 && source.fields().stream().allMatch(FieldReader::hasEqualRows);
     }
 
-    private static List<HostAllocator> open(HostSlots shared, LoaderSource source, int samples) {
+    private static List<HostAllocator> open(SlotProvider shared, LoaderSource source, int samples) {
         requireBatchesFit(source, samples);
         return shared.open(source.arrays().stream()
-                .map(array -> new HostSlots.SlotArray(array.name(), array.dtype(), array.rowByteSize() * samples))
+                .map(array -> new SlotProvider.Part(array.name(), array.dtype(), array.rowByteSize() * samples))
                 .toList());
     }
 

@@ -1,8 +1,8 @@
 package dev.larder.loader.internal.ring;
 
-import dev.larder.loader.device.HostAllocator;
-import dev.larder.loader.device.HostSlots;
-import dev.larder.loader.internal.field.FieldOpener;
+import dev.larder.loader.internal.device.HostAllocator;
+import dev.larder.loader.internal.device.SlotProvider;
+import dev.larder.loader.internal.field.DeviceFields;
 import dev.larder.loader.internal.field.FieldSpec;
 import dev.larder.loader.internal.field.LoaderSource;
 import dev.larder.loader.internal.field.SourceData;
@@ -40,15 +40,15 @@ public record PipelineSettings(
         long maxSkipped,
         Duration timeout,
         Supplier<HostAllocator> allocator,
-        @Nullable HostSlots slots) {
+        @Nullable SlotProvider slots) {
     /** The first capacity of slots, in samples, for batches of unknown size. */
     private static final int USUAL_BATCH = 64;
 
     private static final long USUAL_BATCH_BYTES = 16 << 20;
 
-    /** Opens the arrays of the fields. */
-    public LoaderSource source(FieldOpener.RowsForm rowsForm) {
-        return LoaderSource.of(data, fields, collation, seed, timeout, rowsForm);
+    /** Opens the fields; {@code devices} decides which steps kernels do, null leaves all to the host. */
+    public LoaderSource source(@Nullable DeviceFields devices) {
+        return LoaderSource.of(data, fields, collation, seed, timeout, devices);
     }
 
     /** Returns the settings for a pipeline with its own slots. */

@@ -1,7 +1,7 @@
 package dev.larder.loader.internal.ring;
 
 import dev.larder.error.LarderException;
-import dev.larder.loader.device.HostAllocator;
+import dev.larder.loader.internal.device.HostAllocator;
 import dev.larder.loader.internal.field.LoaderSource;
 import dev.larder.loader.internal.plan.Plan;
 import dev.larder.loader.internal.slot.HostSlot;

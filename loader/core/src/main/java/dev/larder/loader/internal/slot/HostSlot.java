@@ -1,8 +1,8 @@
 package dev.larder.loader.internal.slot;
 
-import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.Fence;
-import dev.larder.loader.device.HostAllocator;
+import dev.larder.loader.internal.device.DeviceBackend;
+import dev.larder.loader.internal.device.HostAllocator;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CancellationException;

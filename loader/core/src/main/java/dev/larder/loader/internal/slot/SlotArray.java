@@ -2,8 +2,8 @@ package dev.larder.loader.internal.slot;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
-import dev.larder.loader.device.HostAllocator;
-import dev.larder.loader.device.HostMemory;
+import dev.larder.loader.internal.device.HostAllocator;
+import dev.larder.loader.internal.device.HostMemory;
 import dev.larder.loader.internal.transform.TransformTarget;
 import java.nio.ByteBuffer;
 import org.agrona.concurrent.UnsafeBuffer;

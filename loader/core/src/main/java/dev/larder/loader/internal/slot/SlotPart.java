@@ -1,7 +1,7 @@
 package dev.larder.loader.internal.slot;
 
-import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.Fence;
+import dev.larder.loader.internal.device.DeviceBackend;
 import org.jspecify.annotations.Nullable;
 
 /** The part of a batch on one device, or the whole batch in host memory. */

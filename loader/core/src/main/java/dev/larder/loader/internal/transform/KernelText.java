@@ -1,6 +1,6 @@
 package dev.larder.loader.internal.transform;
 
-import dev.larder.loader.device.KernelSource;
+import dev.larder.loader.internal.device.KernelSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;

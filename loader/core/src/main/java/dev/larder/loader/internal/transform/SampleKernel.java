@@ -1,6 +1,6 @@
 package dev.larder.loader.internal.transform;
 
-import dev.larder.loader.device.KernelSource;
+import dev.larder.loader.internal.device.KernelSource;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Optional;

@@ -3,11 +3,11 @@ package dev.larder.loader.internal.upload;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.time.Deadline;
-import dev.larder.loader.device.DeviceBackend;
-import dev.larder.loader.device.DeviceKernel;
-import dev.larder.loader.device.DeviceMemory;
-import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
+import dev.larder.loader.internal.device.DeviceBackend;
+import dev.larder.loader.internal.device.DeviceKernel;
+import dev.larder.loader.internal.device.DeviceMemory;
+import dev.larder.loader.internal.device.WorkQueue;
 import dev.larder.loader.internal.field.DeviceReader;
 import dev.larder.loader.internal.ring.Delivery;
 import dev.larder.loader.internal.slot.ArrayMemory;
@@ -194,7 +194,7 @@ final class DevicePart implements SlotPart, AutoCloseable {
         if (count > room) {
             grow(count);
         }
-        DeviceQueue queue = device.uploads();
+        WorkQueue queue = device.uploads();
         queue.waitFor(lastUse);
         long bytes = 0;
         for (int i = 0; i < uploads.length; i++) {
@@ -208,7 +208,7 @@ final class DevicePart implements SlotPart, AutoCloseable {
         return bytes;
     }
 
-    private long upload(DeviceQueue queue, HostSlot batch, int place) {
+    private long upload(WorkQueue queue, HostSlot batch, int place) {
         SlotArray array = batch.arrays[place];
         long from = 0;
         long length = array.filled.capacity();
@@ -274,7 +274,7 @@ final class DevicePart implements SlotPart, AutoCloseable {
 
     /** Runs the kernels after what they read is there; tells whether there are any. */
     private boolean launch() {
-        DeviceQueue queue = device.kernels();
+        WorkQueue queue = device.kernels();
         boolean launched = false;
         for (DeviceKernel.Call call : calls) {
             if (call != null && samples > 0) {

@@ -1,6 +1,6 @@
 package dev.larder.loader.internal.upload;
 
-import dev.larder.loader.device.DeviceBackend;
+import dev.larder.loader.internal.device.DeviceBackend;
 import java.util.List;
 import java.util.Map;
 

@@ -7,17 +7,17 @@ import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.Logs;
 import dev.larder.internal.time.Deadline;
 import dev.larder.loader.device.Device;
-import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceMode;
-import dev.larder.loader.device.HostAllocator;
-import dev.larder.loader.device.KernelSource;
+import dev.larder.loader.internal.device.DeviceBackend;
+import dev.larder.loader.internal.device.HostAllocator;
+import dev.larder.loader.internal.device.InstalledDevices;
+import dev.larder.loader.internal.device.KernelSource;
 import dev.larder.loader.internal.field.DeviceFields;
 import dev.larder.loader.internal.field.DeviceReader;
-import dev.larder.loader.internal.field.FieldOpener;
 import dev.larder.loader.internal.field.FieldReader;
 import dev.larder.loader.internal.field.FieldSpec;
 import dev.larder.loader.internal.field.LoaderSource;
-import dev.larder.loader.internal.field.PackedReader;
+import dev.larder.loader.internal.field.RaggedReader;
 import dev.larder.loader.internal.plan.Plan;
 import dev.larder.loader.internal.ring.HostPipeline;
 import dev.larder.loader.internal.ring.Pipeline;
@@ -97,7 +97,7 @@ public final class DeviceSetup {
         List<DeviceBackend> backends = new ArrayList<>();
         try {
             for (Device device : devices) {
-                DeviceBackend backend = device.open();
+                DeviceBackend backend = InstalledDevices.open(device);
                 if (backend == null) {
                     backends.forEach(DeviceBackend::close);
                     return List.of();
@@ -180,15 +180,11 @@ public final class DeviceSetup {
     private Pipeline onDevices(List<DeviceBackend> backends, DeviceMode chosen) {
         boolean doubles = backends.stream().allMatch(device -> device.info().doubles());
         boolean exactFloats = backends.stream().allMatch(device -> device.info().exactFloats());
-        FieldOpener.RowsForm form = mayComputeOnDevice()
-                ? new DeviceFields(
-                        settings.seed(),
-                        doubles,
-                        exactFloats,
-                        array ->
-                                chosen == DeviceMode.RESIDENT ? Optional.of(shards(backends, array)) : Optional.empty())
-                : FieldOpener.RowsForm.finished(settings.seed());
-        LoaderSource source = settings.source(form);
+        DeviceFields fields = new DeviceFields(
+                doubles,
+                exactFloats,
+                array -> chosen == DeviceMode.RESIDENT ? Optional.of(shards(backends, array)) : Optional.empty());
+        LoaderSource source = settings.source(mayComputeOnDevice() ? fields : null);
         requireDivisible(source, backends.size());
         DeviceResources resources = new DeviceResources(backends, new ArrayList<>(), new ArrayList<>());
         HostPipeline host = null;
@@ -216,7 +212,7 @@ public final class DeviceSetup {
 
     private static void requireDivisible(LoaderSource source, int devices) {
         for (FieldReader field : source.fields()) {
-            if (devices > 1 && field instanceof PackedReader) {
+            if (devices > 1 && field instanceof RaggedReader ragged && ragged.isPacked()) {
                 throw source.failure(ErrorCode.BAD_INPUT, "batches of this column cannot be divided among devices")
                         .with("column", field.column())
                         .with("devices", devices)

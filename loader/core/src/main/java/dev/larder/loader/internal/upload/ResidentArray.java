@@ -3,12 +3,12 @@ package dev.larder.loader.internal.upload;
 import dev.larder.client.ArrayView;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
-import dev.larder.loader.device.DeviceBackend;
-import dev.larder.loader.device.DeviceMemory;
-import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
-import dev.larder.loader.device.HostMemory;
-import dev.larder.loader.device.KernelSource;
+import dev.larder.loader.internal.device.DeviceBackend;
+import dev.larder.loader.internal.device.DeviceMemory;
+import dev.larder.loader.internal.device.HostMemory;
+import dev.larder.loader.internal.device.KernelSource;
+import dev.larder.loader.internal.device.WorkQueue;
 import dev.larder.loader.internal.plan.Plan;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -122,7 +122,7 @@ final class ResidentArray implements AutoCloseable {
         /** Memory that a device may still read although nobody waits for it any more. */
         private static final Queue<HostMemory> ABANDONED = new ConcurrentLinkedQueue<>();
 
-        private final DeviceQueue queue;
+        private final WorkQueue queue;
         private final HostMemory memory;
         private Fence uploaded = Fence.passed();
 

@@ -2,7 +2,7 @@ package dev.larder.loader.internal.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.larder.loader.device.HostMemory;
+import dev.larder.loader.internal.device.HostMemory;
 import java.util.Map;
 import org.agrona.BufferUtil;
 import org.junit.jupiter.api.Test;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.loader.device.HostMemory;
+import dev.larder.loader.internal.device.HostMemory;
 import java.nio.ByteBuffer;
 import java.util.Map;
 import org.agrona.BufferUtil;

@@ -1,6 +1,6 @@
 package dev.larder.loader.internal.transform;
 
-import dev.larder.loader.device.KernelSource.Rows;
+import dev.larder.loader.internal.device.KernelSource.Rows;
 import dev.larder.loader.transform.Transform;
 import dev.larder.npy.Dtype;
 import java.nio.ByteBuffer;

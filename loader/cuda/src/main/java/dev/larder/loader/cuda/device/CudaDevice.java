@@ -1,9 +1,10 @@
 package dev.larder.loader.cuda.device;
 
-import dev.larder.loader.device.Device;
-import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
+import dev.larder.loader.internal.device.DeviceBackend;
+import dev.larder.loader.internal.device.DeviceLimits;
+import dev.larder.loader.internal.device.OpenableDevice;
 import java.util.OptionalLong;
 
 /**
@@ -16,20 +17,20 @@ import java.util.OptionalLong;
  * batch.release(CudaDevice.fence(queue, event));      // when the event is over
  * }</pre>
  */
-public final class CudaDevice implements Device {
+public final class CudaDevice implements OpenableDevice {
     private final int index;
     private final OptionalLong stream;
-    private final CudaSettings settings;
+    private final DeviceLimits limits;
 
-    private CudaDevice(int index, OptionalLong stream, CudaSettings settings) {
+    private CudaDevice(int index, OptionalLong stream, DeviceLimits limits) {
         this.index = index;
         this.stream = stream;
-        this.settings = settings;
+        this.limits = limits;
     }
 
     /** Takes a device by its number among those that the driver shows, as {@code larder devices} lists them. */
     public static CudaDevice of(int index) {
-        return new CudaDevice(index, OptionalLong.empty(), CudaSettings.DEFAULT);
+        return new CudaDevice(index, OptionalLong.empty(), DeviceLimits.NONE);
     }
 
     /**
@@ -38,17 +39,17 @@ public final class CudaDevice implements Device {
      * closed.
      */
     public static CudaDevice of(int index, long stream) {
-        return new CudaDevice(index, OptionalLong.of(stream), CudaSettings.DEFAULT);
+        return new CudaDevice(index, OptionalLong.of(stream), DeviceLimits.NONE);
     }
 
     /** Uses the device in another way. */
-    CudaDevice with(CudaSettings newSettings) {
-        return new CudaDevice(index, stream, newSettings);
+    CudaDevice with(DeviceLimits newLimits) {
+        return new CudaDevice(index, stream, newLimits);
     }
 
     @Override
     public DeviceBackend open() {
-        return CudaBackend.open(CudaDevices.find(index), settings, stream);
+        return CudaBackend.open(CudaDevices.find(index), limits, stream);
     }
 
     /** Leaves the choice as it is: no device, no batches. */

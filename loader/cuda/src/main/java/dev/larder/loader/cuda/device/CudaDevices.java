@@ -110,21 +110,4 @@ final class CudaDevices {
             throw CudaHealth.failure(call, result).remedy("check nvidia-smi");
         }
     }
-
-    /** Returns the same device with less memory, or only smaller pieces of it. */
-    static DeviceInfo limit(DeviceInfo info, CudaSettings settings) {
-        return new DeviceInfo(
-                info.backend(),
-                info.index(),
-                info.name(),
-                info.kind(),
-                info.platform(),
-                info.driver(),
-                Math.min(info.memoryBytes(), settings.memoryBytes()),
-                Math.min(info.maxAllocationBytes(), settings.maxAllocationBytes()),
-                info.computeUnits(),
-                info.unifiedMemory(),
-                info.doubles(),
-                info.exactFloats());
-    }
 }

@@ -2,6 +2,7 @@ package dev.larder.loader.cuda.device;
 
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.internal.cuda.LibCuda;
+import dev.larder.loader.internal.device.NativeSession;
 import org.jspecify.annotations.Nullable;
 
 /** An event that was recorded: one of the session's, which goes back to it, or one of the consumer's. */
@@ -21,14 +22,14 @@ final class CudaFence extends Fence {
 
     @Override
     public synchronized boolean isPassed() {
-        if (event == 0 || session.state == CudaSession.State.CLOSED) { // a backend closes when its work is done
+        if (event == 0 || session.state() == NativeSession.State.CLOSED) { // a backend closes when its work is done
             return true;
         }
         if (result == NOT_READY) {
             result = query();
         }
         if (result != 0 && result != NOT_READY) {
-            throw session.health.workFailed(this, result);
+            throw session.health().workFailed(this, result);
         }
         return result == 0;
     }

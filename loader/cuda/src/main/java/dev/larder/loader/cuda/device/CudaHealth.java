@@ -1,49 +1,29 @@
 package dev.larder.loader.cuda.device;
 
-import dev.larder.error.ErrorCode;
-import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.loader.internal.cuda.CudaCalls;
 import dev.larder.loader.internal.cuda.LibCuda;
-import java.util.concurrent.atomic.AtomicReference;
-import org.jspecify.annotations.Nullable;
+import dev.larder.loader.internal.device.DeviceHealth;
 
-/**
- * Whether a device can still be used. After some failures the driver refuses all that follows: the first of these is kept, and
- * everything after fails at once and names it.
- */
-final class CudaHealth {
-    private final AtomicReference<@Nullable String> death = new AtomicReference<>();
-
-    /** Fails if the device is lost. */
-    void require() {
-        String first = death.get();
-        if (first != null) {
-            throw Failure.of(ErrorCode.UNEXPECTED, "device is unusable in this process")
-                    .with("since", first)
-                    .remedy("close the loader and restart the process; see the kernel's log for Xid messages");
-        }
+/** Whether a CUDA device can still be used: after some failures the driver refuses all calls that follow. */
+final class CudaHealth extends DeviceHealth {
+    CudaHealth() {
+        super("close the loader and restart the process; see the kernel's log for Xid messages");
     }
 
-    /** Begins the failure of a call, and keeps it if nothing can be done after it. */
-    Failure failed(String call, int result) {
-        keep(call, result);
+    @Override
+    protected Failure describe(String call, int result) {
         return failure(call, result);
     }
 
-    /** Returns the failure of work that was given to the device before. */
-    LarderException workFailed(Object fence, int result) {
-        keep("work", result);
-        return Failure.of(ErrorCode.UNEXPECTED, "work of the device failed")
-                .with("code", name(result))
-                .with("fence", fence)
-                .exception();
+    @Override
+    protected String nameOf(int result) {
+        return name(result);
     }
 
-    private void keep(String what, int result) {
-        if (CudaCalls.isSticky(result)) {
-            death.compareAndSet(null, what + " " + name(result));
-        }
+    @Override
+    protected boolean isFinal(int result) {
+        return CudaCalls.isSticky(result);
     }
 
     static Failure failure(String call, int result) {

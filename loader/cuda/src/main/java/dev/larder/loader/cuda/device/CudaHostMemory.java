@@ -2,7 +2,8 @@ package dev.larder.loader.cuda.device;
 
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
-import dev.larder.loader.device.HostMemory;
+import dev.larder.loader.internal.device.HostMemory;
+import dev.larder.loader.internal.device.NativeSession;
 import java.nio.ByteBuffer;
 
 /** Memory of the host whose pages are locked, as {@code pinMemory()} has it too. */
@@ -20,7 +21,7 @@ final class CudaHostMemory implements HostMemory {
             return new CudaHostMemory(session, session.pageLocking.allocate(byteSize));
         } catch (LarderException e) {
             throw Failure.of(e.code(), "cannot allocate host memory for the device")
-                    .with("device", session.info)
+                    .with("device", session.info())
                     .with("needed", byteSize)
                     .with("reason", e)
                     .cause(e)
@@ -35,7 +36,7 @@ final class CudaHostMemory implements HostMemory {
 
     @Override
     public void close() {
-        if (session.state != CudaSession.State.STUCK) { // else the device may still fetch from it: it stays locked
+        if (session.state() != NativeSession.State.STUCK) { // else the device may still fetch from it: it stays locked
             memory.close();
         }
     }

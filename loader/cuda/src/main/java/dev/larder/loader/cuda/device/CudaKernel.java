@@ -1,9 +1,10 @@
 package dev.larder.loader.cuda.device;
 
-import dev.larder.loader.device.DeviceKernel;
-import dev.larder.loader.device.DeviceMemory;
-import dev.larder.loader.device.KernelSource;
 import dev.larder.loader.internal.cuda.LibCuda;
+import dev.larder.loader.internal.device.DeviceKernel;
+import dev.larder.loader.internal.device.DeviceMemory;
+import dev.larder.loader.internal.device.KernelSource;
+import dev.larder.loader.internal.device.NativeCall.Arguments;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -28,31 +29,10 @@ final class CudaKernel implements DeviceKernel {
 
     @Override
     public Call bind(@Nullable DeviceMemory control, DeviceMemory target, List<DeviceMemory> sources) {
-        session.requireOpen();
-        KernelSource.Rows rows = kernel.rows();
-        if (sources.size() != rows.shards()) {
-            throw new IllegalArgumentException("shards=" + rows.shards() + " sources=" + sources.size());
-        }
-        if ((control == null) != (kernel.controlInts() == 0)) {
-            throw new IllegalArgumentException("controlInts=" + kernel.controlInts() + " control=" + control);
-        }
-        long samples = target.byteSize() / kernel.rowByteSize();
-        if (control != null) {
-            samples = Math.min(samples, control.byteSize() / ((long) kernel.controlInts() * Integer.BYTES));
-        }
-        if (!rows.located()) {
-            samples = Math.min(samples, sources.get(0).byteSize() / kernel.storedByteSize());
-        }
         return new CudaKernelCall(
                 session,
                 function,
-                new CudaKernelCall.Arguments(
-                        control == null ? null : CudaMemory.of(control, session),
-                        CudaMemory.of(target, session),
-                        sources.stream()
-                                .map(source -> CudaMemory.of(source, session))
-                                .toList(),
-                        samples),
+                Arguments.of(session, CudaMemory.class, kernel, control, target, sources),
                 CudaKernelCall.Groups.of(kernel.itemsPerSample(), mostItemsTogether));
     }
 }

@@ -3,16 +3,14 @@ package dev.larder.loader.cuda.device;
 import com.sun.jna.Memory;
 import com.sun.jna.Native;
 import com.sun.jna.Pointer;
-import dev.larder.loader.device.DeviceKernel;
 import dev.larder.loader.internal.cuda.LibCuda;
-import java.util.List;
+import dev.larder.loader.internal.device.NativeCall;
 import org.jspecify.annotations.Nullable;
 
 /** A function and its arguments, which lie in native memory; the driver copies them at every launch. */
-final class CudaKernelCall implements DeviceKernel.Call {
+final class CudaKernelCall extends NativeCall<CudaMemory> {
     private final CudaSession session;
     private final long function;
-    private final Arguments arguments;
     private final Groups groups;
     private final int count;
 
@@ -20,12 +18,11 @@ final class CudaKernelCall implements DeviceKernel.Call {
     private final Memory memory;
 
     private final long memoryAddress;
-    private boolean closed;
 
-    CudaKernelCall(CudaSession session, long function, Arguments arguments, Groups groups) {
+    CudaKernelCall(CudaSession session, long function, Arguments<CudaMemory> arguments, Groups groups) {
+        super(session, arguments);
         this.session = session;
         this.function = function;
-        this.arguments = arguments;
         this.groups = groups;
         this.count = 3 + arguments.sources().size();
         this.memory = new Memory(2L * count * Native.POINTER_SIZE);
@@ -51,16 +48,7 @@ final class CudaKernelCall implements DeviceKernel.Call {
 
     /** Runs it in a stream for the first so many samples. */
     synchronized void launch(CudaSession queueSession, long stream, int samples) {
-        if (closed) {
-            throw new IllegalStateException("closed: kernel of device=" + session.info);
-        }
-        if (!session.sharesContextWith(queueSession)) {
-            throw new IllegalArgumentException("a kernel of another device: " + session.info);
-        }
-        if (samples < 0 || samples > arguments.maxSamples()) {
-            throw new IndexOutOfBoundsException("samples=" + samples + " room=" + arguments.maxSamples());
-        }
-        arguments.requireOpen();
+        require(queueSession, samples);
         if (samples == 0) {
             return;
         }
@@ -84,7 +72,7 @@ final class CudaKernelCall implements DeviceKernel.Call {
             session.leave();
         }
         if (result != 0) {
-            throw session.health
+            throw session.health()
                     .failed("cuLaunchKernel", result)
                     .with("samples", samples)
                     .exception();
@@ -92,24 +80,8 @@ final class CudaKernelCall implements DeviceKernel.Call {
     }
 
     @Override
-    public synchronized void close() {
-        if (!closed) {
-            closed = true;
-            memory.close();
-        }
-    }
-
-    /** What a kernel works on, checked. */
-    record Arguments(@Nullable CudaMemory control, CudaMemory target, List<CudaMemory> sources, long maxSamples) {
-        void requireOpen() {
-            if (control != null) {
-                control.requireOpen();
-            }
-            target.requireOpen();
-            for (int i = 0; i < sources.size(); i++) {
-                sources.get(i).requireOpen();
-            }
-        }
+    protected void release() {
+        memory.close();
     }
 
     /**

@@ -1,35 +1,34 @@
 package dev.larder.loader.cuda.device;
 
-import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.internal.cuda.LibCuda;
+import dev.larder.loader.internal.device.DeviceMemory;
+import dev.larder.loader.internal.device.NativeMemory;
+import dev.larder.loader.internal.device.NativeSession;
 import java.nio.ByteBuffer;
 import org.agrona.BufferUtil;
 import org.jspecify.annotations.Nullable;
 
 /** Memory at an address that kernels use: of the device, or pages of the host where the device works in these. */
-final class CudaMemory implements DeviceMemory {
+final class CudaMemory extends NativeMemory {
     private static final byte POISON = (byte) 0xA5;
 
     private final CudaSession session;
     private final long address;
-    private final long byteSize;
 
-    /** Pages of the host, to keep them; nothing where the memory was allocated. */
+    /** Pages of the host, to keep them; null if the memory was allocated. */
     private final @Nullable ByteBuffer pages;
 
-    private volatile boolean closed;
-
     private CudaMemory(CudaSession session, long address, long byteSize, @Nullable ByteBuffer pages) {
+        super(session, byteSize);
         this.session = session;
         this.address = address;
-        this.byteSize = byteSize;
         this.pages = pages;
     }
 
     /** Allocates memory, which is the device's at once. */
     static CudaMemory allocate(CudaSession session, long byteSize) {
         CudaMemory memory = new CudaMemory(session, session.allocate(byteSize), byteSize, null);
-        if (session.settings.poisoned()) {
+        if (session.poisoned) {
             try {
                 session.copies().fill(memory, POISON);
             } catch (Throwable e) {
@@ -48,27 +47,12 @@ final class CudaMemory implements DeviceMemory {
 
     /** Returns memory as one of this session, and open. */
     static CudaMemory of(DeviceMemory memory, CudaSession session) {
-        if (!(memory instanceof CudaMemory own) || !own.session.sharesContextWith(session)) {
-            throw new IllegalArgumentException("memory of another device: " + memory);
-        }
-        own.requireOpen();
-        return own;
-    }
-
-    void requireOpen() {
-        if (closed) {
-            throw new IllegalStateException("closed: " + this);
-        }
+        return of(memory, CudaMemory.class, session);
     }
 
     /** Fills all of it; the caller waits until that is done. */
     int fill(byte value, long stream) {
-        return LibCuda.cuMemsetD8Async(address, value, byteSize, stream);
-    }
-
-    @Override
-    public long byteSize() {
-        return byteSize;
+        return LibCuda.cuMemsetD8Async(address, value, byteSize(), stream);
     }
 
     /** Returns the {@code CUdeviceptr}. */
@@ -83,18 +67,9 @@ final class CudaMemory implements DeviceMemory {
     }
 
     @Override
-    public synchronized void close() {
-        if (closed) {
-            return;
+    protected void release() {
+        if (pages == null && session.state() != NativeSession.State.STUCK) {
+            session.freeMemory(address, byteSize());
         }
-        closed = true;
-        if (pages == null && session.state != CudaSession.State.STUCK) {
-            session.freeMemory(address, byteSize);
-        }
-    }
-
-    @Override
-    public String toString() {
-        return "CudaMemory{" + session.info + " byteSize=" + byteSize + "}";
     }
 }

@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
-import dev.larder.loader.device.KernelSource;
 import dev.larder.loader.internal.cuda.LibCuda;
+import dev.larder.loader.internal.device.KernelSource;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -45,11 +45,11 @@ final class CudaModules implements AutoCloseable {
         long[] module = new long[1];
         int result = LibCuda.cuModuleLoadData(module, image);
         if (result != 0) {
-            session.health.failed("cuModuleLoadData", result);
+            session.health().failed("cuModuleLoadData", result);
             throw Failure.of(ErrorCode.UNEXPECTED, "the driver does not load a kernel")
-                    .with("device", session.info)
+                    .with("device", session.info())
                     .with("code", CudaHealth.name(result))
-                    .with("driver", session.info.driver())
+                    .with("driver", session.info().driver())
                     .with("compiler", compiler)
                     .remedy("let $LARDER_NVRTC name a libnvrtc that is no newer than the driver, or update the driver");
         }

@@ -1,8 +1,9 @@
 package dev.larder.loader.cuda.device;
 
-import dev.larder.loader.device.DeviceBackend;
 import dev.larder.loader.device.DeviceInfo;
-import dev.larder.loader.device.DeviceProvider;
+import dev.larder.loader.internal.device.DeviceBackend;
+import dev.larder.loader.internal.device.DeviceLimits;
+import dev.larder.loader.internal.device.DeviceProvider;
 import java.util.List;
 import java.util.OptionalLong;
 
@@ -23,6 +24,6 @@ public final class CudaProvider implements DeviceProvider {
 
     @Override
     public DeviceBackend open(DeviceInfo device) {
-        return CudaBackend.open(CudaDevices.find(device.index()), CudaSettings.DEFAULT, OptionalLong.empty());
+        return CudaBackend.open(CudaDevices.find(device.index()), DeviceLimits.NONE, OptionalLong.empty());
     }
 }

@@ -1,39 +1,26 @@
 package dev.larder.loader.cuda.device;
 
-import dev.larder.error.ErrorCode;
-import dev.larder.error.LarderException;
-import dev.larder.internal.error.Failure;
-import dev.larder.internal.error.Logs;
-import dev.larder.loader.device.DeviceKernel;
-import dev.larder.loader.device.DeviceMemory;
-import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
-import dev.larder.loader.device.HostMemory;
 import dev.larder.loader.internal.cuda.LibCuda;
+import dev.larder.loader.internal.device.DeviceKernel;
+import dev.larder.loader.internal.device.DeviceMemory;
+import dev.larder.loader.internal.device.HostMemory;
+import dev.larder.loader.internal.device.NativeQueue;
 import java.nio.ByteBuffer;
-import java.nio.ReadOnlyBufferException;
-import java.time.Duration;
 import java.util.Objects;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import org.agrona.BufferUtil;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 
 /** A stream, of its own or of the consumer. */
-final class CudaQueue implements DeviceQueue, AutoCloseable {
-    private static final Logger LOG = Logs.of(CudaQueue.class);
+final class CudaQueue extends NativeQueue {
     private static final int NOT_READY = 600;
-
-    /** Buffers that a device may still write into although nobody waits for it any more. */
-    private static final Queue<ByteBuffer> ABANDONED = new ConcurrentLinkedQueue<>();
 
     private final CudaSession session;
     private final long stream;
     private final boolean own;
-    private boolean closed;
 
     private CudaQueue(CudaSession session, long stream, boolean own) {
+        super(session);
         this.session = session;
         this.stream = stream;
         this.own = own;
@@ -75,7 +62,7 @@ final class CudaQueue implements DeviceQueue, AutoCloseable {
             session.leave();
         }
         if (result != 0) {
-            throw session.health
+            throw session.health()
                     .failed("cuMemcpyHtoDAsync", result)
                     .with("offset", toOffset)
                     .with("bytes", byteSize)
@@ -133,29 +120,20 @@ final class CudaQueue implements DeviceQueue, AutoCloseable {
     }
 
     /**
-     * Waits for the queue first, and then copies by another stream, which nobody has wait: the driver blocks in the call that copies to memory of
-     * Java, for as long as that has to wait, and there is no deadline for it.
+     * Waits for this queue first; the session's own queue for copies then reads, which nothing else waits for. The driver blocks in the
+     * call that copies to memory of Java for as long as that copy has to wait, without a deadline.
      */
     @Override
-    public void read(DeviceMemory from, long fromOffset, ByteBuffer target) {
-        if (!target.isDirect()) {
-            throw new IllegalArgumentException("not a direct buffer: " + target);
-        }
-        if (target.isReadOnly()) {
-            throw new ReadOnlyBufferException();
-        }
-        Objects.checkFromIndexSize(fromOffset, target.remaining(), from.byteSize());
-        long source = CudaMemory.of(from, session).handle() + fromOffset;
-        if (!target.hasRemaining()) {
-            return;
-        }
+    protected NativeQueue reader() {
         try (Fence before = fence()) {
-            before.await(session.settings.patience());
+            before.await(session.patience());
         }
-        session.copies().copyTo(target, source);
+        return session.copies();
     }
 
-    private void copyTo(ByteBuffer target, long source) {
+    @Override
+    protected Fence beginRead(DeviceMemory from, long fromOffset, ByteBuffer target) {
+        long source = CudaMemory.of(from, session).handle() + fromOffset;
         long address = BufferUtil.address(target) + target.position();
         session.enter();
         try {
@@ -164,14 +142,7 @@ final class CudaQueue implements DeviceQueue, AutoCloseable {
         } finally {
             session.leave();
         }
-        try (Fence done = fence()) {
-            done.await(session.settings.patience());
-        } catch (LarderException e) {
-            if (!drain(Duration.ZERO)) {
-                ABANDONED.add(target);
-            }
-            throw e;
-        }
+        return fence();
     }
 
     /** Fills memory with a byte, and waits until that is done. */
@@ -182,11 +153,8 @@ final class CudaQueue implements DeviceQueue, AutoCloseable {
         } finally {
             session.leave();
         }
-        if (!drain(session.settings.patience())) {
-            throw Failure.of(ErrorCode.DEADLINE, "device did not reach the fence in time")
-                    .with("device", session.info)
-                    .with("timeout", session.settings.patience().toMillis() + "ms")
-                    .remedy("check whether the device is busy or hangs");
+        if (!drain(session.patience())) {
+            throw late(session.patience());
         }
     }
 
@@ -195,50 +163,17 @@ final class CudaQueue implements DeviceQueue, AutoCloseable {
         return null;
     }
 
-    private void requireOpen() {
-        if (closed) {
-            throw new IllegalStateException("closed: queue of device=" + session.info);
-        }
-        session.requireOpen();
-    }
-
+    /** If the device is lost, no work is under way any more. */
     @Override
-    public boolean drain(Duration timeout) {
-        long start = System.nanoTime();
-        boolean interrupted = false;
-        while (!isIdle()) {
-            long waited = System.nanoTime() - start;
-            if (waited >= timeout.toNanos()) {
-                LOG.debug("queue not drained: device={}", session.info);
-                return false;
-            }
-            interrupted |= Thread.interrupted(); // a pause would end at once
-            Fence.pause(waited);
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
-        return true;
-    }
-
-    /** Tells whether all is over: where the device is lost, nothing is under way any more. */
-    private synchronized boolean isIdle() {
-        return closed || session.resultOf(() -> LibCuda.cuStreamQuery(stream)) != NOT_READY;
+    protected boolean isIdle() {
+        return session.resultOf(() -> LibCuda.cuStreamQuery(stream)) != NOT_READY;
     }
 
     /** Gives up the stream, which goes when its work is done. */
     @Override
-    public synchronized void close() {
-        if (!closed) {
-            closed = true;
-            if (own) {
-                session.free("cuStreamDestroy", () -> LibCuda.cuStreamDestroy_v2(stream));
-            }
+    protected void release() {
+        if (own) {
+            session.free("cuStreamDestroy", () -> LibCuda.cuStreamDestroy_v2(stream));
         }
-    }
-
-    @Override
-    public String toString() {
-        return "CudaQueue{" + session.info + "}";
     }
 }

@@ -1,14 +1,12 @@
 package dev.larder.loader.cuda.device;
 
-import dev.larder.error.ErrorCode;
-import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.Logs;
-import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.internal.cuda.CudaCalls;
 import dev.larder.loader.internal.cuda.LibCuda;
 import dev.larder.loader.internal.cuda.PageLocking;
+import dev.larder.loader.internal.device.DeviceLimits;
+import dev.larder.loader.internal.device.NativeSession;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -19,44 +17,31 @@ import org.slf4j.Logger;
  * <p>A context is current for a thread. Every call of the driver stands between {@link #enter} and {@link #leave}, as threads are the
  * trainer's own and have a context of their own.
  */
-final class CudaSession {
+final class CudaSession extends NativeSession {
     private static final Logger LOG = Logs.of(CudaSession.class);
     private static final int OUT_OF_MEMORY = 2;
     private static final int NON_BLOCKING = 1;
 
-    /** How far a backend is. */
-    enum State {
-        OPEN,
-        CLOSED,
-        /** Closed while the device still has work that does not get done: what it may use is never freed. */
-        STUCK
-    }
-
-    final DeviceInfo info;
-    final CudaSettings settings;
-    final CudaHealth health = new CudaHealth();
+    final boolean poisoned;
     final CudaEvents events = new CudaEvents(this);
     final PageLocking pageLocking;
-    volatile State state = State.OPEN;
-
     private final int device;
     private final long context;
     private @Nullable CudaQueue copies;
-    private final AtomicLong reserved = new AtomicLong();
 
     /** Where the driver writes what nobody reads. */
     private final long[] popped = new long[1];
 
-    private CudaSession(CudaDevices.Found found, CudaSettings settings, long context) {
-        this.info = CudaDevices.limit(found.info(), settings);
-        this.settings = settings;
+    private CudaSession(CudaDevices.Found found, DeviceLimits limits, long context) {
+        super(limits.limit(found.info()), limits.patience(), new CudaHealth());
+        this.poisoned = limits.poisoned();
         this.device = found.device();
         this.context = context;
         this.pageLocking = PageLocking.on(device);
     }
 
     /** Takes part in the device's primary context. */
-    static CudaSession open(CudaDevices.Found found, CudaSettings settings) {
+    static CudaSession open(CudaDevices.Found found, DeviceLimits limits) {
         long[] context = new long[1];
         int result = LibCuda.cuDevicePrimaryCtxRetain(context, found.device());
         if (result != 0) {
@@ -64,7 +49,7 @@ final class CudaSession {
                     .with("device", found.info())
                     .remedy("check nvidia-smi: whether the device is there, and has memory left");
         }
-        return new CudaSession(found, settings, context[0]);
+        return new CudaSession(found, limits, context[0]);
     }
 
     /** Sets the stream for copies that the host waits for: nothing waits for anything there. */
@@ -76,8 +61,10 @@ final class CudaSession {
         return Objects.requireNonNull(copies);
     }
 
-    /** Leaves the context. */
-    void release() {
+    /** Destroys the events, and leaves the context. */
+    @Override
+    protected void release() {
+        events.close();
         logged("cuDevicePrimaryCtxRelease", LibCuda.cuDevicePrimaryCtxRelease_v2(device));
     }
 
@@ -110,23 +97,15 @@ final class CudaSession {
 
     private void logged(String call, int result) {
         if (result != 0 && result != CudaCalls.DEINITIALIZED && !CudaCalls.isSticky(result)) {
-            LOG.warn("not given back: device={} call={} code={}", info, call, CudaHealth.name(result));
+            LOG.warn("not given back: device={} call={} code={}", info(), call, CudaHealth.name(result));
         }
     }
 
     /** Fails unless a result is success. */
     void require(String call, int result) {
         if (result != 0) {
-            throw health.failed(call, result).with("device", info).exception();
+            throw health().failed(call, result).with("device", info()).exception();
         }
-    }
-
-    /** Fails if the backend is closed or the device is lost. */
-    void requireOpen() {
-        if (state != State.OPEN) {
-            throw new IllegalStateException("closed: device=" + info);
-        }
-        health.require();
     }
 
     /** Creates a stream that does not wait for the default one. */
@@ -149,9 +128,9 @@ final class CudaSession {
         long[] address = new long[1];
         int result = resultOf(() -> LibCuda.cuMemAlloc_v2(address, byteSize));
         if (result != 0) {
-            reserved.addAndGet(-byteSize);
+            free(byteSize);
             if (result != OUT_OF_MEMORY) {
-                throw health.failed("cuMemAlloc", result)
+                throw health().failed("cuMemAlloc", result)
                         .with("needed", byteSize)
                         .exception();
             }
@@ -162,16 +141,6 @@ final class CudaSession {
         return address[0];
     }
 
-    private void reserve(long byteSize) {
-        if (byteSize > info.maxAllocationBytes()) {
-            throw noSpace(byteSize).remedy("split it into smaller pieces");
-        }
-        if (reserved.addAndGet(byteSize) > info.memoryBytes()) {
-            reserved.addAndGet(-byteSize);
-            throw noSpace(byteSize).remedy("use fewer or smaller batches, or a smaller budget for resident arrays");
-        }
-    }
-
     private long freeBytes() {
         long[] free = new long[1];
         int result = resultOf(() -> LibCuda.cuMemGetInfo_v2(free, new long[1]));
@@ -179,21 +148,12 @@ final class CudaSession {
     }
 
     void freeMemory(long address, long byteSize) {
-        reserved.addAndGet(-byteSize);
+        free(byteSize);
         free("cuMemFree", () -> LibCuda.cuMemFree_v2(address));
     }
 
-    private Failure noSpace(long byteSize) {
-        return Failure.of(ErrorCode.NO_SPACE, "not enough memory on the device")
-                .with("device", info)
-                .with("needed", byteSize)
-                .with("allocated", reserved.get())
-                .with("memory", info.memoryBytes())
-                .with("maxAllocation", info.maxAllocationBytes());
-    }
-
-    /** Tells whether an object of another session can be used here. */
-    boolean sharesContextWith(CudaSession other) {
-        return context == other.context;
+    @Override
+    public boolean sharesContextWith(NativeSession other) {
+        return other instanceof CudaSession own && context == own.context;
     }
 }

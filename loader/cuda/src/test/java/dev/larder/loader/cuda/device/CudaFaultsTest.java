@@ -11,6 +11,7 @@ import dev.larder.loader.LoaderBuilder;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.device.Pictures;
+import dev.larder.loader.internal.device.InstalledDevices;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
@@ -141,11 +142,11 @@ class CudaFaultsTest {
     void aDriverWithoutADeviceSaysSo() {
         CudaStub.set("devices", 0);
 
-        assertThatThrownBy(() -> Device.cuda().open())
+        assertThatThrownBy(() -> InstalledDevices.open(Device.cuda()))
                 .isInstanceOfSatisfying(
                         LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NOT_FOUND))
                 .hasMessageContaining("CUDA driver has no device: code=CUDA_ERROR_NO_DEVICE(100)");
-        assertThat(Device.cuda().orHost().open()).isNull();
+        assertThat(InstalledDevices.open(Device.cuda().orHost())).isNull();
     }
 
     @Test

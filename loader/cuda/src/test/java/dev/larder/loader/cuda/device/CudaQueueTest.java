@@ -5,11 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.loader.device.DeviceBackend;
-import dev.larder.loader.device.DeviceMemory;
 import dev.larder.loader.device.Fence;
-import dev.larder.loader.device.HostMemory;
 import dev.larder.loader.device.Rig;
+import dev.larder.loader.internal.device.DeviceBackend;
+import dev.larder.loader.internal.device.DeviceLimits;
+import dev.larder.loader.internal.device.DeviceMemory;
+import dev.larder.loader.internal.device.HostMemory;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -31,7 +32,7 @@ class CudaQueueTest {
 
     private static DeviceBackend backend(Duration patience) {
         return CudaDevice.of(0)
-                .with(new CudaSettings(Long.MAX_VALUE, Long.MAX_VALUE, true, patience))
+                .with(new DeviceLimits(Long.MAX_VALUE, Long.MAX_VALUE, true, patience))
                 .open();
     }
 
@@ -190,7 +191,7 @@ class CudaQueueTest {
 
     @Test
     void aDeviceThatIsFullSaysHowFullAndWorksOn() {
-        CudaSettings small = new CudaSettings(1000, Long.MAX_VALUE, true, Rig.SOON);
+        DeviceLimits small = new DeviceLimits(1000, Long.MAX_VALUE, true, Rig.SOON);
         try (DeviceBackend backend = CudaDevice.of(0).with(small).open();
                 DeviceMemory first = backend.allocateDevice(600)) {
             assertThatThrownBy(() -> backend.allocateDevice(401))

@@ -12,6 +12,8 @@ import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.device.Pictures;
 import dev.larder.loader.internal.cuda.LibCuda;
+import dev.larder.loader.internal.device.DeviceLimits;
+import dev.larder.loader.internal.device.WorkQueue;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,7 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(120)
 @ExtendWith(CudaStub.class)
 class DeviceLoaderOnCudaTest extends DeviceLoaderContract {
-    static final CudaSettings POISONED = new CudaSettings(Long.MAX_VALUE, Long.MAX_VALUE, true, Duration.ofSeconds(30));
+    static final DeviceLimits POISONED = new DeviceLimits(Long.MAX_VALUE, Long.MAX_VALUE, true, Duration.ofSeconds(30));
     private static final Duration SOON = Duration.ofSeconds(20);
 
     @Override
@@ -38,7 +40,7 @@ class DeviceLoaderOnCudaTest extends DeviceLoaderContract {
 
     @Override
     protected CudaDevice limited(long memoryBytes, long maxAllocationBytes) {
-        return CudaDevice.of(0).with(new CudaSettings(memoryBytes, maxAllocationBytes, true, Duration.ofSeconds(30)));
+        return CudaDevice.of(0).with(new DeviceLimits(memoryBytes, maxAllocationBytes, true, Duration.ofSeconds(30)));
     }
 
     @Override
@@ -87,7 +89,7 @@ class DeviceLoaderOnCudaTest extends DeviceLoaderContract {
                     .as("waits for the batch two before it")
                     .isFalse();
             CudaStub.open();
-            assertThat(queue.drain(SOON)).isTrue();
+            assertThat(((WorkQueue) queue).drain(SOON)).isTrue();
             assertThat(copies).isEqualTo(expected);
         }
     }

@@ -12,7 +12,7 @@ import dev.larder.loader.Loader;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Pictures;
-import dev.larder.loader.device.fake.FakeDevice;
+import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.loader.transform.Transforms;
 import java.nio.ByteBuffer;
 import java.time.Duration;

@@ -1,0 +1,46 @@
+package dev.larder.loader.internal.device;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.internal.error.Failure;
+import java.nio.ByteBuffer;
+
+/** Host memory for batches; a device may be able to read it directly. Belongs to who allocated it. */
+public interface HostMemory extends AutoCloseable {
+    /** How each begins: devices want pages. */
+    int ALIGNMENT = 4096;
+
+    /** Returns all bytes as a direct buffer that begins on a page; its position and limit are not to be changed. */
+    ByteBuffer bytes();
+
+    /** Gives the memory back; nobody may use it any more, a device included. Idempotent. */
+    @Override
+    void close();
+
+    /** Allocates plain zeroed memory of Java, which lasts for as long as its buffer is reachable. */
+    static HostMemory allocate(long byteSize) {
+        int length = Math.toIntExact(byteSize);
+        int pages = (length + ALIGNMENT - 1) & -ALIGNMENT;
+        ByteBuffer bytes =
+                allocateDirect(pages + ALIGNMENT).alignedSlice(ALIGNMENT).slice(0, length);
+        return new HostMemory() {
+            @Override
+            public ByteBuffer bytes() {
+                return bytes;
+            }
+
+            @Override
+            public void close() {}
+        };
+    }
+
+    private static ByteBuffer allocateDirect(int length) {
+        try {
+            return ByteBuffer.allocateDirect(length);
+        } catch (OutOfMemoryError e) {
+            throw Failure.of(ErrorCode.NO_SPACE, "cannot allocate memory outside the heap")
+                    .with("bytes", length)
+                    .cause(e)
+                    .remedy("choose a smaller batch(…) or prefetch(…), or raise -XX:MaxDirectMemorySize");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package dev.larder.loader.internal.device;
+
+import dev.larder.error.ErrorCode;
+import dev.larder.error.LarderException;
+import dev.larder.internal.error.Failure;
+import dev.larder.internal.error.Logs;
+import dev.larder.loader.device.Device;
+import dev.larder.loader.device.DeviceChoice;
+import dev.larder.loader.device.DeviceInfo;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+
+/** The devices of the providers on the class path, or of one backend. */
+public record InstalledDevices(List<DeviceProvider> providers) {
+    private static final Logger LOG = Logs.of(InstalledDevices.class);
+
+    /** Comes last: its devices are mostly those of OpenCL again, and have been in use for less long. */
+    private static final String LAST = "cuda";
+
+    /** Finds the providers of one backend, or all. */
+    public static InstalledDevices find(@Nullable String backend) {
+        List<DeviceProvider> found = new ArrayList<>();
+        for (DeviceProvider provider : ServiceLoader.load(DeviceProvider.class, Device.class.getClassLoader())) {
+            if (backend == null || provider.backend().equals(backend)) {
+                found.add(provider);
+            }
+        }
+        found.sort(Comparator.comparing(provider -> provider.backend().equals(LAST)));
+        return new InstalledDevices(List.copyOf(found));
+    }
+
+    /** Opens a device, or returns null if batches are to stay in memory of the host. The caller closes it. */
+    public static @Nullable DeviceBackend open(Device device) {
+        if (device instanceof OpenableDevice own) {
+            return own.open();
+        }
+        return device instanceof DeviceChoice choice
+                ? find(choice.backend().orElse(null)).open(choice, choice::among)
+                : null;
+    }
+
+    /**
+     * Opens the device of a choice, or returns null if the choice is the host, or the host will do.
+     *
+     * @param chosen takes one of the devices
+     */
+    public @Nullable DeviceBackend open(DeviceChoice choice, Function<List<DeviceInfo>, Optional<DeviceInfo>> chosen) {
+        try {
+            return chosen.apply(devices()).map(this::open).orElse(null);
+        } catch (LarderException e) {
+            if (!choice.fallsBackToHost()) {
+                throw e;
+            }
+            LOG.warn("no device: batches stay in host memory: wanted={} reason={}", choice, e.getMessage());
+            return null;
+        }
+    }
+
+    private DeviceBackend open(DeviceInfo device) {
+        return providers.stream()
+                .filter(provider -> provider.backend().equals(device.backend()))
+                .findFirst()
+                .orElseThrow()
+                .open(device);
+    }
+
+    /** Lists the devices; fails with {@code NOT_FOUND} and the remedy if a backend is missing. */
+    public List<DeviceInfo> devices() {
+        if (providers.isEmpty()) {
+            throw Failure.of(ErrorCode.NOT_FOUND, "no device backend on the class path")
+                    .remedy("add the artifact larder-loader-opencl or larder-loader-cuda, or use Device.host()");
+        }
+        List<DeviceInfo> devices = new ArrayList<>();
+        LarderException missing = null;
+        for (DeviceProvider provider : providers) {
+            try {
+                devices.addAll(provider.devices());
+            } catch (LarderException e) {
+                if (e.code() != ErrorCode.NOT_FOUND) {
+                    throw e;
+                }
+                missing = missing == null ? e : missing;
+            }
+        }
+        if (devices.isEmpty() && missing != null) {
+            throw missing;
+        }
+        return List.copyOf(devices);
+    }
+}

@@ -1,0 +1,5 @@
+/** A device in plain Java, for tests of trainers and of the loader itself: start at {@link dev.larder.loader.internal.device.fake.FakeDevice}. */
+@NullMarked
+package dev.larder.loader.internal.device.fake;
+
+import org.jspecify.annotations.NullMarked;
