@@ -46,7 +46,7 @@ public class RingBenchmark extends Measured {
     /** A loader that reads one epoch after the other. */
     @State(Scope.Benchmark)
     public static class Loading {
-        /** How many threads gather ahead: as many as a loader has by default, or none. */
+        /** The number of threads that gather ahead: the loader's default, or none. */
         @Param({"default", "0"})
         public String threads;
 
