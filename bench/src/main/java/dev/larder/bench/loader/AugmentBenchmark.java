@@ -18,7 +18,6 @@ import dev.larder.client.ArrayView;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Loader;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
@@ -89,7 +88,8 @@ public class AugmentBenchmark extends Measured {
         /** Starts it. */
         @Setup
         public void build(Pictures pictures) {
-            Transform augmented = Transforms.randomCrop(pictures.height(), pictures.width(), PADDING)
+            Transform augmented = new Transform()
+                    .randomCrop(pictures.height(), pictures.width(), PADDING)
                     .randomFlip(0.5f)
                     .toFloat()
                     .normalize(means(MEAN, pictures), means(DEVIATION, pictures));

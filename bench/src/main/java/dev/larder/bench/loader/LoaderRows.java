@@ -11,7 +11,7 @@ import dev.larder.loader.LoaderBuilder;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Subset;
 import dev.larder.loader.transform.BytesFunction;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import dev.larder.npy.Dtype;
 import java.util.Arrays;
 import java.util.Iterator;
@@ -72,7 +72,7 @@ final class LoaderRows {
     private void firstSecond() {
         LoaderBuilder builder = over(words[1]).shuffle(BenchStore.SEED).threads(1);
         if (words[2].equals("floats")) {
-            builder.transform(words[1], Transforms.toFloat().normalize(0.286f, 0.353f));
+            builder.transform(words[1], new Transform().toFloat().normalize(0.286f, 0.353f));
         }
         try (Loader loader = builder.build()) {
             long[] counts = tenths(loader);
@@ -190,7 +190,7 @@ final class LoaderRows {
                 for (boolean inOrder : new boolean[] {true, false}) {
                     LoaderBuilder builder = Loader.over(dataset)
                             .arrays(words[1])
-                            .transform(words[1], Transforms.map(Dtype.parse("|u1"), new long[0], waiting))
+                            .transform(words[1], new Transform().map(Dtype.parse("|u1"), new long[0], waiting))
                             .sampler(Sampler.sequential().over(Subset.range(0, 3_000)))
                             .batch(shape[0])
                             .threads(shape[1])
@@ -262,7 +262,8 @@ final class LoaderRows {
             }
             result.put(sample);
         };
-        Field field = Field.rows("images-f4").transform(Transforms.map(Dtype.parse("<f4"), new long[] {784}, copy));
+        Field field =
+                Field.rows("images-f4").transform(new Transform().map(Dtype.parse("<f4"), new long[] {784}, copy));
         return version.isEmpty() ? field : field.computed("bench", version);
     }
 

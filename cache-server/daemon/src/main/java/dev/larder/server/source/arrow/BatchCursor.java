@@ -68,6 +68,11 @@ final class BatchCursor {
         return data.identity();
     }
 
+    /** Returns all of that file, without the bytes that are loaded for headers. */
+    BatchBuffer wholeFile() {
+        return new BatchBuffer(data, 0, data.byteSize());
+    }
+
     /** Returns the refusal of the message. */
     LarderException refusal(String reason) {
         return file.refusal(reason);
