@@ -261,8 +261,8 @@ final class ChunkFilters {
 
     static void requireLength(long all, int blockBytes, int most) {
         if (all < 0 || all > most || blockBytes <= 0) {
-            throw new HdfException("a chunk claims " + all + " bytes in blocks of " + blockBytes
-                    + ", and has " + most + " at most");
+            throw new HdfException(
+                    "a chunk claims " + all + " bytes in blocks of " + blockBytes + ", and has " + most + " at most");
         }
     }
 
