@@ -155,7 +155,7 @@ public abstract class FieldReader {
      * Writes rows of equal length back to back, or the row of one sample.
      *
      * @param item where the first one begins in the target, in rows of equal length, or in items of ragged rows
-     * @return how many items the last row has
+     * @return how many items the row of a user's function has
      */
     final int write(HostSlot slot, int first, int count, SlotArray target, int item, @Nullable Object scratch) {
         long[] rows = rows(slot);
