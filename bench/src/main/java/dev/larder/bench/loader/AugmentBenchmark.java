@@ -74,7 +74,7 @@ public class AugmentBenchmark extends Measured {
     /** A loader. */
     @State(Scope.Benchmark)
     public static class Loading {
-        /** How many threads gather ahead: none, so that one core does all, or as many as a loader has by default. */
+        /** The number of threads that gather ahead: none, so that one core does all, or the loader's default. */
         @Param({"0", "default"})
         public String threads;
 
@@ -213,7 +213,7 @@ public class AugmentBenchmark extends Measured {
         }
     }
 
-    /** A window at a random place of the padded picture, for which DJL has no transform. */
+    /** A window at a random place of the padded picture. DJL has no transform for it. */
     private record PaddedCrop(int height, int width, SplittableRandom random) implements ai.djl.translate.Transform {
         PaddedCrop(int height, int width) {
             this(height, width, new SplittableRandom(BenchStore.SEED));

@@ -167,7 +167,8 @@ final class ImageBenchmark {
 
     private void print(String what, List<Rate> rates) {
         List<Double> images = rates.stream().map(Rate::imagesPerSecond).toList();
-        Rows.print(new Row(what, threads, images, rates.stream().map(Rate::processorMs).toList(), decoder));
+        Rows.print(new Row(
+                what, threads, images, rates.stream().map(Rate::processorMs).toList(), decoder));
     }
 
     /** The functions of libjpeg-turbo, bound here again: the peer does not use our own code. */

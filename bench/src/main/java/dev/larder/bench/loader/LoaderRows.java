@@ -79,7 +79,8 @@ final class LoaderRows {
             List<Long> first = Arrays.stream(counts, 0, TENTHS_OF_A_SECOND)
                     .mapToObj(count -> TENTHS_OF_A_SECOND * count)
                     .toList();
-            long later = Arrays.stream(counts, TENTHS - TENTHS_OF_A_SECOND, TENTHS).sum();
+            long later =
+                    Arrays.stream(counts, TENTHS - TENTHS_OF_A_SECOND, TENTHS).sum();
             Rows.print(new FirstSecond(words[1], words[2], first, later));
         }
     }
@@ -176,7 +177,7 @@ final class LoaderRows {
     private record Uneven(int batch, int threads, int slots, boolean inOrder, double samplesPerSecond) {}
 
     /**
-     * Reads epochs in which one sample in 50 takes 20 times as long as the others, in the order of the batches and in any order.
+     * Reads epochs with one sample in 50 that takes 20 times as long as the others, in the order of the batches and in any order.
      * Arguments: an array, and rounds. A slow sample waits, as for a file of a remote disk, and so does not depend on the processors.
      */
     private void uneven() {
@@ -234,8 +235,8 @@ final class LoaderRows {
             Sampler some = all.over(Subset.range(0, rows));
             for (int turn = 0; turn < TURNS; turn++) {
                 double computing = best(dataset, computed(""), some, 1);
-                Rows.print(
-                        new FirstEpoch("first", rows, micros, computing, best(dataset, computed("turn-" + turn), some, 1)));
+                Rows.print(new FirstEpoch(
+                        "first", rows, micros, computing, best(dataset, computed("turn-" + turn), some, 1)));
             }
             spinNs = 0;
             best(dataset, computed("all"), all, 1);

@@ -1,7 +1,7 @@
 package dev.larder.internal.process;
 
-import dev.larder.internal.posix.GuardianScript;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Guardian implements AutoCloseable {
     private static final long PAUSE_NANOS = 100_000_000;
+    private static final String SCRIPT = script();
 
     private final List<String> words;
     private @Nullable Process shell;
@@ -24,13 +25,19 @@ public final class Guardian implements AutoCloseable {
     /** Starts the shell in a session of its own, before the first process of the family. */
     public Guardian(ProcessFamily family) throws IOException {
         this.words = List.of(
-                SystemTools.find("setsid"),
-                SystemTools.find("sh"),
-                "-c",
-                GuardianScript.text(),
-                "larder-guardian",
-                family.token());
+                SystemTools.find("setsid"), SystemTools.find("sh"), "-c", SCRIPT, "larder-guardian", family.token());
         start();
+    }
+
+    private static String script() {
+        try (InputStream in = Guardian.class.getResourceAsStream("guardian.sh")) {
+            if (in == null) {
+                throw new IllegalStateException("guardian.sh is missing from the class path");
+            }
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new IllegalStateException("guardian.sh cannot be read", e);
+        }
     }
 
     private synchronized void start() throws IOException {
@@ -90,7 +97,7 @@ public final class Guardian implements AutoCloseable {
         return shell == null ? -1 : shell.pid();
     }
 
-    /** Ends the shell. All members are dead by then. */
+    /** Ends the shell, after all members have ended. Idempotent. */
     @Override
     public synchronized void close() {
         if (isClosed) {

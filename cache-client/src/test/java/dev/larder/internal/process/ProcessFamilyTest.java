@@ -2,7 +2,6 @@ package dev.larder.internal.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.larder.internal.process.ProcessFamily;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -15,7 +14,8 @@ class ProcessFamilyTest {
         ProcessFamily family = ProcessFamily.begin();
         ProcessBuilder builder =
                 new ProcessBuilder("sh", "-c", "for i in $(seq " + CHILDREN + "); do sleep 600 & done; echo up; wait");
-        builder.environment().put(ProcessFamily.VARIABLE, family.mark(builder.environment().get(ProcessFamily.VARIABLE)));
+        builder.environment()
+                .put(ProcessFamily.VARIABLE, family.mark(builder.environment().get(ProcessFamily.VARIABLE)));
         Process parent = builder.start();
         try {
             assertThat(parent.inputReader().readLine()).isEqualTo("up");

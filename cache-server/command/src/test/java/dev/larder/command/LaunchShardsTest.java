@@ -237,7 +237,7 @@ class LaunchShardsTest {
             assertThat(first.err())
                     .contains(
                             "larder: a node has not loaded the data: node=node 1 (",
-                            "what the leader listed: dataset=train" + " file=x.npy bytes=");
+                            "the leader's list: dataset=train" + " file=x.npy bytes=");
             assertThat(first.out() + second.out()).isEmpty();
         }
     }

@@ -410,7 +410,7 @@ class LaunchTest {
                 "launch --nnodes=4:2 --rdzv-endpoint localhost -- true | 2 | bad number of nodes: nnodes=4:2",
                 "launch --nnodes=2 --node-rank=2 --rdzv-endpoint localhost -- true | 2 | no such node rank: nodeRank=2",
                 "launch --nnodes=2 --rdzv-endpoint=192.0.2.1:29400 -- true | 2 | needs the run's secret",
-                "launch --nnodes=2 --rdzv-endpoint=0.0.0.0:29400 -- true | 2 | nobody can reach this",
+                "launch --nnodes=2 --rdzv-endpoint=0.0.0.0:29400 -- true | 2 | no machine can reach this",
                 "launch --nnodes=2 --rdzv-endpoint=here:port -- true | 2 | not HOST:PORT: endpoint=here:port",
                 "launch --nnodes=2 --rdzv-secret-file=/no/file --rdzv-endpoint=localhost -- true | 6 | cannot read the run's secret",
                 "launch --node-rank=1 -- true | 2 | no such node rank: nodeRank=1",

@@ -36,12 +36,12 @@ class LaunchViaSparkTest {
         assertRefused(
                 List.of(),
                 List.of("--via=spark"),
-                "larder: Larder's adapter to Spark is not here: LARDER_SPARK=null; build it in a checkout",
+                "larder: Larder's adapter to Spark is missing: LARDER_SPARK=null; build it in a checkout",
                 "-Pspark");
         assertRefused(
                 List.of("LARDER_SPARK=" + folder),
                 List.of("--via=spark"),
-                "larder: no Spark is here: folder=" + folder.resolve("spark") + "; set SPARK_HOME");
+                "larder: Spark is missing: folder=" + folder.resolve("spark") + "; set SPARK_HOME");
     }
 
     @Test
@@ -52,6 +52,6 @@ class LaunchViaSparkTest {
         assertRefused(
                 List.of(),
                 List.of("--via=spark", "--node-rank=0"),
-                "Spark says which node is where: option=--node-rank; leave it out with --via spark");
+                "Spark assigns the nodes: option=--node-rank; leave it out with --via spark");
     }
 }

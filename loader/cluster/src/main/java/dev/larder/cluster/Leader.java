@@ -83,7 +83,7 @@ final class Leader implements AutoCloseable {
         BlockingQueue<Arrivals.Event> events = new LinkedBlockingQueue<>();
         LineForwarder lines = new LineForwarder(
                 some -> listener.linesOf(some.node(), some.rank(), some.lines()),
-                lost -> lost + " lines of other nodes were left out here");
+                lost -> lost + " lines of other nodes were dropped");
         acceptor.start(new Arrivals(events, lines, listener, options.times().silence()));
         Leader leader = new Leader(options, listener, events, lines, acceptor);
         leader.thread.start();
@@ -424,7 +424,7 @@ final class Leader implements AutoCloseable {
     private Arrivals.@Nullable Event next(Deadline deadline) throws InterruptedException {
         boolean isSettled = contested.settle(
                 this::objectionTo,
-                rival -> lose(rival, "its machine has come again, and it has said nothing since"),
+                rival -> lose(rival, "its machine has come again, and it has been silent since"),
                 this::seat,
                 this::refuse);
         if (isSettled) {

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Forwards lines of ranks in a thread of its own, those of one stream together, and keeps a bounded number of them: ranks never wait for a
@@ -40,7 +41,6 @@ final class LineForwarder implements AutoCloseable {
     private final Taker taker;
     private final Function<Long, String> leftOut;
     private final Deque<RankLine> lines = new ArrayDeque<>();
-    private final Thread thread;
     private long characters;
     private long lost;
     private boolean isTaking;
@@ -50,7 +50,7 @@ final class LineForwarder implements AutoCloseable {
     LineForwarder(Taker taker, Function<Long, String> leftOut) {
         this.taker = taker;
         this.leftOut = leftOut;
-        this.thread = new Thread(this::run, "larder-lines");
+        Thread thread = new Thread(this::run, "larder-lines");
         thread.setDaemon(true);
         thread.start();
     }
@@ -94,11 +94,15 @@ final class LineForwarder implements AutoCloseable {
         }
     }
 
-    private synchronized RankLines next() throws InterruptedException {
+    /** Waits for lines; null after closing. */
+    private synchronized @Nullable RankLines next() throws InterruptedException {
         isTaking = false;
         notifyAll();
-        while (lines.isEmpty()) {
+        while (lines.isEmpty() && !isClosed) {
             wait();
+        }
+        if (isClosed) {
+            return null;
         }
         isTaking = true;
         RankLine first = lines.remove();
@@ -117,19 +121,19 @@ final class LineForwarder implements AutoCloseable {
 
     private void run() {
         try {
-            while (true) {
-                taker.take(next());
+            for (RankLines some = next(); some != null; some = next()) {
+                taker.take(some);
             }
         } catch (InterruptedException | IOException e) {
             close(); // the receiver is gone
         }
     }
 
+    /** Drops the lines. Does not interrupt the thread: that would close the link to which it may write. */
     @Override
     public synchronized void close() {
         isClosed = true;
         lines.clear();
-        thread.interrupt();
         notifyAll();
     }
 }

@@ -25,7 +25,7 @@ record NodeIdentity(String host, String boot, String store, String place) {
             Path above = Objects.requireNonNullElse(there.getParent(), there);
             return new NodeIdentity(hostName(), MachineIdentity.bootId(), text(there, there), text(above, there));
         } catch (IOException e) {
-            throw Failure.of(ErrorCode.UNEXPECTED, "cannot tell which machine and store this is")
+            throw Failure.of(ErrorCode.UNEXPECTED, "cannot identify this machine and store")
                     .with("store", store)
                     .with("reason", e)
                     .cause(e)

@@ -62,7 +62,7 @@ final class NodeRanks implements AutoCloseable {
     private static LineForwarder forwarder(Link<Message> link) {
         return new LineForwarder(
                 some -> link.send(Message.Lines.of(some.rank(), some.lines())),
-                lost -> lost + " lines of this node were left out here; its own output has them");
+                lost -> lost + " lines of this node were dropped here; its own output has them");
     }
 
     private Map<String, @Nullable String> environment(Link<Message> link, String masterAddress) {

@@ -14,8 +14,8 @@ abstract class Accumulator {
     static Accumulator of(ElementType type) {
         return switch (type) {
             case FLOAT -> new FloatAccumulator();
-            case HALF -> new HalfAccumulator();
-            case BFLOAT16 -> new BfloatAccumulator();
+            case HALF -> new HalfAccumulator(false);
+            case BFLOAT16 -> new HalfAccumulator(true);
             case DOUBLE -> new DoubleAccumulator();
             case INT -> new IntAccumulator();
             case LONG -> new LongAccumulator();

@@ -190,7 +190,7 @@ class NodeFaultsTest {
         try (Regions regions = FolderRegions.in(folder)) {
             assertThatThrownBy(() -> ProcessGroups.of(regions, "none").join(seat, place, ""))
                     .isInstanceOf(LarderException.class)
-                    .hasMessageContaining("nothing on the class path connects nodes")
+                    .hasMessageContaining("no transport on the class path connects nodes")
                     .hasMessageContaining("dev.larder:larder-loader-gloo");
         }
     }

@@ -15,11 +15,11 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The places that jobs run in, one for each device, with what makes a job see that device alone.
+ * The slots of jobs, one for each device, with the variables that show a job only that device.
  *
- * @param wanted {@code all}, how many, or which, counted among those that this process sees
- * @param perDevice how many jobs share a device
- * @param visible {@code CUDA_VISIBLE_DEVICES} as this process has it; null where it has none
+ * @param wanted {@code all}, a number of devices, or their indices among those that this process sees
+ * @param perDevice the number of jobs that share a device
+ * @param visible {@code CUDA_VISIBLE_DEVICES} of this process; null without it
  */
 public record DeviceSlots(
         String wanted, int perDevice, @Nullable String visible) {
@@ -30,14 +30,14 @@ public record DeviceSlots(
     private static final int MOST = 1024;
 
     /**
-     * A GPU as the drivers list it.
+     * A GPU of the drivers.
      *
-     * @param choice what {@code LARDER_DEVICE} calls it
-     * @param isNvidia whether {@code CUDA_VISIBLE_DEVICES} hides it
+     * @param choice its name for {@code LARDER_DEVICE}
+     * @param isNvidia whether {@code CUDA_VISIBLE_DEVICES} can hide it
      */
     private record Gpu(String choice, boolean isNvidia) {}
 
-    /** Refuses what says no devices. */
+    /** Checks the choice of devices. */
     public static void check(String wanted) {
         boolean isNumber = NUMBERS.matcher(wanted).matches();
         boolean isCount = isNumber && wanted.indexOf(',') < 0;
@@ -49,7 +49,7 @@ public record DeviceSlots(
         }
     }
 
-    /** Returns the places. The drivers are asked where it depends on them; a note is what somebody should know of it. */
+    /** Returns the slots. It lists the GPUs of the drivers if the result depends on them, and adds notes for the user. */
     public List<PoolSlot> slots(Supplier<List<String>> gpus, boolean isCudaMachine, List<String> notes) {
         boolean all = wanted.equals(ALL);
         List<Gpu> found = all || isCudaMachine ? counted(gpus.get()) : List.of();
@@ -80,14 +80,14 @@ public record DeviceSlots(
         return devices;
     }
 
-    /** Numbers are CUDA's where there are devices that it can hide; else they count all GPUs. */
+    /** Returns a slot for a number: of CUDA if there are devices that it can hide; else of all GPUs. */
     private static List<Gpu> counted(List<String> gpus) {
         List<Gpu> all = gpus.stream().map(DeviceSlots::gpu).toList();
         List<Gpu> nvidia = all.stream().filter(Gpu::isNvidia).toList();
         return nvidia.isEmpty() ? all : nvidia;
     }
 
-    /** A job that CUDA shows one device alone finds that device where the first one of its platform was. */
+    /** Returns the variables of a job. With a single visible CUDA device, it has the number of the first one of its platform. */
     private Map<String, @Nullable String> environment(int device, List<Gpu> found) {
         String choice = Integer.toString(device);
         if (device < found.size()) {
@@ -96,7 +96,7 @@ public record DeviceSlots(
         return Map.of("CUDA_VISIBLE_DEVICES", cuda(device), "LARDER_DEVICE", choice);
     }
 
-    /** Numbers count among what this process sees. */
+    /** Returns the name of a CUDA device by its number among the visible ones. */
     private String cuda(int device) {
         if (visible == null || visible.isBlank()) {
             return Integer.toString(device);
@@ -119,7 +119,7 @@ public record DeviceSlots(
         return slots;
     }
 
-    /** Asks the drivers, in a process of its own. */
+    /** Lists the GPUs of the drivers in a process of its own. */
     public static List<String> ask(List<String> notes) {
         DeviceAnswer answer = DeviceQuestion.ofThisCommand().ask(DeviceSlots::words);
         if (answer.ending() != DeviceAnswer.Ending.LISTED) {
@@ -130,7 +130,7 @@ public record DeviceSlots(
                 .toList());
     }
 
-    /** Leaves out the GPUs that CUDA lists where OpenCL lists NVIDIA's too: they are the same. */
+    /** Removes the GPUs of CUDA if OpenCL also lists those of NVIDIA: they are the same. */
     static List<String> ofOneBackend(List<String> gpus) {
         boolean openCl = gpus.stream().map(DeviceSlots::gpu).anyMatch(gpu -> gpu.isNvidia() && !isCuda(gpu.choice()));
         return gpus.stream()

@@ -2,7 +2,7 @@ package dev.larder.command.grid;
 
 import dev.larder.launch.grid.GridJob;
 
-/** Shows how a grid goes on, while it does. Called from several threads. */
+/** Shows the progress of a grid. Called from several threads. */
 public interface GridDisplay extends AutoCloseable {
     /** A job starts. */
     void started(GridJob job, JobRecord record);
@@ -13,10 +13,10 @@ public interface GridDisplay extends AutoCloseable {
     /** A job has ended. */
     void ended(GridJob job, JobRecord record);
 
-    /** Something is to be said that is no job's. */
+    /** Shows a message that belongs to no job. */
     void note(String text);
 
-    /** Some time has passed. */
+    /** Draws again; called periodically. */
     void refresh();
 
     @Override

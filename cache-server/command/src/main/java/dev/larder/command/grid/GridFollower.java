@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Writes down what becomes of jobs before anything else happens, and shows it. */
+/** Writes the events of jobs to the journal before anything else happens, and shows them. */
 public final class GridFollower implements GridListener {
     private static final String RESULT = ".result";
 
@@ -33,7 +33,7 @@ public final class GridFollower implements GridListener {
         this.clock = clock;
     }
 
-    /** Returns the files of an attempt of a job: the first log is named by the job, all others by job and attempt. */
+    /** Returns the files of an attempt of a job: the first log has the name of the job, and the others also the attempt. */
     public static GridRun.Files files(Path folder, GridJob job, int attempt) {
         String name = job.fileName() + "." + Math.max(1, attempt);
         String log = attempt <= 1 ? job.fileName() : name;
@@ -53,7 +53,7 @@ public final class GridFollower implements GridListener {
             if (!text.isBlank()) {
                 lastLines.put(job.number(), text);
                 display.line(job, text);
-                return; // the last one is the one that counts, and that is seen
+                return; // only the last line is shown
             }
         }
     }
@@ -76,13 +76,13 @@ public final class GridFollower implements GridListener {
         }
     }
 
-    /** Gives the result of an attempt that is done the name of its job. The journal comes after it: a done job has its file. */
+    /** Renames the result of a successful attempt for its job, before the journal records the end: a done job has its file. */
     private void keep(Path file, Path kept) {
         try {
             if (Files.exists(file)) {
                 Files.move(file, kept, StandardCopyOption.ATOMIC_MOVE);
             } else {
-                Files.deleteIfExists(kept); // of an attempt that was interrupted, by an earlier release
+                Files.deleteIfExists(kept); // from an interrupted attempt of an earlier release
             }
         } catch (IOException e) {
             display.note("cannot keep a result: file=" + kept + " reason=" + e);

@@ -30,11 +30,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What has happened to a grid so far: a file in its folder to which each start and each end of a job is added, one JSON object a
- * line, and forced to the disk before anything else is done.
+ * The history of a grid: a file in its folder with a JSON object in a line for each start and each end of a job, which is forced to the
+ * disk before anything else happens.
  *
- * <p>The first line says what the grid is. A last line that is torn, as by a power cut, is dropped. While a journal is open nobody
- * else can open it. Thread-safe.
+ * <p>The first line describes the grid. A torn last line, such as after a power cut, is dropped. While a journal is open, no other process
+ * can open it. Thread-safe.
  */
 public final class GridJournal implements AutoCloseable {
     private static final String FILE = "journal";
@@ -50,11 +50,11 @@ public final class GridJournal implements AutoCloseable {
     private @Nullable Begun begun;
 
     /**
-     * What a grid is, and where its jobs run.
+     * A grid, and its devices.
      *
-     * @param workFolder the folder that the grid was started in
-     * @param devices what devices it was to run on
-     * @param perDevice how many jobs at a time on each
+     * @param workFolder the working folder of its jobs
+     * @param devices the choice of devices
+     * @param perDevice the number of concurrent jobs on each
      */
     public record Begun(GridPlan plan, Path workFolder, String devices, int perDevice) {}
 
@@ -66,9 +66,9 @@ public final class GridJournal implements AutoCloseable {
     }
 
     /**
-     * Opens the journal of a folder, and makes what is not there.
+     * Opens the journal of a folder, and creates both if necessary.
      *
-     * @throws LarderException REFUSED where another process has it open, or where the folder has other files and no journal
+     * @throws LarderException REFUSED if another process has it open, or the folder has other files and no journal
      */
     public static GridJournal open(Path folder) {
         Path file = folder.resolve(FILE);
@@ -115,17 +115,17 @@ public final class GridJournal implements AutoCloseable {
         return folder;
     }
 
-    /** Returns what the grid is; null where nothing has been written yet. */
+    /** Returns the grid; null if the journal is empty. */
     public synchronized @Nullable Begun begun() {
         return begun;
     }
 
-    /** Returns what is known of a job. */
+    /** Returns the record of a job. */
     public synchronized JobRecord record(int job) {
         return records.getOrDefault(job, JobRecord.NEW);
     }
 
-    /** Writes what the grid is. */
+    /** Writes the description of the grid. */
     public synchronized void begin(Begun grid) {
         JsonObject line = event("grid");
         line.addProperty("format", FORMAT);
@@ -182,14 +182,14 @@ public final class GridJournal implements AutoCloseable {
         apply(line);
     }
 
-    /** Takes back the part of a line for which there was room. */
+    /** Removes the partial line after a write without room. */
     private void takeBack(long size) {
         try {
             if (size >= 0) {
                 channel.truncate(size);
             }
         } catch (IOException e) {
-            // then it is the torn last line that the next reader drops
+            // the next reader drops the torn last line
         }
     }
 
@@ -305,12 +305,12 @@ public final class GridJournal implements AutoCloseable {
             try {
                 channel.close();
             } catch (IOException e) {
-                // everything in it has been forced to the disk
+                // all its lines have been forced to the disk
             }
         }
     }
 
-    /** Lets others open it. */
+    /** Closes it for other processes to open. */
     @Override
     public synchronized void close() {
         close(channel);

@@ -4,7 +4,7 @@ import dev.larder.command.output.Units;
 import dev.larder.launch.grid.GridJob;
 import java.io.PrintWriter;
 
-/** Tells of each start and each end of a job in a line, for logs and pipes. */
+/** Prints a line for each start and each end of a job, for logs and pipes. */
 public final class GridLines implements GridDisplay {
     private final PrintWriter err;
     private final int jobs;
@@ -43,7 +43,7 @@ public final class GridLines implements GridDisplay {
 
     @Override
     public void refresh() {
-        // each line says when
+        // lines need no refresh
     }
 
     @Override

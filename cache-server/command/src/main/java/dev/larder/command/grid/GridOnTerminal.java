@@ -16,8 +16,8 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 
 /**
- * Draws a table of what runs and what has failed, over and over in one place below what was written before. A terminal that takes nothing
- * holds up only those who draw: jobs go on.
+ * Draws a table of running and failed jobs, always in the same place below the earlier output. A terminal that is stopped delays only the
+ * drawing threads, and no job.
  */
 public final class GridOnTerminal implements GridDisplay {
     private static final int STANDARD_ERROR = 2;
@@ -49,7 +49,7 @@ public final class GridOnTerminal implements GridDisplay {
         }
     }
 
-    /** Begins to count. {@code done} jobs had ended before; {@code clock} tells nanoseconds. */
+    /** Starts the clock. {@code done} jobs had ended before; {@code clock} returns nanoseconds. */
     public GridOnTerminal(PrintWriter err, int jobs, int done, LongSupplier clock) {
         this.err = err;
         this.jobs = jobs;
@@ -58,7 +58,7 @@ public final class GridOnTerminal implements GridDisplay {
         counts.put(JobState.DONE, done);
     }
 
-    /** Tells whether standard error is a terminal that can draw. */
+    /** Returns whether standard error is a terminal that can draw. */
     public static boolean isThere() {
         return Posix.system().isTerminal(STANDARD_ERROR) && !"dumb".equals(System.getenv("TERM"));
     }
@@ -113,7 +113,7 @@ public final class GridOnTerminal implements GridDisplay {
         drawn = lines.size();
     }
 
-    /** Returns what is drawn. */
+    /** Returns the lines of the table. */
     synchronized List<String> lines() {
         Table table = Table.of(HEADINGS);
         running.values().forEach(row -> table.row(cells(row, since(row.begin))));
@@ -147,7 +147,7 @@ public final class GridOnTerminal implements GridDisplay {
         return drawn == 0 ? "" : "\u001b[" + drawn + "A\r" + BELOW;
     }
 
-    /** Takes the table away: what the grid came to is printed in its place. */
+    /** Erases the table, so that the report can replace it. */
     @Override
     public void close() {
         synchronized (drawing) {

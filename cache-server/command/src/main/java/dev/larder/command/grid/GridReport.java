@@ -18,9 +18,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What a grid came to: as a table, as CSV, as JSON.
+ * The results of a grid: as a table, as CSV, as JSON.
  *
- * @param folder where logs and the journal are
+ * @param folder of the logs and the journal
  */
 public record GridReport(Path folder, List<Line> lines) {
     private static final String RESULT = "result";
@@ -28,7 +28,7 @@ public record GridReport(Path folder, List<Line> lines) {
     private static final List<String> FIXED =
             List.of("job", "state", "device", "attempts", "seconds", "exitCode", "cause");
 
-    /** A job, and what is known of it. */
+    /** A job, and its record. */
     public record Line(GridJob job, JobRecord record, Path log) {}
 
     /** Counts the jobs in a state. */
@@ -36,7 +36,7 @@ public record GridReport(Path folder, List<Line> lines) {
         return lines.stream().filter(line -> line.record().state() == state).count();
     }
 
-    /** Returns how many jobs are in which state: {@code 6 done, 2 failed}. */
+    /** Returns the number of jobs in each state: {@code 6 done, 2 failed}. */
     public String summary() {
         List<String> parts = new ArrayList<>();
         for (JobState state : JobState.values()) {
@@ -72,7 +72,7 @@ public record GridReport(Path folder, List<Line> lines) {
         return table.lines();
     }
 
-    /** Returns what a job says where it is done, else why it ended and what it said last. */
+    /** Returns the result of a job that is done, else the cause of its end and its last line. */
     private static String outcome(JobRecord record) {
         String text = cut(text(record.result()));
         boolean saysAll = record.state() == JobState.DONE || record.cause().isEmpty();
@@ -85,7 +85,7 @@ public record GridReport(Path folder, List<Line> lines) {
                 : text.substring(0, text.offsetByCodePoints(0, LONGEST_TEXT - 1)) + "…";
     }
 
-    /** Returns lines of comma-separated values under a line of names; a name that is taken gets a word in front. */
+    /** Returns lines of comma-separated values under a line of names; a duplicate name gets a prefix. */
     public List<String> csv() {
         List<String> parameters = parameters();
         Set<String> results = resultKeys();
@@ -129,7 +129,7 @@ public record GridReport(Path folder, List<Line> lines) {
         return String.join(",", quoted);
     }
 
-    /** Returns one object. */
+    /** Returns a JSON object. */
     public String json() {
         JsonFields json = new JsonFields().with("folder", folder.toString());
         for (JobState state : JobState.values()) {
@@ -163,7 +163,7 @@ public record GridReport(Path folder, List<Line> lines) {
                 : List.copyOf(lines.get(0).job().parameters().keySet());
     }
 
-    /** Returns the keys of all objects that jobs left, in the order in which they first stand there. */
+    /** Returns the keys of all result objects, in the order of their first occurrence. */
     private Set<String> resultKeys() {
         Set<String> keys = new LinkedHashSet<>();
         for (Line line : lines) {

@@ -6,8 +6,8 @@ import dev.larder.command.signal.StopCount;
 import dev.larder.launch.grid.GridRun;
 
 /**
- * Stops a grid on Ctrl-C, SIGTERM, or when the terminal goes away: politely the first time, by force when asked again; a third
- * time ends this process whatever it waits for. {@link StopCount} says what counts as again.
+ * Stops a grid on Ctrl-C, SIGTERM, or when the terminal closes. The first signal ends jobs, the second kills them, and the third ends this
+ * process immediately; see {@link StopCount} for signals that count.
  */
 public final class GridStop {
     private static final int INTERRUPTED = 130;
@@ -21,7 +21,7 @@ public final class GridStop {
         this.display = display;
     }
 
-    /** Takes the signals over. */
+    /** Handles the signals from now on. */
     public static GridStop install(GridRun run, GridDisplay display) {
         GridStop stop = new GridStop(run, display);
         Signals.handleStops(stop::handle);
@@ -32,10 +32,10 @@ public final class GridStop {
     private void handle(String name) {
         int asked = stops.add(name);
         if (asked > 2) {
-            Runtime.getRuntime().halt(INTERRUPTED); // standard error may be stuck; guardians see to the jobs
+            Runtime.getRuntime().halt(INTERRUPTED); // standard error may be stuck; guardians end the jobs
         } else if (asked == 2) {
             try {
-                say("killing what still runs");
+                say("killing the running jobs");
             } finally {
                 run.kill(); // waits until they are gone
             }
@@ -49,7 +49,7 @@ public final class GridStop {
         Notice.say(() -> display.note(text));
     }
 
-    /** Tells whether anybody asked. */
+    /** Returns whether there was a signal. */
     public boolean isAsked() {
         return stops.asked() > 0;
     }

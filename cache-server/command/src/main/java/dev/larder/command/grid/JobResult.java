@@ -13,20 +13,20 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Pattern;
 
-/** Reads what a job came to: from the file it was given for that, else from the last line that it wrote. */
+/** Reads the result of a job: from its result file, or else its last line. */
 public final class JobResult {
     private static final int MOST_BYTES = 64 << 10;
     private static final Pattern TERMINAL_CODES = Pattern.compile("\u001b\\[[0-9;?]*[ -/]*[@-~]|\\p{Cntrl}");
 
     private JobResult() {}
 
-    /** Returns an object, a text, or null where the job left nothing. What is longer than 64 KiB is cut, and so a text. */
+    /** Returns an object, a text, or null without a result. A result beyond 64 KiB is cut, and is a text. */
     public static JsonElement read(Path file, String lastLine) {
         String text = text(file).strip();
         return parse(text.isEmpty() ? lastLine : text);
     }
 
-    /** Reads an object where there is one, else takes the text as it is. */
+    /** Parses an object, or returns the text. */
     static JsonElement parse(String text) {
         String plain = plain(text);
         if (plain.startsWith("{")) {
@@ -42,7 +42,7 @@ public final class JobResult {
         return plain.isEmpty() ? JsonNull.INSTANCE : new JsonPrimitive(plain);
     }
 
-    /** Takes out of a line what colours and moves on terminals, and other characters that are none to read. */
+    /** Removes terminal codes and control characters from a line. */
     public static String plain(String line) {
         return TERMINAL_CODES
                 .matcher(line.replace('\n', ' ').replace('\t', ' '))

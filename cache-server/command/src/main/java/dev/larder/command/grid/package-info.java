@@ -1,6 +1,4 @@
-/**
- * What {@code larder grid} keeps of a grid ({@link dev.larder.command.grid.GridJournal}), shows of it, and what its jobs came to.
- */
+/** The journal, the display and the results of {@code larder grid}; see {@link dev.larder.command.grid.GridJournal}. */
 @NullMarked
 package dev.larder.command.grid;
 

@@ -12,11 +12,11 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * One {@code --data}.
+ * One {@code --data} option.
  *
- * @param source what is loaded
- * @param as what becomes of its files
- * @param isShard whether each node has some rows of it, instead of all
+ * @param source of the dataset
+ * @param as the kind of its files
+ * @param isShard whether each node has some of its rows instead of all
  */
 record DataSource(LoadRequest.Source source, LoadOptions.As as, boolean isShard) {
     private static final String AS = "as=";
@@ -24,13 +24,13 @@ record DataSource(LoadRequest.Source source, LoadOptions.As as, boolean isShard)
     private static final Pattern SUFFIX = Pattern.compile(",(?<word>whole|shard|as=[a-z]*)$");
     private static final String SUFFIXES = " (,as=KIND, and ,whole or ,shard)";
 
-    /** Says it as all nodes have to say it. */
+    /** Returns the text that is the same on all nodes. */
     String wanted() {
         String kind = as == LoadOptions.As.ARRAYS ? "" : ":" + as.name().toLowerCase(Locale.ROOT);
         return source.name() + kind + (isShard ? ":shard" : "");
     }
 
-    /** Reads {@code NAME=PATH[,as=KIND][,whole|shard]}, the two in any order. */
+    /** Parses {@code NAME=PATH[,as=KIND][,whole|shard]}, with both suffixes in any order. */
     static final class Converter implements ITypeConverter<DataSource> {
         private final SourceConverter sources = new SourceConverter();
 

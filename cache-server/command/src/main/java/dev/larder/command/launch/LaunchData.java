@@ -34,13 +34,13 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code --data} names, in the store of this machine. A daemon that is not there is started in a session of its own, so that it
- * outlives this command where that is killed, and whoever starts the ranks again finds the data; a launch that ends in order stops it.
+ * The datasets of {@code --data} in the store of this machine. If there is no daemon, one is started in a session of its own, so that it
+ * survives the death of this command, and the next start of the ranks finds the data. A launch that ends in order stops the daemon.
  *
- * <p>The versions are leased until {@link #end}, so that nothing evicts them before the ranks have opened them.
+ * <p>The versions are leased until {@link #end}, so that they are not evicted before the ranks have opened them.
  */
 public final class LaunchData implements NodeData {
-    /** Marks what ends with the program that started it, such as an executor of Spark. */
+    /** Marks the descendants of a launcher, such as an executor of Spark, which end with it. */
     private static final String FAMILY_VARIABLE = "LARDER_FAMILY";
 
     private static final int ATTEMPTS = 3;
@@ -58,9 +58,9 @@ public final class LaunchData implements NodeData {
     private boolean hasEnded;
 
     /**
-     * Remembers what is wanted; nothing is read yet.
+     * Keeps the settings; loads nothing.
      *
-     * @param idle when a daemon that is started here leaves, after nobody has held a lease for so long
+     * @param idle the time without leases after which a daemon that is started here ends
      */
     LaunchData(List<DataSource> data, Path store, Duration idle, Consumer<String> said) {
         this.data = List.copyOf(data);
@@ -85,7 +85,7 @@ public final class LaunchData implements NodeData {
                         : "a dataset is both whole and cut into shards";
                 throw Failure.of(ErrorCode.USAGE, what)
                         .with("dataset", wanted.source().name())
-                        .remedy("say the same behind all its sources");
+                        .remedy("give all its sources the same suffixes");
             }
         }
     }
@@ -100,7 +100,7 @@ public final class LaunchData implements NodeData {
         return RunListing.of(data);
     }
 
-    /** Brings the data for the ranks of this machine alone. */
+    /** Loads the data for the ranks of a single machine. */
     public void load() {
         Object unused = loadAndHold(new ShardRows(0, 1));
     }
@@ -110,7 +110,7 @@ public final class LaunchData implements NodeData {
         RunListing.requireSame(listing, list());
         Loaded loaded = loadAndHold(new ShardRows(node, nodes));
         if (isCut()) {
-            RunListing.requireSame(listing, list()); // what it read meanwhile is what was listed
+            RunListing.requireSame(listing, list()); // no file has changed during the load
         }
         return loaded;
     }
@@ -144,7 +144,7 @@ public final class LaunchData implements NodeData {
                 return loadAndHold(client, shard);
             } catch (LarderException e) {
                 if (e.code() != ErrorCode.NO_DAEMON || attempt == ATTEMPTS) {
-                    throw e; // else another launch has ended, and stopped the daemon that it had started
+                    throw e; // else another launch has ended and stopped its daemon
                 }
             }
         }
@@ -170,7 +170,7 @@ public final class LaunchData implements NodeData {
         return hold(shard);
     }
 
-    /** Leases what was loaded, and then what an earlier round had no longer. */
+    /** Leases the loaded versions, and releases those of an earlier round. */
     private synchronized Loaded hold(ShardRows shard) {
         if (hasEnded) {
             throw interrupted();
@@ -216,7 +216,7 @@ public final class LaunchData implements NodeData {
                     .remedy("larder serve --detach");
         }
         List<String> words = List.of(
-                "setsid", // the terminal's Ctrl-C is for this command, which then stops the daemon in order
+                "setsid", // Ctrl-C reaches this command only, which then stops the daemon in order
                 program,
                 "--store",
                 store.toString(),
@@ -226,13 +226,13 @@ public final class LaunchData implements NodeData {
                 idle.toMillis() + "ms");
         Deadline deadline = Deadline.after(START_PATIENCE);
         Backoff backoff = new Backoff(FIRST_PAUSE, LONGEST_PAUSE);
-        do { // another launch may have started one before, and may stop it before this one is connected
+        do { // another launch may stop its daemon before this one is connected
             String output = start(words);
             if (isThere(client)) {
                 return;
             }
             if (deadline.isOver()) {
-                throw Failure.of(ErrorCode.NO_DAEMON, "no daemon answers at the store, where one was starting")
+                throw Failure.of(ErrorCode.NO_DAEMON, "the daemon that was starting does not answer")
                         .with("store", store)
                         .with("waited", START_PATIENCE)
                         .with("reason", output.strip())
@@ -256,7 +256,7 @@ public final class LaunchData implements NodeData {
         }
     }
 
-    /** Starts one, unless the launch has ended: whoever ends it meanwhile waits, and stops the daemon then. Returns what that said. */
+    /** Starts a daemon, unless the launch has ended, and returns its output. A concurrent end waits for this, and then stops the daemon. */
     private synchronized String start(List<String> words) {
         if (hasEnded) {
             throw interrupted();
@@ -268,7 +268,7 @@ public final class LaunchData implements NodeData {
         return output;
     }
 
-    /** Returns the script that this command was started by, or that its caller means. */
+    /** Returns the script of this command, or the one that its caller names. */
     static @Nullable String program() {
         String script = System.getProperty("larder.program");
         return script == null ? System.getenv("LARDER_COMMAND") : script;
@@ -280,13 +280,13 @@ public final class LaunchData implements NodeData {
                     .redirectErrorStream(true)
                     .redirectInput(
                             ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
-            builder.environment().remove(RunSecret.VARIABLE); // it outlives the run
-            builder.environment().remove(FAMILY_VARIABLE); // and whoever started it
+            builder.environment().remove(RunSecret.VARIABLE); // the daemon outlives the run
+            builder.environment().remove(FAMILY_VARIABLE); // and its starter
             Process process = builder.start();
             String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             isStartedHere = output.contains("Done caching");
             int code = process.waitFor();
-            if (code != 0 && code != ErrorCode.REFUSED.number()) { // another one was quicker
+            if (code != 0 && code != ErrorCode.REFUSED.number()) { // another daemon was faster
                 throw Failure.of(ErrorCode.ofNumber(code), "the daemon did not start")
                         .with("store", store)
                         .with("exitCode", code)
@@ -313,8 +313,8 @@ public final class LaunchData implements NodeData {
     }
 
     /**
-     * Gives the data back. A daemon that was started here is stopped after an end in order, unless others hold leases; after any other it
-     * stays for a while, for those who start the ranks again.
+     * Releases the data. After an end in order, a daemon that was started here is stopped unless others hold leases. After any other end it
+     * stays for a while, for the next start of the ranks.
      */
     public synchronized void end(boolean isInOrder) {
         hasEnded = true;

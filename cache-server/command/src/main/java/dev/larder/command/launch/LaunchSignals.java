@@ -9,10 +9,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends a launch on Ctrl-C, SIGTERM, when the terminal goes away, or when nobody reads what the ranks say any more. Ranks have
- * sessions of their own, so that the terminal's Ctrl-C reaches this process alone. Once asks the ranks to end, twice kills them,
- * three times ends this process whatever it waits for; {@link StopCount} says what counts as again. The other signals of schedulers
- * are passed on to the ranks.
+ * Ends a launch on Ctrl-C, SIGTERM, when the terminal closes, or when the reader of its output is gone. Ranks have sessions of their own,
+ * so the terminal's Ctrl-C reaches this process only. The first signal ends the ranks, the second kills them, and the third ends this
+ * process immediately; see {@link StopCount} for signals that count.
  */
 public final class LaunchSignals {
     private static final int INTERRUPTED = 130;
@@ -44,7 +43,7 @@ public final class LaunchSignals {
         ask(stops.asked());
     }
 
-    /** Names what signals end before there is a launch. */
+    /** Sets the action for signals before the launch. */
     public void stop(Runnable end) {
         stop(new RunningRanks() {
             @Override
@@ -64,14 +63,14 @@ public final class LaunchSignals {
         });
     }
 
-    /** Stops the ranks, as nobody reads what they say. */
+    /** Stops the ranks, because the reader of their output is gone. */
     void pipeIsBroken() {
         if (exitCode.compareAndSet(0, PIPE_BROKEN)) {
             ask(stops.add(PIPE));
         }
     }
 
-    /** Returns the exit code that whatever stopped the launch asks for; 0 where nothing did. */
+    /** Returns the exit code for the signal that stopped the launch; 0 if there was none. */
     public int exitCode() {
         return exitCode.get();
     }

@@ -7,12 +7,12 @@ import dev.larder.launch.process.OutputLine;
 import dev.larder.launch.process.RankResult;
 import java.util.List;
 
-/** Shows how a run on several machines goes, and what ranks say, those of other machines with its name. */
+/** Shows the events of a run on several machines, and the lines of ranks; those of other machines with its name. */
 public final class NodeDisplay implements NodeListener {
     private final RankDisplay display;
     private final int ranksPerNode;
 
-    /** Shows by what shows the ranks of this machine. */
+    /** Shows through the display of the ranks of this machine. */
     public NodeDisplay(RankDisplay display, int ranksPerNode) {
         this.display = display;
         this.ranksPerNode = ranksPerNode;
@@ -25,7 +25,7 @@ public final class NodeDisplay implements NodeListener {
         }
     }
 
-    /** Says something, quiet or not; a line each. */
+    /** Prints a message, also with {@code --quiet} */
     public void tell(String text) {
         text.lines().forEach(display::say);
     }

@@ -25,7 +25,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** How several machines meet, as options of {@code torchrun}. */
+/** The options for several machines, with the names of {@code torchrun}. */
 public final class NodesOptions {
     private static final Pattern NODES = Pattern.compile("(?<min>[1-9]\\d{0,4})(:(?<max>[1-9]\\d{0,4}))?");
 
@@ -38,7 +38,7 @@ public final class NodesOptions {
             defaultValue = "1",
             description =
                     "Number of machines, each of which runs this command (default: 1). With MAX, others may come late, and"
-                            + " the rest goes on where some are lost. slurm: the nodes of the step that this is a task of.")
+                            + " the rest continues if some are lost. slurm: the nodes of the step that this is a task of.")
     String nodes;
 
     @Option(
@@ -123,16 +123,16 @@ public final class NodesOptions {
             defaultValue = "10m",
             converter = Units.DurationConverter.class,
             description =
-                    "A daemon that was started for --data, and whose launch was killed or failed, ends when nobody has used"
+                    "A daemon that was started for --data, and whose launch was killed or failed, ends when no process has used"
                             + " the data for this long (default: 10m).")
     Duration dataIdle;
 
-    /** Tells whether something is to be loaded before ranks start. */
+    /** Returns whether there is data to load before ranks start. */
     public boolean hasData() {
         return !data.isEmpty();
     }
 
-    /** Returns what is to be loaded before ranks start; null for nothing. */
+    /** Returns the data to load before ranks start; */
     public @Nullable LaunchData data(Path store, Consumer<String> said) {
         for (DataSource wanted : data) {
             if (wanted.source().path().equals(StandardInput.PATH)) {
@@ -142,7 +142,7 @@ public final class NodesOptions {
         return data.isEmpty() ? null : new LaunchData(data, store, dataIdle, said);
     }
 
-    /** Tells whether the ranks run on several machines, or may. */
+    /** Returns whether the ranks run on several machines, or may. */
     public boolean areSeveral() {
         return isSlurm() || most() > 1;
     }
@@ -167,7 +167,7 @@ public final class NodesOptions {
         return joinTimeout;
     }
 
-    /** Returns the run's secret, as far as somebody says one. */
+    /** Returns the secret of the run, if one is given. */
     public RunSecret secret() {
         return secretFile == null ? RunSecret.ofEnvironment(System.getenv()) : SecretFile.read(secretFile);
     }
@@ -176,29 +176,29 @@ public final class NodesOptions {
         return nodes.equals("slurm");
     }
 
-    private int match(String group, int otherwise) {
+    private int match(String group, int alternative) {
         Matcher matcher = NODES.matcher(nodes);
         if (!matcher.matches()) {
             throw new ParameterException(spec.commandLine(), "--nnodes is N, MIN:MAX or slurm, not '" + nodes + "'");
         }
         String text = matcher.group(group);
-        return text == null ? otherwise : Integer.parseInt(text);
+        return text == null ? alternative : Integer.parseInt(text);
     }
 
-    /** Adds what ranks are told of the run. */
+    /** Adds the name of the run. */
     public void addTo(Map<String, @Nullable String> environment) {
         if (runName != null) {
             environment.put("TORCHELASTIC_RUN_ID", runName);
         }
     }
 
-    /** Refuses an address of another machine where there is but this one. */
+    /** Refuses an address of another machine in a run on one machine. */
     public void requireOneMachine() {
         if (nodeRank > 0) {
             throw Failure.of(ErrorCode.USAGE, "no such node rank")
                     .with("nodeRank", nodeRank)
                     .with("nnodes", nodes)
-                    .remedy("say how many machines there are: --nnodes N");
+                    .remedy("give the number of machines: --nnodes N");
         }
         requireHere("rdzv-endpoint", endpoint);
         requireHere("master-addr", masterAddress);
@@ -212,11 +212,11 @@ public final class NodesOptions {
             throw Failure.of(ErrorCode.REFUSED, "one machine cannot meet itself elsewhere")
                     .with(option, place)
                     .with("nnodes", nodes)
-                    .remedy("leave it out, or say how many machines there are: --nnodes N");
+                    .remedy("leave it out, or give the number of machines: --nnodes N");
         }
     }
 
-    /** Returns what this machine brings to the run. */
+    /** Returns the options of this machine for the run. */
     public NodeOptions node(LaunchPlan plan, Path store, @Nullable NodeData nodeData) {
         Times times = new Times(meetingTimeout, joinTimeout, nodeTimeout);
         RunSecret secret = secret();

@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 
-/** Reads how many ranks are wanted: a number, or what to count. */
+/** Parses the number of ranks: a number, or the name of a count. */
 public final class RankCount {
     private static final Path NVIDIA_GPUS = Path.of("/proc/driver/nvidia/gpus");
 
     private RankCount() {}
 
-    /** Returns how many ranks a word of the command line means: a number, {@code cpu}, {@code gpu} or {@code auto}. */
+    /** Returns the number of ranks for a word of the command line: a number, {@code cpu}, {@code gpu} or {@code auto}. */
     public static int parse(String text, CommandLine commandLine) {
         int cores = Runtime.getRuntime().availableProcessors();
         int gpus = gpus(System.getenv("CUDA_VISIBLE_DEVICES"), NVIDIA_GPUS);
@@ -29,7 +29,7 @@ public final class RankCount {
         return count;
     }
 
-    /** Returns the number; 0 where there is nothing to count, −1 where the text means nothing. */
+    /** Returns the number; 0 if there is nothing to count, −1 for another text. */
     static int count(String text, int cores, int gpus) {
         return switch (text) {
             case "cpu" -> cores;
@@ -55,7 +55,7 @@ public final class RankCount {
         int named = 0;
         for (String name : visible.split(",", -1)) {
             if (name.isBlank() || name.strip().startsWith("-")) {
-                break; // CUDA ignores what follows a device that is not there
+                break; // CUDA ignores the devices after one that does not exist
             }
             named++;
         }

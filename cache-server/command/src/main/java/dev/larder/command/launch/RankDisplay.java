@@ -21,7 +21,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Shows what ranks say, each line with its rank, and on standard error how the launch goes. */
+/** Shows the lines of ranks with their numbers, and on standard error the events of the launch. */
 public final class RankDisplay implements LaunchListener {
     private static final int LAST_LINES = 5;
     private static final int LINES_LENGTH = 4 << 10;
@@ -34,7 +34,7 @@ public final class RankDisplay implements LaunchListener {
     private final @Nullable Path runFolder;
     private volatile int firstRank;
 
-    /** Begins to show; nothing here is closed with it. {@code runFolder} is null where no logs are kept. */
+    /** Shows through these writers, which stay open. {@code runFolder} is null without logs. */
     public RankDisplay(
             PrintWriter out, PrintWriter err, RankOutputOptions.Choice choice, LaunchPlan plan, LaunchSignals signals) {
         this.out = out;
@@ -46,7 +46,7 @@ public final class RankDisplay implements LaunchListener {
         this.runFolder = folder == null ? null : newFolder(folder);
     }
 
-    /** Makes a folder for this run, so that launches into one folder do not mix. */
+    /** Creates a folder for this run, so that launches with one log folder do not mix. */
     private static Path newFolder(Path parent) {
         try {
             Files.createDirectories(parent);
@@ -93,7 +93,7 @@ public final class RankDisplay implements LaunchListener {
         return choice.isQuiet();
     }
 
-    /** Names the first rank of this machine, of which others are counted on. */
+    /** Sets the number of the first rank of this machine. */
     void firstRank(int rank) {
         firstRank = rank;
     }
@@ -103,7 +103,7 @@ public final class RankDisplay implements LaunchListener {
         show(rank, Integer.toString(firstRank + rank), lines);
     }
 
-    /** Shows lines of one stream by the name of a rank, unless its number on its machine says that they are hidden. */
+    /** Shows lines of one stream with the name of a rank, unless the options hide them. */
     void show(int localRank, String name, List<OutputLine> lines) {
         boolean isError = lines.get(0).isError();
         if (choice.hidden().has(localRank, isError)) {
@@ -112,7 +112,7 @@ public final class RankDisplay implements LaunchListener {
         write(choice.hasPrefix() ? "[" + name + "] " : "", lines, isError ? err : out, out, signals);
     }
 
-    /** Writes lines of one stream by one call, so that they stay whole and cost little. */
+    /** Writes lines of one stream by one call, so that they stay together and cost little. */
     static void write(
             String prefix, List<OutputLine> lines, PrintWriter stream, PrintWriter out, LaunchSignals signals) {
         byte[] start = prefix.getBytes(StandardCharsets.UTF_8);
@@ -124,7 +124,7 @@ public final class RankDisplay implements LaunchListener {
         }
         synchronized (stream) {
             ByteWriter.write(stream, bytes);
-            if (stream.checkError() && stream == out) { // it writes first
+            if (stream.checkError() && stream == out) { // the writer has flushed
                 signals.pipeIsBroken();
             }
         }
@@ -152,7 +152,7 @@ public final class RankDisplay implements LaunchListener {
         say("the ranks cannot restart: " + reason);
     }
 
-    /** Says how the launch ended, unless all went well. */
+    /** Prints the end of the launch if it failed or was stopped. */
     public void ended(LaunchResult result) {
         RankResult first = result.firstFailure();
         if (first != null) {
@@ -191,7 +191,7 @@ public final class RankDisplay implements LaunchListener {
         return first.lastLines().isEmpty() ? "; it printed nothing" : "; its last lines:";
     }
 
-    /** Says something of the launch itself. */
+    /** Prints a message of the launch itself. */
     public void say(String text) {
         synchronized (err) {
             err.println("larder: " + text);

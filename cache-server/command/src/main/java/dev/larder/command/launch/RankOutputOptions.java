@@ -11,7 +11,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Where the output of ranks goes. */
+/** The options for the output of ranks. */
 public final class RankOutputOptions {
     private static final int BOTH = 3;
 
@@ -28,7 +28,7 @@ public final class RankOutputOptions {
     @Option(
             names = {"-r", "--redirects"},
             paramLabel = "S",
-            description = "With --log-dir: what goes to files only. 0: nothing, 1: standard output, 2: standard"
+            description = "With --log-dir: the streams for files only. 0: none, 1: standard output, 2: standard"
                     + " error, 3: both; or by rank, 0:3,1:1.")
     @Nullable
     String redirects;
@@ -36,7 +36,8 @@ public final class RankOutputOptions {
     @Option(
             names = {"-t", "--tee"},
             paramLabel = "S",
-            description = "With --log-dir: what goes to files and is also shown, in the form of --redirects.")
+            description =
+                    "With --log-dir: the streams that go to files and are also shown, in the form of --redirects.")
     @Nullable
     String tee;
 
@@ -56,10 +57,10 @@ public final class RankOutputOptions {
     boolean quiet;
 
     /**
-     * What the options mean.
+     * The destinations of the output.
      *
-     * @param logFolder where files go; null for no files
-     * @param kept for each rank the streams that go to files, 1 standard output, 2 standard error, 3 both
+     * @param logFolder of the files; null for no files
+     * @param kept for each rank the streams in files: 1 standard output, 2 standard error, 3 both
      * @param hidden for each rank the streams that are not shown
      */
     public record Choice(
@@ -67,13 +68,13 @@ public final class RankOutputOptions {
 
     /** Streams by rank. */
     public record StreamMap(List<Integer> streams) {
-        /** Tells whether a rank's standard output, or standard error, is one of them. */
+        /** Returns whether the standard output or the standard error of a rank is one of them. */
         public boolean has(int rank, boolean isError) {
             return (streams.get(rank) & (isError ? 2 : 1)) != 0;
         }
     }
 
-    /** Returns what the options mean for so many ranks. */
+    /** Returns the destinations for a number of ranks. */
     public Choice choice(int worldSize) {
         if (logFolder == null && (redirects != null || tee != null)) {
             throw new ParameterException(spec.commandLine(), "--redirects and --tee need --log-dir");

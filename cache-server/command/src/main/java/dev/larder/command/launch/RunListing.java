@@ -32,18 +32,18 @@ import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 
 /**
- * The files of sources and their lengths, a line each; where that gets long, a line for each folder, or each source. Times are left out:
- * copies of one folder on several machines have others, and digests tell whether the bytes are the same.
+ * The files of sources and their lengths, in a line each; if that gets long, in a line for each folder, or for each source. There are no
+ * times, because copies of a folder on several machines have different ones; digests show whether the bytes are equal.
  */
 final class RunListing {
-    /** What the buffers of a connection take, so that no node keeps the leader waiting. */
+    /** The size of the buffers of a connection, so that no node delays the leader. */
     private static final int MOST_CHARACTERS = 1 << 20;
 
     private static final int DIGEST_BYTES = 8;
 
     private RunListing() {}
 
-    /** Lists the files of sources; of what lies elsewhere, its objects. */
+    /** Lists the files of sources, and the objects of remote sources. */
     static String of(List<DataSource> sources) {
         return of(sources, MOST_CHARACTERS);
     }
@@ -70,7 +70,7 @@ final class RunListing {
         return listing.length() > mostCharacters ? summary(lines, line -> line.indexOf('\t') + 1) : listing;
     }
 
-    /** Tells of lines that begin alike in one: how many they are, and their digest. */
+    /** Replaces lines with a common beginning by one with their number and their digest. */
     private static String summary(List<String> lines, ToIntFunction<String> startOf) {
         Map<String, List<String>> groups = lines.stream()
                 .collect(Collectors.groupingBy(
@@ -94,7 +94,7 @@ final class RunListing {
         return source.name() + "\t" + file + "\t" + length;
     }
 
-    /** Lists what lies elsewhere, by this machine's own reader: lengths, and ETags or times, which all nodes see alike. */
+    /** Lists remote objects by the reader of this machine: lengths, and ETags or times, which are the same for all nodes. */
     private static void addObjects(List<LoadRequest.Source> sources, List<String> lines) {
         if (sources.isEmpty()) {
             return;
@@ -106,7 +106,7 @@ final class RunListing {
         }
     }
 
-    /** Lists files; those that are read in part by their samples too, as no digest tells of what no node has read. */
+    /** Lists files. Those that are read in part have samples too, because no digest covers bytes that no node has read. */
     private static void addFiles(DataSource wanted, List<String> lines) {
         LoadRequest.Source source = wanted.source();
         Path top = source.file();
@@ -133,7 +133,7 @@ final class RunListing {
         }
     }
 
-    /** Refuses sources whose files are not those that the leader listed, by the first that differs. */
+    /** Refuses sources if their files differ from the list of the leader, naming the first difference. */
     static void requireSame(String leader, String here) {
         if (leader.equals(here)) {
             return;
@@ -153,7 +153,7 @@ final class RunListing {
     }
 
     private static LarderException different(String[] parts, String here, String leader) {
-        return Failure.of(ErrorCode.BAD_INPUT, "the source is not what the leader listed")
+        return Failure.of(ErrorCode.BAD_INPUT, "the source differs from the leader's list")
                 .with("dataset", parts[0])
                 .with("file", parts.length > 1 ? parts[1] : "")
                 .with("bytes", here)

@@ -25,11 +25,12 @@ import java.util.stream.Collectors;
 import java.util.zip.CRC32C;
 
 /**
- * What proves that the shards of all nodes make up one whole, without anybody reading that: of each array, the CRC32C of the rows that no node
- * before has. Put together they are the CRC32C of the array, and so give the digest that a node would have which had loaded all of it.
- * What no parts make up, such as the offsets of a column, each daemon has read as a whole, and all must have found the same.
+ * The proof that the shards of all nodes make up one whole, without reading it: for each array, the CRC32C of the rows that no earlier node
+ * has. Together they are the CRC32C of the array, and give the digest of a node with all rows. Each daemon has read the other parts as a
+ * whole, such as the offsets of a column, and all must be equal.
  *
- * <p>A line for each array: {@code dataset, array, dtype, order, dimensions of a row, rows of the whole, own bytes, CRC32C of those}, with tabs.
+ * <p>A line for each array: {@code dataset, array, dtype, order, dimensions of a row, rows of the whole, own bytes, CRC32C of those}, with
+ * tabs.
  */
 final class ShardProof {
     private static final int COLUMNS = 8;
@@ -106,12 +107,12 @@ final class ShardProof {
                 crc32c);
     }
 
-    /** Returns the first row that no node before has; values of a column are dealt out by its rows, and their daemon has noted it. */
+    /** Returns the first row that no earlier node has. The values of a column are divided by its rows, which the daemon has recorded. */
     private static long firstOwn(List<Long> rows, ShardRows shard) {
         return rows.size() > 3 ? rows.get(3) : shard.firstOwn(rows.get(2));
     }
 
-    /** Takes rows out of a checksum that a node before has, too: fewer than there are nodes. */
+    /** Removes rows from a checksum that an earlier node also has: fewer than the number of nodes. */
     private static int withoutShared(ArrayView view, long shared, int crc32c, long ownBytes) {
         if (shared == 0) {
             return crc32c;
@@ -126,8 +127,8 @@ final class ShardProof {
     /**
      * Returns the digests of the wholes, a line {@code dataset digest} each.
      *
-     * @param proofs those of all nodes, in their order
-     * @throws LarderException BAD_INPUT where they are not of one whole
+     * @param proofs of all nodes, in their order
+     * @throws LarderException BAD_INPUT if they are not of one whole
      */
     static String agree(List<String> proofs) {
         Map<String, List<ArrayEntry>> wholes = new TreeMap<>();
@@ -174,7 +175,7 @@ final class ShardProof {
         });
     }
 
-    /** Returns what is the same on all nodes: everything, where an array has no rows that could be dealt out. */
+    /** Returns the part that is equal on all nodes: everything, if the array has no rows to divide. */
     private static String shown(String[] words) {
         boolean isCut = words.length == COLUMNS && !words[5].equals(NO_ROWS);
         return String.join(" ", Arrays.asList(words).subList(0, isCut ? 6 : words.length));

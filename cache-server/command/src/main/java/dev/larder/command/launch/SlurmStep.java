@@ -8,13 +8,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What Slurm says to a task of a step that has one task on each node.
+ * The variables of Slurm for a task of a step with one task on each node.
  *
- * @param nodes how many nodes the step has
- * @param nodeRank which of them this is
- * @param firstHost the name of the first, which leads
+ * @param nodes the number of nodes of the step
+ * @param nodeRank the number of this node
+ * @param firstHost the name of the first node, which leads
  * @param runName differs for every step, and for every time that the job is queued again
- * @param port a port that other steps are unlikely to use
+ * @param port that other steps are unlikely to use
  */
 record SlurmStep(int nodes, int nodeRank, String firstHost, String runName, int port) {
     private static final int FIRST_PORT = 20_000;
@@ -24,7 +24,7 @@ record SlurmStep(int nodes, int nodeRank, String firstHost, String runName, int 
     private static final Pattern FIRST =
             Pattern.compile("(?<prefix>[^\\[,]+)(\\[(?<number>\\d+)[^\\]]*\\](?<suffix>[^,\\[]*))?.*");
 
-    /** Reads the variables that {@code srun} sets for its tasks. */
+    /** Reads the variables of {@code srun} for its tasks. */
     static SlurmStep of(Map<String, String> environment) {
         int nodes = number(environment, "SLURM_STEP_NUM_NODES");
         int nodeRank = number(environment, "SLURM_NODEID");
@@ -35,7 +35,7 @@ record SlurmStep(int nodes, int nodeRank, String firstHost, String runName, int 
             throw Failure.of(ErrorCode.USAGE, "a step needs one launcher on each node")
                     .with("SLURM_STEP_NUM_TASKS", tasks)
                     .with("SLURM_STEP_NUM_NODES", nodes)
-                    .remedy("srun --ntasks-per-node=1; -n says how many ranks each of them starts");
+                    .remedy("srun --ntasks-per-node=1; -n is the number of ranks that each of them starts");
         }
         String restarts = environment.getOrDefault("SLURM_RESTART_COUNT", "0");
         return new SlurmStep(
@@ -46,7 +46,7 @@ record SlurmStep(int nodes, int nodeRank, String firstHost, String runName, int 
                 FIRST_PORT + Math.floorMod(31 * job + step, PORTS));
     }
 
-    /** Returns where the nodes meet unless somebody says otherwise. */
+    /** Returns the default place of the meeting. */
     Endpoint endpoint() {
         return new Endpoint(firstHost, port);
     }
@@ -67,7 +67,7 @@ record SlurmStep(int nodes, int nodeRank, String firstHost, String runName, int 
         if (text.isEmpty()) {
             throw Failure.of(ErrorCode.USAGE, "this is no step of a Slurm job")
                     .with("missing", name)
-                    .remedy("start it by srun --ntasks-per-node=1, or say --nnodes and --rdzv-endpoint");
+                    .remedy("start it by srun --ntasks-per-node=1, or give --nnodes and --rdzv-endpoint");
         }
         return text;
     }
@@ -77,7 +77,7 @@ record SlurmStep(int nodes, int nodeRank, String firstHost, String runName, int 
         if (!text.matches("\\d{1,9}")) {
             throw Failure.of(ErrorCode.BAD_INPUT, "a variable of Slurm is not a number")
                     .with(name, text)
-                    .remedy("say --nnodes, --node-rank and --rdzv-endpoint instead");
+                    .remedy("give --nnodes, --node-rank and --rdzv-endpoint instead");
         }
         return Integer.parseInt(text);
     }

@@ -32,15 +32,15 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Spark's driver, a program of its own with Spark's class path, which is never that of this command. What the ranks say comes back
- * through it. It ends with this process, however that ends.
+ * Spark's driver: a program of its own with the class path of Spark, which this command never has. The lines of ranks return through it. It
+ * ends with this process, even if that is killed.
  */
 public final class SparkDriver implements RunningRanks {
     private static final String FOLDER_VARIABLE = "LARDER_SPARK";
     private static final String MAIN = "dev.larder.spark.launch.LaunchMain";
     private static final String LOCAL_CLUSTER = "local-cluster";
 
-    /** What Spark opens for itself where its own scripts start it. */
+    /** The packages that the scripts of Spark open. */
     private static final List<String> OPENED = List.of(
             "java.lang",
             "java.lang.invoke",
@@ -69,12 +69,12 @@ public final class SparkDriver implements RunningRanks {
     }
 
     /**
-     * What Spark is to start.
+     * The nodes that Spark starts.
      *
-     * @param ranks of each node, where that is a number
-     * @param restarts how often
-     * @param store of each node; null for the usual one
-     * @param command what ranks run
+     * @param ranks of each node, if that is a number
+     * @param restarts the most restarts
+     * @param store of each node; null for the default
+     * @param command of the ranks
      */
     public record Wanted(
             int minNodes,
@@ -91,7 +91,7 @@ public final class SparkDriver implements RunningRanks {
     /**
      * Prepares the driver.
      *
-     * @throws LarderException USAGE where the adapter or Spark is not there
+     * @throws LarderException USAGE if the adapter or Spark is missing
      */
     public static SparkDriver of(SparkOptions options, Wanted wanted) {
         Path adapter = adapter();
@@ -105,7 +105,7 @@ public final class SparkDriver implements RunningRanks {
         List<String> words = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
         words.addAll(List.of("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"));
-        words.addAll(List.of("-Dfile.encoding=UTF-8", "-Dsun.jnu.encoding=UTF-8")); // whatever the locale of the caller
+        words.addAll(List.of("-Dfile.encoding=UTF-8", "-Dsun.jnu.encoding=UTF-8")); // in every locale
         OPENED.forEach(name -> words.add("--add-opens=java.base/" + name + "=ALL-UNNAMED"));
         words.add("-Dlog4j2.configurationFile=larder-spark-log4j2.properties");
         words.addAll(List.of("-cp", joined(classPath), MAIN, "master=" + master));
@@ -138,7 +138,7 @@ public final class SparkDriver implements RunningRanks {
             environment.put(RunSecret.VARIABLE, wanted.secret().text());
         }
         if (scratch != null) {
-            environment.put("SPARK_HOME", scratch.toString()); // its executors are told their class path
+            environment.put("SPARK_HOME", scratch.toString()); // its executors get their class path
             environment.put("SPARK_SCALA_VERSION", "2.13");
             environment.put("SPARK_LOCAL_IP", "127.0.0.1");
         }
@@ -149,7 +149,7 @@ public final class SparkDriver implements RunningRanks {
         String named = System.getenv(FOLDER_VARIABLE);
         Path folder = named == null ? null : Path.of(named);
         if (folder == null || jars(folder).isEmpty()) {
-            throw Failure.of(ErrorCode.USAGE, "Larder's adapter to Spark is not here")
+            throw Failure.of(ErrorCode.USAGE, "Larder's adapter to Spark is missing")
                     .with(FOLDER_VARIABLE, named)
                     .remedy(
                             "build it in a checkout, which loads Spark's jars: mvn -B -q -Pspark -DskipTests package -pl"
@@ -159,13 +159,13 @@ public final class SparkDriver implements RunningRanks {
         return folder;
     }
 
-    /** Returns Spark's own jars: those of an installation, else those that the adapter was built with. */
+    /** Returns the jars of Spark: those of an installation, or those of the adapter's build. */
     private static List<Path> spark(Path adapter) {
         String home = System.getenv("SPARK_HOME");
         Path folder = home == null ? adapter.resolve("spark") : Path.of(home, "jars");
         List<Path> jars = jars(folder);
         if (jars.isEmpty()) {
-            throw Failure.of(ErrorCode.USAGE, "no Spark is here")
+            throw Failure.of(ErrorCode.USAGE, "Spark is missing")
                     .with("folder", folder)
                     .remedy(
                             "set SPARK_HOME to an installation of Spark 4.2, or unset it for the jars that the adapter was built"
@@ -190,7 +190,7 @@ public final class SparkDriver implements RunningRanks {
         return jars.stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator));
     }
 
-    /** Makes the folder that executors of this machine work in: an installation of Spark as far as it asks. */
+    /** Creates the folder of executors on this machine, which looks like an installation of Spark. */
     private static Path scratch() {
         try {
             Path folder = Files.createTempDirectory("larder-spark-");
@@ -205,7 +205,7 @@ public final class SparkDriver implements RunningRanks {
         }
     }
 
-    /** Runs it, shows what it says, and returns its exit code. */
+    /** Runs it, shows its output, and returns its exit code. */
     public int run(PrintWriter out, PrintWriter err, LaunchSignals signals) {
         ProcessSpec spec = ProcessSpec.of(
                         words, OutputRedirect.apart(null, null, lines -> show(lines, out, err, signals)))
@@ -241,7 +241,7 @@ public final class SparkDriver implements RunningRanks {
         RankDisplay.write("", lines, lines.get(0).isError() ? err : out, out, signals);
     }
 
-    /** What is left there is nobody's any more, and what cannot be removed is only a file. */
+    /** Removes the folder; a failure leaves only files. */
     private static void remove(Path folder) {
         try {
             Files.walkFileTree(folder, new SimpleFileVisitor<>() {
@@ -272,7 +272,7 @@ public final class SparkDriver implements RunningRanks {
         terminate();
     }
 
-    /** Asks the driver alone, which asks the ranks; what it started would else die before them. */
+    /** Signals the driver only, which ends the ranks; its own processes would otherwise die before them. */
     @Override
     public synchronized void terminate() {
         isStopped = true;

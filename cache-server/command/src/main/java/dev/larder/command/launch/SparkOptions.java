@@ -12,9 +12,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Whether Spark starts the nodes, and which. */
+/** The options for a launch by Spark. */
 public final class SparkOptions {
-    /** What a node is told by Spark's side, or is nobody's business there. */
+    /** The options that Spark's side sets for a node, or that do not concern a node. */
     private static final Set<String> NOT_FOR_NODES = Set.of(
             "--store",
             "--via",
@@ -31,7 +31,7 @@ public final class SparkOptions {
             "--no-forward",
             "--no-stdin");
 
-    /** What says where nodes meet, which Spark's side decides. */
+    /** The options for the meeting of nodes, which Spark's side sets. */
     private static final Set<String> REFUSED =
             Set.of("--node-rank", "--rdzv-endpoint", "--rdzv-id", "--master-addr", "--no-forward");
 
@@ -42,7 +42,7 @@ public final class SparkOptions {
             names = "--via",
             paramLabel = "spark",
             description =
-                    "Have Spark start the machines of --nnodes as tasks of its executors, and start them again where one is lost.")
+                    "Let Spark start the machines of --nnodes as tasks of its executors, and start them again if one is lost.")
     @Nullable
     String engine;
 
@@ -62,7 +62,7 @@ public final class SparkOptions {
                     "With --via spark: a setting of Spark, such as spark.executor.cores=8. May be given several times.")
     List<String> settings = List.of();
 
-    /** Tells whether Spark is to start the nodes. */
+    /** Returns whether Spark starts the nodes. */
     public boolean isAsked() {
         if (engine == null && (master != null || !settings.isEmpty())) {
             throw new ParameterException(spec.commandLine(), "--master and --conf are for --via spark");
@@ -80,7 +80,7 @@ public final class SparkOptions {
         }
         for (OptionSpec option : given()) {
             if (REFUSED.contains(option.longestName())) {
-                throw Failure.of(ErrorCode.USAGE, "Spark says which node is where")
+                throw Failure.of(ErrorCode.USAGE, "Spark assigns the nodes")
                         .with("option", option.longestName())
                         .remedy("leave it out with --via spark");
             }
@@ -92,7 +92,7 @@ public final class SparkOptions {
         return master == null ? "local-cluster[" + nodes + ",1,1024]" : master;
     }
 
-    /** Returns the options that the launcher of each node is given as they were given here. */
+    /** Returns the options for the launcher of each node, as they were given. */
     List<String> forNodes() {
         List<String> words = new ArrayList<>();
         for (OptionSpec option : given()) {

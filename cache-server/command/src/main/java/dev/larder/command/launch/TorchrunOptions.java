@@ -19,11 +19,11 @@ import picocli.CommandLine;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** Options of {@code torchrun} that change nothing that ranks see, or that are refused, and how it names the program. */
+/** Options of {@code torchrun} that do not affect ranks, or that are refused, and its ways to name the program. */
 public final class TorchrunOptions {
     private static final String PYTHON = "PYTHON_EXEC";
 
-    /** The signals that end the ranks, those that are passed on to them, and SIGQUIT, which torchrun lists by default. */
+    /** The signals that end the ranks, those that are forwarded to them, and SIGQUIT, which torchrun lists by default. */
     private static final List<String> SIGNALS =
             List.of("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGXCPU", "SIGCONT");
 
@@ -90,7 +90,7 @@ public final class TorchrunOptions {
             hidden = true)
     List<String> filters = new ArrayList<>();
 
-    /** How torchrun itself works, which no rank sees; a line may have several of them. */
+    /** The internals of torchrun, which do not affect ranks; an option may occur several times. */
     @Option(
             names = {
                 "--rdzv-backend",
@@ -109,7 +109,7 @@ public final class TorchrunOptions {
             hidden = true)
     List<String> saysNothing = new ArrayList<>();
 
-    /** Refuses options that would change what ranks see, and that this launcher does not have. */
+    /** Refuses unsupported options that would affect ranks. */
     public void refuseOthers() {
         refuse(isVirtualLocalRank, "--virtual-local-rank", "let the program choose its GPU by LOCAL_RANK");
         refuse(isRunPath, "--run-path", "leave it out: a script whose name ends in .py runs by python3 -u");

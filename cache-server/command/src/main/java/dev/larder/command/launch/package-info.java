@@ -1,4 +1,4 @@
-/** What {@code larder launch} takes, shows and does on a signal; {@code dev.larder.launch} starts the ranks. */
+/** The options, the output and the signals of {@code larder launch}; {@code dev.larder.launch} starts the ranks. */
 @NullMarked
 package dev.larder.command.launch;
 

@@ -51,7 +51,7 @@ class RunListingTest {
         write("three/b.npy", "1");
 
         assertThatThrownBy(() -> RunListing.requireSame(list("one"), list("two")))
-                .hasMessageContaining("not what the leader listed: dataset=train file=a.npy bytes=4 leader's=3");
+                .hasMessageContaining("differs from the leader's list: dataset=train file=a.npy bytes=4 leader's=3");
         assertThatThrownBy(() -> RunListing.requireSame(list("one"), list("three")))
                 .hasMessageContaining("file=b.npy bytes=1 leader's=absent");
         assertThatThrownBy(() -> RunListing.requireSame(list("three"), list("one")))
@@ -69,7 +69,8 @@ class RunListingTest {
         assertThat(list("one", 100)).matches("train\tdeep/\\*\tfiles:20,sha256:[0-9a-f]{16}");
         assertThat(list("one", 10)).matches("train\t\\*\tfiles:20,sha256:[0-9a-f]{16}");
         assertThatThrownBy(() -> RunListing.requireSame(list("one", 100), list("two", 100)))
-                .hasMessageContaining("not what the leader listed: dataset=train file=deep/* bytes=files:20,sha256:");
+                .hasMessageContaining(
+                        "differs from the leader's list: dataset=train file=deep/* bytes=files:20,sha256:");
     }
 
     private String list(String name, int mostCharacters) {
@@ -87,6 +88,6 @@ class RunListingTest {
         assertThat(list("one")).isEqualTo(list("two"));
         assertThatThrownBy(() -> RunListing.requireSame(listed, changed))
                 .hasMessageContaining(
-                        "the source is not what the leader listed: dataset=train file=a.npy bytes=5,sample:");
+                        "the source differs from the leader's list: dataset=train file=a.npy bytes=5,sample:");
     }
 }

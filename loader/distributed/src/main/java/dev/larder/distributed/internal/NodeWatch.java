@@ -73,7 +73,7 @@ public final class NodeWatch implements AutoCloseable {
                     fault.breakBecause(
                             ErrorCode.UNEXPECTED,
                             "a node of the process group is lost:" + labels[news.node()] + " reason=" + news.text()
-                                    + "; find out why it ended or what lies between, and restart all ranks");
+                                    + "; find out why it ended, check the network between, and restart all ranks");
                 }
             }
         }

@@ -24,12 +24,14 @@ public final class Transports {
         }
         throw Failure.of(
                         ErrorCode.REFUSED,
-                        found.isEmpty() ? "nothing on the class path connects nodes" : "several transports are there")
+                        found.isEmpty()
+                                ? "no transport on the class path connects nodes"
+                                : "the class path has several transports")
                 .with("transports", found.stream().map(GroupTransport::name).toList())
                 .with(VARIABLE, wanted.isBlank() ? "not-set" : wanted)
                 .remedy(
                         found.isEmpty()
-                                ? "add dev.larder:larder-loader-gloo, and what it depends on, to the class path of the"
+                                ? "add dev.larder:larder-loader-gloo, and its dependencies, to the class path of the"
                                         + " ranks"
                                 : "name one of them in " + VARIABLE);
     }

@@ -233,7 +233,7 @@ public final class Regions implements AutoCloseable {
             return Files.readString(BOOT_ID).strip() + ":" + Files.getAttribute(locksFile, "unix:dev") + ":"
                     + Files.getAttribute(locksFile, "unix:ino");
         } catch (IOException e) {
-            throw Failure.of(ErrorCode.UNEXPECTED, "cannot tell which store this is")
+            throw Failure.of(ErrorCode.UNEXPECTED, "cannot identify this store")
                     .with("reason", e)
                     .cause(e)
                     .remedy("mount /proc");

@@ -283,7 +283,7 @@ public final class SharedLock {
         /** Declares the data consistent again. Only for a writer. */
         public void markRepaired() {
             if (!writes || holds.get(thread) != this) {
-                throw new IllegalStateException("only the holder of the write lock can repair what it guards");
+                throw new IllegalStateException("only the holder of the write lock can repair the data");
             }
             memory.putLongVolatile(offset + LockDescriptor.ABANDONED_BY_OFFSET, 0);
         }

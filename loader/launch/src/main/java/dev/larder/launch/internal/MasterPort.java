@@ -58,7 +58,7 @@ public final class MasterPort implements AutoCloseable {
                     .with("port", wanted)
                     .with("reason", e)
                     .cause(e)
-                    .remedy("leave it out for a free one, or end what listens there (ss -ltnp shows it)");
+                    .remedy("leave it out for a free one, or end the program that listens there (ss -ltnp shows it)");
         }
     }
 

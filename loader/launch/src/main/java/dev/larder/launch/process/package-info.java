@@ -6,4 +6,3 @@
 package dev.larder.launch.process;
 
 import org.jspecify.annotations.NullMarked;
-

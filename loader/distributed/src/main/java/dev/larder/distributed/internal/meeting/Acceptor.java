@@ -87,11 +87,21 @@ public final class Acceptor<M, G> implements AutoCloseable {
                 if (admit(socket) > MOST_STRANGERS) {
                     dropOldest();
                 }
-                start("larder-guest", () -> serve(socket, guests));
+                startGuest(socket, guests);
             } catch (IOException closedOrNoDescriptor) {
                 dropOldest();
                 pause();
             }
+        }
+    }
+
+    private void startGuest(Socket socket, Guests<M, G> guests) {
+        try {
+            start("larder-guest", () -> serve(socket, guests));
+        } catch (OutOfMemoryError noThread) { // the caller may come again
+            forget(socket);
+            close(socket);
+            pause();
         }
     }
 

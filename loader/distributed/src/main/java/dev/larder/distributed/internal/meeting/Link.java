@@ -295,13 +295,20 @@ public final class Link<M> implements AutoCloseable {
         }
     }
 
-    /** Sends a message. */
+    /** Sends a message, also in a thread that was interrupted before. */
     public void send(M message) throws IOException {
         byte[] body = Messages.encode(protocol.type, message, mostSentBytes);
         ByteBuffer sealed = ByteBuffer.wrap(body, 0, body.length - 1); // without the NUL byte
-        synchronized (out) {
-            out.write(Messages.encode(new Seal(code(sends, sent++, sealed))));
-            write(out, body);
+        boolean isInterrupted = Thread.interrupted(); // a channel would close
+        try {
+            synchronized (out) {
+                out.write(Messages.encode(new Seal(code(sends, sent++, sealed))));
+                write(out, body);
+            }
+        } finally {
+            if (isInterrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 

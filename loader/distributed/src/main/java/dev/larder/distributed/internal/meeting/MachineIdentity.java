@@ -39,7 +39,7 @@ public record MachineIdentity(long bootDigest, long machineDigest, boolean isKno
     }
 
     private static LarderException unknown(IOException reason) {
-        return Failure.of(ErrorCode.UNEXPECTED, "cannot tell which machine this is")
+        return Failure.of(ErrorCode.UNEXPECTED, "cannot identify this machine")
                 .with("reason", reason)
                 .cause(reason)
                 .remedy("mount /proc");

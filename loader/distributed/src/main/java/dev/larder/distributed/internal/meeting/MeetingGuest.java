@@ -53,7 +53,7 @@ final class MeetingGuest {
         try {
             link.keepAlive();
             link.allow(Deadline.FOREVER, Deadline.none());
-            Peer host = new Peer(0, Hello.of(seat), link, new Outbox<>(link));
+            MeetingPeer host = new MeetingPeer(0, Hello.of(seat), link, new Outbox<>(link));
             return new NodeLinks().begin(meeting.met.cards(), List.of(host)).listenTo(host);
         } catch (IOException e) {
             link.close();

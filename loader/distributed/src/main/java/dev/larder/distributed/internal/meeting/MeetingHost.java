@@ -27,15 +27,15 @@ import org.jspecify.annotations.Nullable;
  * Rank 0 of a meeting by TCP: waits for all ranks, and gives them the key. A rank that goes away before all have come is missing again,
  * and may come back.
  */
-final class MeetingHost implements Acceptor.Guests<MeetingMessage, Peer>, AutoCloseable {
+final class MeetingHost implements Acceptor.Guests<MeetingMessage, MeetingPeer>, AutoCloseable {
     private static final Duration SEND_PATIENCE = Duration.ofSeconds(5);
     private static final long TICK_MS = 50;
 
     private final Endpoint place;
     private final RankSeat seat;
     private final Deadline deadline;
-    private final Acceptor<MeetingMessage, Peer> acceptor;
-    private final Map<Integer, Peer> ranks = new TreeMap<>();
+    private final Acceptor<MeetingMessage, MeetingPeer> acceptor;
+    private final Map<Integer, MeetingPeer> ranks = new TreeMap<>();
     private final NodeLinks links = new NodeLinks();
     private boolean isNews;
     private boolean haveMet;
@@ -78,7 +78,7 @@ final class MeetingHost implements Acceptor.Guests<MeetingMessage, Peer>, AutoCl
 
     /** Waits for all nodes, and keeps the connections to them. */
     NodeLinks gatherNodes(String key) throws IOException {
-        List<Peer> peers = gather();
+        List<MeetingPeer> peers = gather();
         List<String> cards = new ArrayList<>(List.of(seat.card()));
         peers.forEach(peer -> cards.add(peer.hello().card()));
         if (!send(new Met(key, cards), peers)) {
@@ -86,7 +86,7 @@ final class MeetingHost implements Acceptor.Guests<MeetingMessage, Peer>, AutoCl
                     .with("missing", Ranks.text(missing()))
                     .remedy("find out why it ended, and restart all nodes");
         }
-        for (Peer peer : peers) {
+        for (MeetingPeer peer : peers) {
             peer.link().keepAlive();
         }
         synchronized (this) {
@@ -95,7 +95,7 @@ final class MeetingHost implements Acceptor.Guests<MeetingMessage, Peer>, AutoCl
         return links.begin(cards, peers);
     }
 
-    private List<Peer> gather() {
+    private List<MeetingPeer> gather() {
         acceptor.start(this);
         try {
             return awaitAll();
@@ -105,7 +105,7 @@ final class MeetingHost implements Acceptor.Guests<MeetingMessage, Peer>, AutoCl
         }
     }
 
-    private synchronized List<Peer> awaitAll() throws InterruptedException {
+    private synchronized List<MeetingPeer> awaitAll() throws InterruptedException {
         while (ranks.size() < seat.worldSize() - 1) {
             if (deadline.isOver()) {
                 throw tooLate();
@@ -121,22 +121,22 @@ final class MeetingHost implements Acceptor.Guests<MeetingMessage, Peer>, AutoCl
     }
 
     /** Sends all ranks their last message of the meeting; false if one has gone away, or does not read. */
-    private boolean send(Met met, List<Peer> peers) {
+    private boolean send(Met met, List<MeetingPeer> peers) {
         peers.forEach(peer -> peer.outbox().send(met));
         return flush(peers);
     }
 
-    private static boolean flush(List<Peer> peers) {
+    private static boolean flush(List<MeetingPeer> peers) {
         Deadline patience = Deadline.after(SEND_PATIENCE);
         boolean isSent = true;
-        for (Peer peer : peers) {
+        for (MeetingPeer peer : peers) {
             isSent &= peer.outbox().flush(patience);
         }
         return isSent;
     }
 
     @Override
-    public synchronized Peer greet(Link<MeetingMessage> link, MeetingMessage message) throws IOException {
+    public synchronized MeetingPeer greet(Link<MeetingMessage> link, MeetingMessage message) throws IOException {
         if (isClosed || !(message instanceof Hello hello)) {
             throw new StrangerException(isClosed ? "it comes too late" : "it does not introduce itself");
         }
@@ -145,7 +145,7 @@ final class MeetingHost implements Acceptor.Guests<MeetingMessage, Peer>, AutoCl
             link.send(new Refused(objection));
             throw new StrangerException("rank " + hello.rank() + " of pid " + hello.pid() + ": " + objection);
         }
-        Peer peer = new Peer(hello.rank(), hello, link, new Outbox<>(link));
+        MeetingPeer peer = new MeetingPeer(hello.rank(), hello, link, new Outbox<>(link));
         ranks.put(hello.rank(), peer);
         isNews = true;
         if (ranks.size() == seat.worldSize() - 1) {
@@ -168,7 +168,7 @@ final class MeetingHost implements Acceptor.Guests<MeetingMessage, Peer>, AutoCl
         if (hello.rank() < 0 || hello.rank() >= seat.worldSize()) {
             return "no such rank among " + seat.worldSize() + here;
         }
-        Peer before = ranks.get(hello.rank());
+        MeetingPeer before = ranks.get(hello.rank());
         return before == null
                 ? null
                 : "this rank has already joined, as pid " + before.hello().pid() + here;
@@ -176,7 +176,7 @@ final class MeetingHost implements Acceptor.Guests<MeetingMessage, Peer>, AutoCl
 
     /** Passes a message to the links; a rank sends none before all have met. */
     @Override
-    public synchronized void heard(Peer peer, MeetingMessage message) throws IOException {
+    public synchronized void heard(MeetingPeer peer, MeetingMessage message) throws IOException {
         if (!haveMet) {
             throw new StrangerException("a rank sends nothing before all have met");
         }
@@ -184,7 +184,7 @@ final class MeetingHost implements Acceptor.Guests<MeetingMessage, Peer>, AutoCl
     }
 
     @Override
-    public synchronized void gone(Peer peer, IOException reason) {
+    public synchronized void gone(MeetingPeer peer, IOException reason) {
         peer.close();
         if (ranks.remove(peer.node(), peer)) {
             isNews = true;
@@ -227,6 +227,6 @@ final class MeetingHost implements Acceptor.Guests<MeetingMessage, Peer>, AutoCl
     public synchronized void close() {
         isClosed = true;
         acceptor.close();
-        ranks.values().forEach(Peer::close);
+        ranks.values().forEach(MeetingPeer::close);
     }
 }

@@ -26,7 +26,7 @@ public final class NodeLinks implements AutoCloseable {
     private static final News WAKE_UP = new News(-1, Event.LEFT, 0, "");
 
     private final BlockingQueue<News> news = new LinkedBlockingQueue<>();
-    private List<Peer> peers = List.of();
+    private List<MeetingPeer> peers = List.of();
     private List<String> cards = List.of();
 
     /** The end of a node. */
@@ -49,14 +49,14 @@ public final class NodeLinks implements AutoCloseable {
     public record News(int node, Event event, int code, String text) {}
 
     /** Takes over the connections. Their threads may have reported news before. */
-    NodeLinks begin(List<String> cardsOfAll, List<Peer> others) {
+    NodeLinks begin(List<String> cardsOfAll, List<MeetingPeer> others) {
         cards = List.copyOf(cardsOfAll);
         peers = List.copyOf(others);
         return this;
     }
 
     /** Receives from a peer in a thread of its own. */
-    NodeLinks listenTo(Peer peer) {
+    NodeLinks listenTo(MeetingPeer peer) {
         Thread thread = new Thread(
                 () -> {
                     try {
@@ -128,7 +128,7 @@ public final class NodeLinks implements AutoCloseable {
     public void close() {
         Deadline patience = Deadline.after(FAREWELL);
         peers.forEach(peer -> peer.outbox().flush(patience));
-        peers.forEach(Peer::close);
+        peers.forEach(MeetingPeer::close);
     }
 
     @Override

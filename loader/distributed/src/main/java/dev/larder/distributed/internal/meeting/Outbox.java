@@ -47,7 +47,7 @@ public final class Outbox<M> implements AutoCloseable {
                     link.send(sign);
                 }
             }
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) { // such as a message that is too long
             link.close(); // the thread that receives reports it
         } catch (InterruptedException e) {
             return; // it is closed

@@ -59,7 +59,7 @@ record ProcessIdentity(long pid, long startTicks, long pidSpace) {
             String space = Files.readSymbolicLink(PROC.resolve("self/ns/pid")).toString();
             return Long.parseLong(space.substring(space.indexOf('[') + 1, space.indexOf(']')));
         } catch (IOException e) {
-            throw Failure.of(ErrorCode.UNEXPECTED, "cannot tell in which pid namespace this process is")
+            throw Failure.of(ErrorCode.UNEXPECTED, "cannot identify the pid namespace of this process")
                     .cause(e)
                     .remedy("mount /proc");
         }

@@ -232,6 +232,31 @@ class LinkTest {
         assertThatThrownBy(host::receive).isInstanceOf(SocketTimeoutException.class);
     }
 
+    /** The socket of a channel would close. */
+    @Test
+    void aThreadThatWasInterruptedStillSends() throws IOException {
+        Endpoint place = new Endpoint("127.0.0.1", listener.getLocalPort());
+        CompletableFuture<Link<Said>> host = CompletableFuture.supplyAsync(() -> accepted());
+        try (Link<Said> guest = Link.call(place, PROTOCOL, SECRET, Deadline.none());
+                Link<Said> other = host.join()) {
+            Thread.currentThread().interrupt();
+            guest.send(new Said.Ping());
+            assertThat(Thread.interrupted()).isTrue();
+
+            guest.send(new Said.Ping());
+            assertThat(other.receive()).isEqualTo(new Said.Ping());
+            assertThat(other.receive()).isEqualTo(new Said.Ping());
+        }
+    }
+
+    private Link<Said> accepted() {
+        try {
+            return Link.toGuest(listener.accept(), PROTOCOL, SECRET);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     @Test
     void silenceEndsALinkAndBytesDoNot() throws IOException {
         CompletableFuture<Link<Said>> guest = guest();

@@ -8,7 +8,8 @@ import dev.larder.distributed.internal.meeting.MeetingMessage.Hello;
  * @param node its number
  * @param hello its first message; at a guest, the guest's own
  */
-record Peer(int node, Hello hello, Link<MeetingMessage> link, Outbox<MeetingMessage> outbox) implements AutoCloseable {
+record MeetingPeer(int node, Hello hello, Link<MeetingMessage> link, Outbox<MeetingMessage> outbox)
+        implements AutoCloseable {
     @Override
     public void close() {
         outbox.close();
