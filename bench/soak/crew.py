@@ -30,7 +30,7 @@ HARMLESS = {"NO_DAEMON", "DEADLINE", "NO_SPACE", "REFUSED", "INTERRUPTED", "NOT_
 
 
 def store_name(test):
-    """Returns a name for the store of a test, with the mark by which ops/test finds the leftovers of a run."""
+    """Returns a name for the store of a test. It contains the mark of a run of ops/test, which looks for it in leftovers."""
     return "/dev/shm/" + "-".join(filter(None, ["larder", test, os.environ.get("LARDER_TEST_RUN"), str(os.getpid())]))
 
 

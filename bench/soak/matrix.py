@@ -59,7 +59,7 @@ class World(Crew):
         return client.tell("load", name, next(self.turns[name]), *(["pin"] if name == "pinned" else []))
 
     def ensure_data(self):
-        """Loads the data with which a round begins."""
+        """Loads the data that a round begins with."""
         boss = self.client("boss")
         versions = self.versions()
         for name in ("src0", "src1", "big"):

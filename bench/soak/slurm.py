@@ -1,4 +1,4 @@
-"""Jobs on two nodes under a real Slurm, whose nodes fail. Runs in a mount namespace of its own, as root."""
+"""Jobs on two nodes under a real Slurm; the nodes fail. Runs in a mount namespace of its own, as root."""
 
 import argparse
 import os

@@ -28,7 +28,7 @@ SAMPLE_S = 5
 CHECK_S = 30
 OPEN_MS = 5_000
 
-# By how much the daemon may grow from the beginning to the end of the time in which it is judged (Theil-Sen slope).
+# The growth of the daemon (Theil-Sen slope) that is no trouble.
 TOLERANCE = {"descriptors": 4.0, "threads": 2.0, "heapMiB": 2.0}
 WARM_UP = 0.25
 

@@ -1,6 +1,6 @@
-"""A daemon for tests: it speaks the control plane at the socket of a store, and answers each client as a test prescribes.
+"""A daemon for tests: it serves the control plane at the socket of a store, and a test defines its answers.
 
-    python3 ops/python/fake_daemon.py STORE     # one that lets clients build datasets, one at a time, until its standard input ends
+    python3 ops/python/fake_daemon.py STORE     # lets clients build datasets, one at a time, until its standard input ends
 """
 
 import contextlib
@@ -20,13 +20,13 @@ DESCRIBED = interface()
 
 
 class Client:
-    """A client that has connected. Its messages come one after the other."""
+    """A connected client. It sends one message at a time."""
 
     def __init__(self, channel):
         self.channel, self._received = channel, b""
 
     def call(self):
-        """Return the name of the next method and its parameters; None when the client has gone."""
+        """Return the name of the next method and its parameters; None if the client has closed the connection."""
         while b"\0" not in self._received:
             more = self.channel.recv(1 << 16)
             if not more:
@@ -86,11 +86,11 @@ class FakeDaemon:
         try:
             self._talk(Client(channel))
         except ConnectionError:
-            pass  # the client has had enough
+            pass  # the client has closed the connection
         except Exception as e:
             self.failures.append(e)
         finally:
-            with contextlib.suppress(OSError):  # a forked process may have the descriptor, too
+            with contextlib.suppress(OSError):  # a forked process may also have the descriptor
                 channel.shutdown(socket.SHUT_RDWR)
             channel.close()
 

@@ -1,4 +1,4 @@
-"""The interface of the control plane, as dev.larder.Store.varlink describes it: checks calls, for tests."""
+"""The interface of the control plane, as in dev.larder.Store.varlink. Checks calls in tests."""
 
 import os
 import re
@@ -22,7 +22,7 @@ class Interface:
         return {name.strip(): kind.strip() for name, _, kind in (part.partition(":") for part in parts if part)}
 
     def objections(self, method, parameters):
-        """Return why the daemon would refuse a call; empty if it would not."""
+        """Return the reason why the daemon would refuse a call, or an empty text."""
         if method not in self.methods:
             return [f"no method {method}"]
         return self._struct(method, self.methods[method], parameters)
@@ -46,7 +46,7 @@ class Interface:
 
 
 def interface():
-    """Return the interface, or None where there is no checkout."""
+    """Return the interface, or None without a checkout."""
     try:
         with open(FILE, encoding="utf-8") as file:
             return Interface(file.read())

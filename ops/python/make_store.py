@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes versions into a store without a daemon: a second implementation of ops/docs/FORMAT.md, from its text alone.
+"""Writes versions into a store without a daemon: a second implementation of the format, based only on ops/docs/FORMAT.md.
 
-The tests of larder read what this writes, and so can any other reader's. Nothing removes or retires what it makes.
+The tests of larder read these versions, and tests of other readers can. Nothing removes or replaces them.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Makes larder.py, the one file for programs that only read and build: the rooms of the package larder, one after
+"""Makes larder.py, the single file for programs that only read and build. It contains the modules of the package larder, one after
 another.
 
     python3 ops/python/one_file.py FILE
@@ -11,7 +11,7 @@ import textwrap
 
 PACKAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "larder")
 NOTE = "# Made by one_file.py from the package larder: change that instead.\n"
-COMMAND = '''if __name__ == "__main__":  # of python3 -m larder: the one file has no commands of its own
+COMMAND = '''if __name__ == "__main__":  # python3 -m larder: the single file has no commands
     try:
         os.execv(_command(), [_command(), *sys.argv[1:]])
     except LarderError as e:
@@ -20,7 +20,7 @@ COMMAND = '''if __name__ == "__main__":  # of python3 -m larder: the one file ha
 
 
 def room(name):
-    """Return the text of a room, its statements, and the names of the rooms that it needs."""
+    """Return the text of a module, its statements, and the names of the modules that it needs."""
     with open(os.path.join(PACKAGE, name + ".py"), encoding="utf-8") as file:
         text = file.read()
     if name == "__init__":
@@ -30,7 +30,7 @@ def room(name):
 
 
 def unconditional(text):
-    """Return the text of the package with all imports at the top level: the one file has no command that leaves some out."""
+    """Return the text of the package with all imports at the top level: the single file has no command that could skip some."""
     body, lines = ast.parse(text).body, text.split("\n")
     asked = next(node for node in body if isinstance(node, ast.FunctionDef) and node.name == "_is_command")
     imports = next(node for node in body if isinstance(node, ast.If) and any(isinstance(inner, ast.ImportFrom) for inner in node.body))
@@ -38,7 +38,7 @@ def unconditional(text):
 
 
 def in_order(name, done):
-    """List the rooms that a room needs, each after those that it needs itself."""
+    """List the modules that a module needs, each after those that it needs itself."""
     for needed in room(name)[2]:
         if needed not in done:
             in_order(needed, done)
@@ -51,13 +51,13 @@ def is_plain_import(node):
 
 
 def each_name(node):
-    """Yield an import as one line for each name, so that what two rooms import stands there once."""
+    """Yield an import as one line for each name, so that imports shared by two modules occur once."""
     before = "" if isinstance(node, ast.Import) else f"from {node.module} "
     return (f"{before}import {ast.unparse(alias)}" for alias in node.names)
 
 
 def source(lines, nodes):
-    """Return statements as they are written, with the comments between them, but neither imports nor the docstring."""
+    """Return the source of statements with the comments between them, without imports and docstring."""
     kept, last = [], 0
     for node in nodes:
         if not isinstance(node, (ast.Import, ast.ImportFrom)) and not is_docstring(node):
@@ -79,7 +79,7 @@ def one_file():
     rooms = [room(name) for name in in_order("__init__", [])]
     imports = {line for _, nodes, _ in [(text, body, []), *rooms] for node in nodes if is_plain_import(node) for line in each_name(node)}
     future = sorted(line for line in imports if line.startswith("from __future__"))
-    imports = sorted(imports.difference(future, ["import numpy as np"]))  # numpy is imported, and checked, behind Python's check
+    imports = sorted(imports.difference(future, ["import numpy as np"]))  # numpy is imported and checked after the check of Python
     head = [*lines[:body[0].end_lineno], "", *future, "", *imports, "", *lines[first_check.lineno - 1:first_room.lineno - 1]]
     parts = ["\n".join(head).rstrip("\n"), *(source(text.split("\n"), nodes) for text, nodes, _ in rooms),
              "\n".join(lines[last_room.end_lineno:]).strip("\n")]

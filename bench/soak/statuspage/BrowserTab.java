@@ -175,7 +175,7 @@ final class BrowserTab implements AutoCloseable, WebSocket.Listener {
         return sizes();
     }
 
-    /** Fails on whatever the console of the browser says: blocked by the policy, not found, thrown. */
+    /** Fails on every message of the browser's console: blocked by the policy, not found, thrown. */
     void requireNoComplaints() {
         Expect.require(complaints.isEmpty(), complaints);
     }

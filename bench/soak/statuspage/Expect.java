@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.function.BooleanSupplier;
 
-/** What must hold, now or soon. */
+/** Conditions that must hold now or soon. */
 final class Expect {
     static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -29,7 +29,7 @@ final class Expect {
         }
     }
 
-    /** Returns what is in a file; nothing where it is not there yet. */
+    /** Returns the content of a file, or nothing if it does not exist yet. */
     static String read(Path file) {
         try {
             return Files.readString(file);

@@ -36,7 +36,7 @@ final class LeaseHolder implements AutoCloseable {
         Expect.require(process.inputReader().readLine().equals("held"), "no lease");
     }
 
-    /** Starts a command whose processes hold a lease by the program above. */
+    /** Starts a command with processes that hold a lease by the program above. */
     static Process command(Path lease, String... words) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(words);
         builder.environment().put("LEASE", lease.toString());

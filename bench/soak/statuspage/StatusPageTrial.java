@@ -189,7 +189,7 @@ public final class StatusPageTrial {
                 "holder");
     }
 
-    /** Text has to stand out from what is behind it by 4.5 to 1, in both themes. */
+    /** Text has to have a contrast of 4.5 to 1 with its background, in both themes. */
     private static void requireContrast(BrowserTab tab) {
         String least = tab.eval("""
                 (() => {
@@ -349,7 +349,7 @@ public final class StatusPageTrial {
                 HttpResponse<String> answer = client.send(
                         HttpRequest.newBuilder(root.resolve("/" + path)).build(), HttpResponse.BodyHandlers.ofString());
                 Expect.requireEqual(answer.statusCode(), 401, path);
-                Expect.requireEqual(answer.body(), "", "what a stranger is told of " + path);
+                Expect.requireEqual(answer.body(), "", "the answer to a stranger for " + path);
             }
             try (BrowserTab tab = open(daemon.page.replace("127.0.0.1", "evil.localhost"))) {
                 // leads to 127.0.0.1, as a name of another site may
@@ -486,7 +486,7 @@ public final class StatusPageTrial {
         }
     }
 
-    /** Writes an array whose bytes rise and fall. */
+    /** Writes an array of bytes that rise and fall. */
     private Path npy(String name, String dtype, String shape, long length) throws IOException {
         String header = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }".formatted(dtype, shape);
         Path file = folder.resolve(name);

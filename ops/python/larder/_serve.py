@@ -73,7 +73,7 @@ def _is_free_or_own(store):
 
 
 def _start_once(store):
-    """Start a daemon. Of several processes only one does, which holds another kind of lock on the daemon's lock file."""
+    """Start a daemon. If several processes try, only one does: it holds a lock of another kind on the daemon's lock file."""
     try:
         is_new = not os.path.lexists(store)
         os.makedirs(store, 0o700, exist_ok=True)

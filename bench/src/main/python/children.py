@@ -248,7 +248,7 @@ class PeakMemory:
     """Samples every few milliseconds how far the machine's available memory falls, and the memory of programs and files.
 
     The first includes other programs. The second is RssAnon of the named programs and of all processes below them, and the bytes of files
-    below a folder and of the files in memory whose names the programs removed.
+    below a folder and of the files in memory that the programs unlinked.
     """
 
     INTERVAL_S = 0.02

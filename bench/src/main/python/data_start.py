@@ -12,20 +12,13 @@ import sys
 import time
 
 import numpy as np
+from gather_peer import HUGE, memory
 
 SIZE = 400 << 20
-HUGE = 2 << 20
 STARTS = (0, 64, 128, 192, 256, 512)
 DESTINATIONS = (0, 16, 64)
 ROW_BYTES = (784, 2176, 2560, 3072, 4096, 12288, 150528)
 BATCH_BYTES, ORDER_BYTES = 1 << 20, 64 << 20
-
-
-def memory(count, start):
-    """Returns bytes that start so far behind a page, and have been written."""
-    place = np.ones(count + 8192, np.uint8)
-    first = -place.ctypes.data % 4096 + start
-    return place[first : first + count]
 
 
 def ways(batch, row_bytes):

@@ -120,7 +120,7 @@ def feed_batches(copy):
 
 
 def per_second(batches):
-    """Return batches a second without the first third, in which code is compiled, memory taken and workers started."""
+    """Return batches a second. The first third does not count: it compiles code, takes memory and starts workers."""
     count, warm, started = 0, BATCHES // 3, None
     begun = time.perf_counter()
     for batch in batches:

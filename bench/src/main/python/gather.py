@@ -3,8 +3,8 @@
 
 usage: gather.py PACE STORE PLACE ROWS.jsonl NAME=COMMAND...   adds lines; a daemon serves the store, PLACE is a folder in shared memory
 
-Each contender is one process for each shape. All map the same file, and are given the same random rows. NAME says how to talk to it:
-"larder…" is given the store and an array's name, others a file. Its COMMAND is split at spaces.
+Each contender is one process for each shape. All map the same file, and gather the same random rows. A contender with a NAME that begins
+with larder gets the store and an array's name, others get a file. COMMAND is split at spaces.
 """
 import contextlib
 import json
@@ -32,7 +32,7 @@ WAYS = {"numpy": ("take", "index"), "torch": ("index_select",)}
 
 
 def write_rows(path, row_bytes, size, pages):
-    """Writes an array of random bytes, on huge pages where they are asked for and given."""
+    """Writes an array of random bytes, on huge pages if these are wanted and available."""
     count = size // row_bytes
     with open(path, "wb+") as file:
         file.truncate(DATA_OFFSET + count * row_bytes)
@@ -53,7 +53,7 @@ def write_rows(path, row_bytes, size, pages):
 
 
 def write_indices(path, count, row_bytes):
-    """Writes which rows to gather; returns how many make a batch."""
+    """Writes the rows to gather; returns the rows of a batch."""
     batch = min(BATCH_ROWS, max(1, BATCH_BYTES // row_bytes))
     batches = max(ORDER_BYTES // row_bytes // batch, 8)
     np.random.default_rng(SEED).integers(0, count, batches * batch).tofile(path)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Gathers random rows of a file with numpy or torch: what Larder is measured against. See gather.c, which is told the same.
+"""Gathers random rows of a file with numpy or torch, as a peer of Larder, with the words and lines of gather.c.
 
 usage: gather_peer.py numpy|torch FILE OFFSET ROW_BYTES INDICES BATCH
 """

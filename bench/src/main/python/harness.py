@@ -190,7 +190,7 @@ def of_rounds(key, what, ours, unit, peer, theirs):
 def markdown(heads, rows):
     """Returns a Markdown table with numbers at the right."""
     rows = [[str(cell) for cell in row] for row in rows]
-    numeric = [all(re.match(r"[-+<≤≥\d.*]|$", row[i]) for row in rows) for i in range(len(heads))]
+    numeric = [all(re.match(r"[-+\d.]|$", row[i]) for row in rows) for i in range(len(heads))]
     return "\n".join([bar(heads).replace("|  |", "| |"), "|" + "".join("--:|" if each else "---|" for each in numeric), *map(bar, rows)])
 
 

@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""Times loads of a running daemon in turns with their peers. Prints JSON: an object for each source, or one for small files.
+"""Times loads of a running daemon in turns with their peers. Prints JSON: an object for each source, or one for small files; or the seconds
+of a peer, without the start of Python.
 
 usage: loads.py sources STORE ROUNDS WORKERS NAME=PATH... NAME:=COMMAND...
          Does each twice in a row, and the second time counts: it gets the memory of the first. The free memory of a guest is slow at the
-         first touch. A command is a peer that prints its seconds. A name that ends with -images is loaded as images, one that ends with
-         -images-loop is a folder whose files are read one by one.
+         first touch. A command is a peer that prints its seconds. A name that ends with -images is loaded as images, a name
+         that ends with -images-loop is a folder of files to read one by one.
        loads.py small-files STORE SOURCE ROUNDS WORKERS TARGET
          The peer is a pool of processes, warm like the daemon, that copies the files to TARGET with np.save(np.load()).
+       loads.py parquet FILE                  reads a table and makes numpy arrays of its columns, with pyarrow's threads
+       loads.py curl URL FOLDER CONNECTIONS   fetches all objects of URL/ that FOLDER has files of, over so many connections, each object in
+                                              equal parts, into files of /dev/shm
 """
 import json
 import multiprocessing
@@ -14,6 +18,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 import numpy as np
@@ -99,5 +104,41 @@ def copied(pool, source, target):
     return taken
 
 
+def parquet(file):
+    import pyarrow.parquet as pq
+
+    start = time.perf_counter()
+    table = pq.read_table(file)
+    arrays = [column.to_numpy() for column in table.columns]
+    taken = time.perf_counter() - start
+    if {len(array) for array in arrays} != {table.num_rows}:
+        raise AssertionError("not all rows were read")
+    return taken
+
+
+def curl(url, folder, connections):
+    objects = sorted((file.name, file.stat().st_size) for file in os.scandir(folder))
+    parts = max(1, int(connections) // len(objects))
+    place = tempfile.mkdtemp(prefix="larder-bench-curl-", dir="/dev/shm")
+    commands = []
+    for name, size in objects:
+        for i in range(parts):
+            span = f"{size * i // parts}-{size * (i + 1) // parts - 1}"
+            commands.append(["curl", "-sf", "-r", span, "-o", f"{place}/{name}.{i}", f"{url}/{name}"])
+    try:
+        start = time.perf_counter()
+        running = [subprocess.Popen(command) for command in commands]
+        if any([process.wait() for process in running]):
+            raise AssertionError("curl failed")
+        taken = time.perf_counter() - start
+        if sum(file.stat().st_size for file in os.scandir(place)) != sum(size for _, size in objects):
+            raise AssertionError("not all bytes were fetched")
+        return taken
+    finally:
+        shutil.rmtree(place)
+
+
 if __name__ == "__main__":
-    {"sources": sources, "small-files": small_files}[sys.argv[1]](*sys.argv[2:])
+    taken = {"sources": sources, "small-files": small_files, "parquet": parquet, "curl": curl}[sys.argv[1]](*sys.argv[2:])
+    if taken is not None:
+        print(taken)

@@ -69,7 +69,7 @@ class Proof(Measurement):
         self.check_sums()
 
     def memory(self, way, pids, before):
-        """Adds up what the mappings of the data cost all processes: files of the store, or long mappings of no file."""
+        """Adds up the memory of all processes for mappings of the data: files of the store, or long mappings without a file."""
         data = other = 0
         shortest = os.path.getsize(os.path.join(self.data, "images.npy")) * 0.9  # numpy asks for huge pages for most of an array, and so cuts it in two
         for pid in pids:

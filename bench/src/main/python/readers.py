@@ -2,11 +2,11 @@
 """Measures many readers of a daemon. JAVA... are the words that start dev.larder.bench.client.ReaderProcess. Prints one JSON object.
 
 usage: readers.py many STORE DATASET READERS ROUNDS JAVA...
-         The time to open one dataset in many processes at the same moment, each of which then reads all of it; in turns with mapping the
-         same file without Larder.
+         The time to open one dataset in many processes at the same moment, before each reads all of it; in turns with mapping the same
+         file without Larder.
        readers.py disturbed STORE FILE SECONDS PAIRS JAVA...
-         The time of the daemon's answers while it loads and evicts and readers are killed or stopped at random, in phases that take turns
-         with others in which as many readers come and go, but end by themselves.
+         The time of the daemon's answers while it loads and evicts and readers are killed or stopped at random, in turns with
+         phases of as many readers that come and go, but end by themselves.
 """
 import contextlib
 import json

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What many people write who want one copy of their arrays per machine: np.save into /dev/shm, under a lock file.
+"""A common script for one copy of arrays per machine: np.save into /dev/shm, under a lock file.
 
-The first process that wants an array saves it, others wait for the lock, and all open it with `open_memmap`. Nothing
-removes the files but the caching script, when it is ended by Ctrl-C.
+The first process saves an array, others wait for the lock, and all open it with `open_memmap`. Only the caching script
+removes the files, at Ctrl-C.
 
 usage: shared_cache.py SOURCES CACHE    caches all .npy files of a folder, and waits for Ctrl-C
 """
@@ -15,7 +15,7 @@ import numpy as np
 
 
 def cached(name, source, cache):
-    """Returns a read-only array of /dev/shm, which the first process to ask brings there."""
+    """Returns a read-only array of /dev/shm; the first process copies it there."""
     path = os.path.join(cache, name + ".npy")
     os.makedirs(cache, exist_ok=True)
     with open(path + ".lock", "w") as lock:

@@ -99,7 +99,7 @@ def write_images(folder, count):
 
 
 def write_table(path, size):
-    """Writes what a trainer of tables reads, by pyarrow with its defaults, and returns its bytes as arrays: features, a target, a group."""
+    """Writes features, a target and a group, by pyarrow with its defaults, and returns their bytes as arrays."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs of source_run.py as actors of Ray: one driver reads the data and puts it into the object store, where all runs read it.
+"""Runs of source_run.py as actors of Ray: one driver reads the data and puts it into the object store for all runs.
 
 usage: source_ray.py KIND SOURCE TEMPORARY BYTES RUNS EPOCHS
   TEMPORARY is a short path of a folder for Ray's files, BYTES how large the data is. Each line of standard input starts so many runs;
@@ -29,7 +29,7 @@ class Run:
 
 
 def follow(ray, kind, kept, count, epochs, say):
-    """Starts runs, and says how far they are until all have ended."""
+    """Starts runs, and reports their steps until all have ended."""
     actor, waits = ray.remote(Run), {}
     runs = [actor.remote(kind, kept, seed, epochs) for seed in range(count)]
     for seed, run in enumerate(runs):

@@ -3,7 +3,7 @@
 
 usage: source_run.py WAY KIND SOURCE CACHE SEED EPOCHS    prints "step 0" after the first batch, "epochs" and a sum at the end
   remote, SOURCE an address of a .npy file: plain fetches it into memory, script fetches it into CACHE unless it is there, and maps it
-  images, SOURCE a folder of files: plain opens the file of each sample, samples keeps what it has opened once in memory, as MONAI's
+  images, SOURCE a folder of files: plain opens the file of each sample, samples keeps each opened sample in memory, as MONAI's
           CacheDataset does, script packs all files into CACHE unless that is there, and maps it
   parquet, SOURCE a file: plain reads it into memory by pyarrow, script saves its columns in CACHE unless they are there, and maps them
   huggingface: images and parquet as a datasets.Dataset, with its Arrow files in CACHE
@@ -73,7 +73,7 @@ def once(cache, make):
 
 
 def mapped(kind, source, cache):
-    """Returns what was read by whichever process came first, mapped."""
+    """Returns the arrays that the first process saved, mapped."""
 
     def save():
         if kind == "remote":
@@ -87,7 +87,7 @@ def mapped(kind, source, cache):
     return {os.path.basename(path)[: -len(".npy")]: np.load(path, mmap_mode="r") for path in paths}
 
 
-# ------------------------------------------------------------------------------------- what a run reads: len() and take(rows)
+# ------------------------------------------------------------------------------------- data: len() and take(rows)
 
 
 class Table:
@@ -120,7 +120,7 @@ class Samples:
 
 
 class Files(Samples):
-    """What a Dataset that opens a file for each sample does."""
+    """Opens a file for each sample, as such a Dataset does."""
 
     def __init__(self, folder):
         super().__init__(files_of(folder))
@@ -158,14 +158,14 @@ class Packed(Samples):
 
 
 class HuggingFace:
-    """A datasets.Dataset, whose Arrow files are mapped."""
+    """A datasets.Dataset with mapped Arrow files."""
 
     def __init__(self, kind, source, cache):
         import datasets
         from datasets.table import embed_table_storage
 
         def embedded():
-            # The cache of imagefolder has paths alone.
+            # The cache of imagefolder has only paths.
             folder = datasets.load_dataset("imagefolder", data_dir=source, cache_dir=cache, split="train")
             return folder.with_format("arrow").map(embed_table_storage, batched=True).with_format(None)
 

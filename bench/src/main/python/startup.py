@@ -1,6 +1,6 @@
 """Measures how long commands of larder take, as installed in several ways.
 
-usage: startup.py STORE TIMES NAME=COMMAND...    prints {"what", "package", "seconds"} for each, warm, packages in turns
+usage: startup.py STORE TIMES NAME=COMMAND...    prints JSON for each command and package, warm, packages in turns
 """
 import json
 import os
@@ -29,7 +29,7 @@ def timed(command, environment):
 
 
 def end_daemon(store):
-    """Asks the daemon to end by a signal, without another JVM, and waits until its store is gone."""
+    """Ends the daemon by a signal, without another JVM, and waits until its store is gone."""
     with open(os.path.join(store, "daemon.lock")) as lock:
         pid = int(re.search(r"pid\D*(\d+)", lock.read()).group(1))
     os.kill(pid, signal.SIGTERM)

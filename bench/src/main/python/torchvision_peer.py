@@ -61,7 +61,7 @@ def main():
     torch.set_num_threads(1)
     steps = [transforms.RandomResizedCrop(224), transforms.RandomHorizontalFlip(), transforms.ToTensor(), transforms.Normalize(MEANS, DEVIATIONS)]
     data = Files(folder, transforms.Compose(steps))
-    # By one worker, whose process has a core of its own, and not by none: the consumer is a trainer, which has other work.
+    # At least one worker, with a core of its own: the consumer is a trainer, which has other work.
     loader = torch.utils.data.DataLoader(data, BATCH, shuffle=True, num_workers=workers, persistent_workers=True, drop_last=len(data) > BATCH)
     for batch in loader:
         batch[0, 0, 0, 0].item()

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A training run as other programs see it; what dev.larder.bench.loader.Trainer is, in Python.
+"""A training run as other programs see it: dev.larder.bench.loader.Trainer in Python.
 
 usage: trainer.py WAY PLACE SEED COMMAND...
   WAY      plain FOLDER: np.load into memory     map FOLDER: np.load(mmap_mode="r")
            script FOLDER:CACHE: shared_cache.py  larder STORE: the package larder
   COMMAND  step: gather the first batch and add it up     epoch: all batches of a shuffled epoch
-           touch: every row in order     loop: epochs until nobody listens     hold: wait until the standard input ends
+           touch: every row in order     loop: epochs until the output is closed     hold: wait until the standard input ends
 """
 import os
 import sys

@@ -21,7 +21,7 @@ def read(folder):
 
 
 def fastest(rates, names):
-    """Returns the fastest contender whose name begins so, or None if none ran."""
+    """Returns the fastest contender with such a name, or None if none ran."""
     return max((name for name in rates if name.startswith(names)), key=lambda name: median(rates[name]), default=None)
 
 

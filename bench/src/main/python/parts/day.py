@@ -4,8 +4,8 @@ from harness import figure, lines, lines_if_any, markdown, median
 WAYS = ("plain-python", "plain-java", "map-python", "script-python", "larder-python", "larder-java")
 NAMES = {"plain": "each loads for itself", "map": 'np.load(mmap_mode="r")', "script": "script with np.save and a lock file", "larder": "Larder"}
 NOTES = """
-Own memory is RssAnon of the runs and the daemon, and what lies in /dev/shm. Pages of files that are mapped in place are not counted: the
-page cache keeps them until somebody needs the memory. An epoch only gathers rows and adds them up, so loading is a large part of a run.
+Own memory is RssAnon of the runs and the daemon, and the files in /dev/shm. Pages of files that are mapped in place are not counted: the
+page cache keeps them until other programs need the memory. An epoch only gathers rows and adds them up, so loading is a large part of a run.
 With longer epochs the times of all ways converge; their memory does not.
 """
 COMPARED = (
@@ -119,7 +119,7 @@ def source_tables(rows):
 
 
 def modules(row):
-    """Returns the versions of what the runs imported, and why ways are left out."""
+    """Returns the versions of the imported modules, and why ways are left out."""
     had = f"Python {row['python']} with " + ", ".join(f"{module} {version}" for module, version in row["versions"].items()) + "."
     if not row["absent"]:
         return had

@@ -18,7 +18,7 @@ def published(folder):
 
 
 def feeds(folder):
-    """Returns the batches/s of each round by the way in which a loader's batches are read."""
+    """Returns the batches/s of each round by the way to read a loader's batches."""
     return {row["way"]: row["batchesPerSecond"] for row in lines(folder, "fan-out.jsonl") if row["what"] == "feed"}
 
 

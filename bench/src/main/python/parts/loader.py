@@ -1,4 +1,4 @@
-"""Batches of a loader, next to DJL, torch and the copies alone."""
+"""Batches of a loader, next to DJL, torch and plain copies."""
 import glob
 import itertools
 import os

@@ -8,7 +8,7 @@ ARROW = (
     ("16 columns of float64, batches of 1,000 rows (8 kB a column) in two shards", "table-arrow", "table-npy"),
     ("texts of 100 bytes, batches of 1,000 rows in two shards", "texts-arrow", "texts-npy"),
 )
-# The same with words for the peer, and the load that shows the time of the start alone.
+# The same with words for the peer, and a load that consists of the start only.
 OTHERS = (
     ("JPEG files of 8 to 10 kB, --as images", "files-images", "a loop that reads file by file", "files-images-loop", None),
     ("Parquet, a table of 18 columns", "parquet", "pyarrow's read_table and to_numpy", "parquet-peer", None),

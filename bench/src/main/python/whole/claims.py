@@ -11,7 +11,7 @@ import sys
 
 BEGIN, END = "<!-- measured -->\n", "<!-- end -->\n"
 
-# The key of a figure, and what README says of it. README leaves out what the report lacks or has not measured well enough.
+# The key of a figure, and its sentence in README, which leaves out figures that the report lacks or has not measured well enough.
 CLAIMS = (
     ("one-copy.java.plain", "{what}: **{value:.2f}**; {peer_value:.1f} where {peer}"),
     ("day.step.plain-java", "{what}: **{value:.2f} s**; {peer_value:.1f} s where {peer}"),

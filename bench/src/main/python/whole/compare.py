@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the figures of two reports, and fails where one has become worse.
+"""Compares the figures of two reports, and fails if one has become worse.
 
 usage: compare.py OLD NEW [--tolerance PERCENT]    folders that ops/bench has filled
 

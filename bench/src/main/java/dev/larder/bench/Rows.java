@@ -2,7 +2,7 @@ package dev.larder.bench;
 
 import com.google.gson.Gson;
 
-/** Prints what was measured: each record is a JSON object on a line of its own. */
+/** Prints measurements: each record is a JSON object on a line of its own. */
 public final class Rows {
     private static final Gson GSON = new Gson();
 

@@ -350,11 +350,7 @@ public sealed class ArrayView permits OwnedArrayView {
 
     /**
      * Returns a read-only buffer over a range of the data in memory order, without copying, in the byte order of the elements.
-     * It stays valid memory as long as it is reachable, but reads as zeros after the view is closed.
-     *
-     * <p>An array that was loaded in place is stored in a file of its owner. If that file is truncated while native code reads
-     * the buffer, such as {@code CRC32C.update} or a write to a channel, the JVM ends with SIGBUS. The view's own methods throw
-     * instead, so copy with {@link #copyRows} first if the owner may truncate the file.
+     * The conditions of {@link #byteBuffer} apply.
      */
     public ByteBuffer dataBuffer(long position, int size) {
         return dataBuffer(position, size, 0);
@@ -381,10 +377,7 @@ public sealed class ArrayView permits OwnedArrayView {
         copyRows(rows, 0, rows.length, target, targetOffset);
     }
 
-    /**
-     * Gathers the rows {@code rows[first]} to {@code rows[first + count - 1]}, as
-     * {@link #copyRows(long[], MutableDirectBuffer, int)} does.
-     */
+    /** Gathers {@code rows[first]} to {@code rows[first + count - 1]} as {@link #copyRows(long[], MutableDirectBuffer, int)} does. */
     public void copyRows(long[] rows, int first, int count, MutableDirectBuffer target, int targetOffset) {
         requireRows();
         requireRowIndices(rows, first, count);

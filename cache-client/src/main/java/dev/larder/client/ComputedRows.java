@@ -30,14 +30,14 @@ import java.util.zip.CRC32;
 import org.agrona.MutableDirectBuffer;
 
 /**
- * Rows that the first process to need them computes, for all processes and later runs. They are stored in the store, published
- * one by one, and never change afterwards. Belongs to its {@link Dataset}, which closes it.
+ * Rows that the first process to need them computes, for all processes and later runs. The store keeps them. They are published one by
+ * one and never change afterwards. Belongs to its {@link Dataset}, which closes it.
  *
- * <p>If several readers need a row at the same time, one computes it; if its process dies, the next one does. A reader that has
- * waited {@link RowsSpec#patience} for another process computes the row for itself and does not publish it. For the same time
- * afterwards it waits for no other row, so that the waits for one stopped process do not add up. The first read of a row from
- * another process compares its checksum. If it differs, the row is logged and computed for this process alone at each read
- * ({@code larder verify} lists all of them).
+ * <p>If several readers need a row at the same time, one computes it; if its process dies, the next one does. A reader that has waited
+ * {@link RowsSpec#patience} for another process computes the row for itself and does not publish it. For the same time afterwards it
+ * waits for no other row, so that the waits for one stopped process do not add up. The first read of a row from another process compares
+ * its checksum. If it differs, the row is logged and computed for this process alone at each read ({@code larder verify} lists all of
+ * them).
  *
  * <p>Thread-safe; each thread has its own {@link Reader}.
  */

@@ -48,7 +48,7 @@ public final class StoredVersion {
     }
 
     /**
-     * Fails with [dev.larder.error.ErrorCode#CHECKSUM] if a file that is mapped in place was written or replaced after the
+     * Fails with {@link dev.larder.error.ErrorCode#CHECKSUM} if a file that is mapped in place was written or replaced after the
      * load, because views show the current contents of such a file. Opening a view checks this once. Files in the store never
      * change.
      */

@@ -24,7 +24,7 @@ public class LarderException extends RuntimeException {
     private final LinkedHashMap<String, String> values;
     private final String remedy;
 
-    /** Creates an exception whose message has no parts. */
+    /** Creates an exception that has only a message. */
     public LarderException(int rawCode, String message, @Nullable Throwable cause) {
         this(rawCode, message, Map.of(), "", cause);
     }

@@ -1,4 +1,4 @@
-/** Errors in a form that people, programs and the control plane can read. Start at [dev.larder.error.LarderException]. */
+/** Errors in a form that people, programs and the control plane can read. Start at {@link dev.larder.error.LarderException}. */
 @NullMarked
 package dev.larder.error;
 

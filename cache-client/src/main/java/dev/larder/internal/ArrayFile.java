@@ -47,7 +47,7 @@ public final class ArrayFile {
         return ByteSums.add(StoreLayout.header(header).remaining(), header.byteSize());
     }
 
-    /** Opens a new file for writing. Creates it unless the daemon has done so. */
+    /** Opens a new file for writing. Creates it unless it exists. */
     static ArrayFile create(Posix posix, Path folder, String name, NpyHeader header) {
         ByteBuffer head = StoreLayout.header(header);
         long dataOffset = head.remaining();

@@ -34,7 +34,7 @@ final class BuildRoom {
         takenBytes = neededBytes;
     }
 
-    /** Corrects the space of a file to what it occupies. If pages are huge, short files occupy whole ones. */
+    /** Corrects the space taken for a file. If pages are huge, even a short file occupies a whole one. */
     void note(long fileBytes, long storedBytes) {
         long expected = ByteSums.roundUp(fileBytes, unitBytes);
         if (storedBytes > expected && storedBytes == ByteSums.roundUp(fileBytes, PageSize.HUGE_BYTES)) {
@@ -51,7 +51,7 @@ final class BuildRoom {
             if (e.code() != ErrorCode.NO_SPACE) {
                 throw e;
             }
-            grant(neededBytes); // the reserve may be too much, so request only what this file needs
+            grant(neededBytes); // without the reserve, which may exceed the free space
         }
     }
 

@@ -1,7 +1,7 @@
 /**
  * Code that Larder's own programs share with its client. Trainers do not import it; it may change with any release.
  *
- * <p>[dev.larder.internal.DatasetUpload] builds a dataset through the daemon.
+ * <p>{@link dev.larder.internal.DatasetUpload} builds a dataset through the daemon.
  */
 @NullMarked
 package dev.larder.internal;

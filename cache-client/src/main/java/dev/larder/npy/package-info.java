@@ -1,5 +1,5 @@
 /**
- * The {@code .npy} format: element types ([dev.larder.npy.Dtype]) and file headers ([dev.larder.npy.NpyHeader]). Reading
+ * The {@code .npy} format: element types ({@link dev.larder.npy.Dtype}) and file headers ({@link dev.larder.npy.NpyHeader}). Reading
  * evaluates no Python code.
  */
 @NullMarked

@@ -2,7 +2,10 @@ package dev.larder.rows;
 
 import java.nio.ByteBuffer;
 
-/** Computes one row of [dev.larder.client.ComputedRows]. It must return the same bytes for the same row at every call in every process. */
+/**
+ * Computes one row of {@link dev.larder.client.ComputedRows}. It must return the same bytes for the same row at every call in every
+ * process.
+ */
 @FunctionalInterface
 public interface RowComputation {
     /**

@@ -1,4 +1,4 @@
-/** Specifies rows that are computed once. [dev.larder.client.Dataset#rows] opens them. */
+/** Specifies rows that are computed once. {@link dev.larder.client.Dataset#rows} opens them. */
 @NullMarked
 package dev.larder.rows;
 

@@ -39,7 +39,7 @@ public class IndexBenchmark extends Measured {
     /** An index, and the keys to look up. */
     @State(Scope.Benchmark)
     public static class Data {
-        /** How many keys there are. */
+        /** The number of keys. */
         @Param({"100000", "10000000"})
         public int keys;
 
@@ -110,7 +110,8 @@ public class IndexBenchmark extends Measured {
             }
         }
 
-        @Nullable Long next(Data data) {
+        @Nullable
+        Long next(Data data) {
             return rows.get(data.texts[data.next()]);
         }
     }

@@ -61,7 +61,8 @@ final class ManyArraysBenchmark {
             array = Quantiles.of(100 * rounds, () -> read(dataset, names));
             maps = mappingsOfData();
         }
-        Quantiles list = Quantiles.of(Math.min(rounds, 20), () -> daemon.info(NAME).size());
+        Quantiles list =
+                Quantiles.of(Math.min(rounds, 20), () -> daemon.info(NAME).size());
         Rows.print(new Row(names.size(), loadSeconds, open, array, list, maps));
         daemon.evict(NAME);
     }

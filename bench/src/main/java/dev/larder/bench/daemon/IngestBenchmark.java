@@ -44,7 +44,7 @@ final class IngestBenchmark {
     }
 
     /**
-     * Arguments: the folder, in which a daemon serves {@code store}; the file; rounds; threads; and, if it could be built, the program
+     * Arguments: the folder of the daemon's {@code store}; the file; rounds; threads; and, if it could be built, the program
      * {@code copy_huge} and its way to copy.
      */
     public static void main(String[] arguments) throws Exception {

@@ -74,7 +74,7 @@ final class ProtocolFuzz {
         return at < 0 || at + 1 == arguments.length ? otherwise : arguments[at + 1];
     }
 
-    /** Returns the mark by which ops/test finds leftovers of its run. */
+    /** Returns the mark of a run of ops/test, which looks for it in leftovers. */
     private static String mark() {
         String run = System.getenv("LARDER_TEST_RUN");
         return run == null ? "" : run + "-";

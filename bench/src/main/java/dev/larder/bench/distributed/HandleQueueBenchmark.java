@@ -143,8 +143,7 @@ final class HandleQueueBenchmark {
             times[i] = System.nanoTime() - startNs;
         }
         Arrays.sort(times);
-        Rows.print(
-                new HandOver(what, times[count / 2] / 2, times[count / 10 * 9] / 2, times[count / 100 * 99] / 2));
+        Rows.print(new HandOver(what, times[count / 2] / 2, times[count / 10 * 9] / 2, times[count / 100 * 99] / 2));
     }
 
     private record HandOver(String what, long handOverP50Ns, long handOverP90Ns, long handOverP99Ns) {}

@@ -18,7 +18,6 @@ import dev.larder.client.ArrayView;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Loader;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
@@ -75,7 +74,7 @@ public class AugmentBenchmark extends Measured {
     /** A loader. */
     @State(Scope.Benchmark)
     public static class Loading {
-        /** How many threads gather ahead: none, so that one core does all, or as many as a loader has by default. */
+        /** The number of threads that gather ahead: none, so that one core does all, or the loader's default. */
         @Param({"0", "default"})
         public String threads;
 
@@ -89,7 +88,8 @@ public class AugmentBenchmark extends Measured {
         /** Starts it. */
         @Setup
         public void build(Pictures pictures) {
-            Transform augmented = Transforms.randomCrop(pictures.height(), pictures.width(), PADDING)
+            Transform augmented = new Transform()
+                    .randomCrop(pictures.height(), pictures.width(), PADDING)
                     .randomFlip(0.5f)
                     .toFloat()
                     .normalize(means(MEAN, pictures), means(DEVIATION, pictures));
@@ -213,7 +213,7 @@ public class AugmentBenchmark extends Measured {
         }
     }
 
-    /** A window at a random place of the padded picture, for which DJL has no transform. */
+    /** A window at a random place of the padded picture. DJL has no transform for it. */
     private record PaddedCrop(int height, int width, SplittableRandom random) implements ai.djl.translate.Transform {
         PaddedCrop(int height, int width) {
             this(height, width, new SplittableRandom(BenchStore.SEED));

@@ -53,7 +53,7 @@ public class EpochBenchmark extends Measured {
     /** A loader. */
     @State(Scope.Benchmark)
     public static class Loading {
-        /** How many threads gather ahead: as many as a loader has by default, or none. */
+        /** The number of threads that gather ahead: the loader's default, or none. */
         @Param({"default", "0"})
         public String threads;
 

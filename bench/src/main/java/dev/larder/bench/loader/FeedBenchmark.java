@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Gathers shuffled batches of one array with one thread. A thread of this process reads every byte, or another process to which the batches
- * are published, copied or gathered into the ring; in turns. Prints a row of JSON for each way.
+ * Gathers shuffled batches of one array with one thread. In turns, a thread of this process reads every byte, or another process after the
+ * batches were copied or gathered into a ring. Prints a row of JSON for each way.
  */
 final class FeedBenchmark {
     private static final int ROUNDS = 5;
@@ -88,8 +88,9 @@ final class FeedBenchmark {
     }
 
     private double published(int ring, boolean inPlace) {
-        try (BatchPublisher publisher =
-                        BatchPublisher.of(larder, BatchConsumer.ring(ring)).consumers(1).open();
+        try (BatchPublisher publisher = BatchPublisher.of(larder, BatchConsumer.ring(ring))
+                        .consumers(1)
+                        .open();
                 Loader loader = (inPlace ? loader().into(publisher.slots()) : loader()).build()) {
             Meter meter = new Meter(windowNs);
             long published = 0;

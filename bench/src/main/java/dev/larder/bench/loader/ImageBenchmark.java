@@ -12,7 +12,7 @@ import dev.larder.client.Larder;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Field;
 import dev.larder.loader.Loader;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -74,7 +74,8 @@ final class ImageBenchmark {
         float[] deviations = {0.229f, 0.224f, 0.225f};
         return Loader.over(dataset)
                 .fields(Field.images(files.name())
-                        .transform(Transforms.randomResizedCrop(224, 224)
+                        .transform(new Transform()
+                                .randomResizedCrop(224, 224)
                                 .randomFlip(0.5f)
                                 .toFloat()
                                 .normalize(means, deviations)
@@ -166,7 +167,8 @@ final class ImageBenchmark {
 
     private void print(String what, List<Rate> rates) {
         List<Double> images = rates.stream().map(Rate::imagesPerSecond).toList();
-        Rows.print(new Row(what, threads, images, rates.stream().map(Rate::processorMs).toList(), decoder));
+        Rows.print(new Row(
+                what, threads, images, rates.stream().map(Rate::processorMs).toList(), decoder));
     }
 
     /** The functions of libjpeg-turbo, bound here again: the peer does not use our own code. */

@@ -11,7 +11,7 @@ import dev.larder.loader.LoaderBuilder;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Subset;
 import dev.larder.loader.transform.BytesFunction;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import dev.larder.npy.Dtype;
 import java.util.Arrays;
 import java.util.Iterator;
@@ -72,14 +72,15 @@ final class LoaderRows {
     private void firstSecond() {
         LoaderBuilder builder = over(words[1]).shuffle(BenchStore.SEED).threads(1);
         if (words[2].equals("floats")) {
-            builder.transform(words[1], Transforms.toFloat().normalize(0.286f, 0.353f));
+            builder.transform(words[1], new Transform().toFloat().normalize(0.286f, 0.353f));
         }
         try (Loader loader = builder.build()) {
             long[] counts = tenths(loader);
             List<Long> first = Arrays.stream(counts, 0, TENTHS_OF_A_SECOND)
                     .mapToObj(count -> TENTHS_OF_A_SECOND * count)
                     .toList();
-            long later = Arrays.stream(counts, TENTHS - TENTHS_OF_A_SECOND, TENTHS).sum();
+            long later =
+                    Arrays.stream(counts, TENTHS - TENTHS_OF_A_SECOND, TENTHS).sum();
             Rows.print(new FirstSecond(words[1], words[2], first, later));
         }
     }
@@ -176,7 +177,7 @@ final class LoaderRows {
     private record Uneven(int batch, int threads, int slots, boolean inOrder, double samplesPerSecond) {}
 
     /**
-     * Reads epochs in which one sample in 50 takes 20 times as long as the others, in the order of the batches and in any order.
+     * Reads epochs with one sample in 50 that takes 20 times as long as the others, in the order of the batches and in any order.
      * Arguments: an array, and rounds. A slow sample waits, as for a file of a remote disk, and so does not depend on the processors.
      */
     private void uneven() {
@@ -189,7 +190,7 @@ final class LoaderRows {
                 for (boolean inOrder : new boolean[] {true, false}) {
                     LoaderBuilder builder = Loader.over(dataset)
                             .arrays(words[1])
-                            .transform(words[1], Transforms.map(Dtype.parse("|u1"), new long[0], waiting))
+                            .transform(words[1], new Transform().map(Dtype.parse("|u1"), new long[0], waiting))
                             .sampler(Sampler.sequential().over(Subset.range(0, 3_000)))
                             .batch(shape[0])
                             .threads(shape[1])
@@ -234,8 +235,8 @@ final class LoaderRows {
             Sampler some = all.over(Subset.range(0, rows));
             for (int turn = 0; turn < TURNS; turn++) {
                 double computing = best(dataset, computed(""), some, 1);
-                Rows.print(
-                        new FirstEpoch("first", rows, micros, computing, best(dataset, computed("turn-" + turn), some, 1)));
+                Rows.print(new FirstEpoch(
+                        "first", rows, micros, computing, best(dataset, computed("turn-" + turn), some, 1)));
             }
             spinNs = 0;
             best(dataset, computed("all"), all, 1);
@@ -262,7 +263,7 @@ final class LoaderRows {
             result.put(sample);
         };
         Field field =
-                Field.rows("images-f4").transform(Transforms.map(Dtype.parse("<f4"), new long[] {784}, copy));
+                Field.rows("images-f4").transform(new Transform().map(Dtype.parse("<f4"), new long[] {784}, copy));
         return version.isEmpty() ? field : field.computed("bench", version);
     }
 

@@ -30,6 +30,7 @@ public class RingBenchmark extends Measured {
     /** The array, and one order of its rows. */
     @State(Scope.Benchmark)
     public static class Ordered extends OpenArray {
+        @SuppressWarnings("NullAway.Init") // opened() sets it
         private SampleOrder order;
 
         @Override
@@ -46,7 +47,7 @@ public class RingBenchmark extends Measured {
     /** A loader that reads one epoch after the other. */
     @State(Scope.Benchmark)
     public static class Loading {
-        /** How many threads gather ahead: as many as a loader has by default, or none. */
+        /** The number of threads that gather ahead: the loader's default, or none. */
         @Param({"default", "0"})
         public String threads;
 

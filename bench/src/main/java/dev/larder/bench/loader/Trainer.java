@@ -18,7 +18,7 @@ import java.util.SplittableRandom;
  * A training run as other programs see it. It opens its data and obeys commands, with a line after each: {@code step} gathers the first
  * batch and adds it up, {@code epoch} does so with all batches of a shuffled epoch, {@code touch} reads every row in order, {@code loop}
  * does epochs until its output is closed, and {@code hold} waits for the end of the standard input. The sums of {@code epoch} and {@code
- * touch} are the same in every process, in Python too.
+ * touch} are the same in every process, also in Python.
  */
 final class Trainer {
     private static final int BATCH = 256;

@@ -10,14 +10,14 @@ public final class LeaseDoor {
 
     private LeaseDoor() {}
 
-    /** What taking a lease led to. */
+    /** The result of taking a lease. */
     public enum Taken {
         NOT,
         WHOLE,
         BROKEN
     }
 
-    /** Takes a lease, looks whether what it protects is whole, and gives it back. */
+    /** Takes a lease, checks that the protected version is whole, and releases it. */
     public static Taken takeAndRelease(Path version, BooleanSupplier isWhole) {
         Lease lease = Lease.tryTake(POSIX, version);
         if (lease == null) {

@@ -1,4 +1,4 @@
-/** The door through which stress tests reach what trainers do not see. */
+/** Gives stress tests access to leases, which trainers do not see. */
 @NullMarked
 package dev.larder.client;
 

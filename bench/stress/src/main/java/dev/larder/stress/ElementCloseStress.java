@@ -13,7 +13,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
 
 /** One reads an element while the other closes. */
 @JCStressTest
-@Outcome(id = "0", expect = ACCEPTABLE, desc = "told that it is closed")
+@Outcome(id = "0", expect = ACCEPTABLE, desc = "an exception: it is closed")
 @Outcome(id = "1", expect = ACCEPTABLE, desc = "the right values")
 @Outcome(id = "2", expect = FORBIDDEN, desc = "other values")
 @State
@@ -25,7 +25,7 @@ public class ElementCloseStress {
     private final Dataset dataset = STORE.open(DATASET);
     private final ArrayView view = dataset.array(StressStore.ARRAY);
 
-    /** Closes what the other reads. */
+    /** Closes the dataset. */
     @Actor
     public void close() {
         dataset.close();

@@ -14,7 +14,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LZ_Result;
 
-/** One leases a version while the other removes it if nobody does. */
+/** One thread leases a version while the other removes it unless it is leased. */
 @JCStressTest
 @Outcome(id = "NOT, true", expect = ACCEPTABLE, desc = "removed; no lease")
 @Outcome(id = "WHOLE, false", expect = ACCEPTABLE, desc = "leased; not removed")
@@ -44,7 +44,7 @@ public class LeaseRemoveStress {
         result.r2 = STORE.remove(version);
     }
 
-    /** Removes what is left, so that the next has room. */
+    /** Removes the version if it is left, so that the next has room. */
     @Arbiter
     public void end(LZ_Result result) {
         if (!result.r2) {

@@ -15,7 +15,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
 
 /** One gathers rows while the other closes. */
 @JCStressTest
-@Outcome(id = "0", expect = ACCEPTABLE, desc = "told that it is closed")
+@Outcome(id = "0", expect = ACCEPTABLE, desc = "an exception: it is closed")
 @Outcome(id = "1", expect = ACCEPTABLE, desc = "the right values")
 @Outcome(id = "2", expect = FORBIDDEN, desc = "other values")
 @State
@@ -31,7 +31,7 @@ public class RowsCloseStress {
 
     private final UnsafeBuffer target = new UnsafeBuffer(new byte[ROWS.length * Integer.BYTES]);
 
-    /** Closes what the other reads. */
+    /** Closes the dataset. */
     @Actor
     public void close() {
         dataset.close();

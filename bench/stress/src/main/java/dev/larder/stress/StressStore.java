@@ -98,7 +98,7 @@ final class StressStore {
         }
     }
 
-    /** Publishes the next version, and removes those before it that nobody reads any more. */
+    /** Publishes the next version, and removes earlier ones without readers. */
     synchronized long replace(String dataset, int integers) {
         PublishedVersion next = publish(dataset, integers);
         for (int old = replaced.size(); old > 0; old--) {
@@ -119,7 +119,7 @@ final class StressStore {
         return store.leases().isLeased(version.folder());
     }
 
-    /** Tells whether every element is this number. */
+    /** Returns whether every element is this number. */
     static boolean isAll(ArrayView view, int number) {
         for (long i = 0; i < view.shape()[0]; i++) {
             if (view.getInt(i) != number) {

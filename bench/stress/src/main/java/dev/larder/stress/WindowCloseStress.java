@@ -14,7 +14,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
 
 /** One reads through a window while the other closes. */
 @JCStressTest
-@Outcome(id = "0", expect = ACCEPTABLE, desc = "told that it is closed")
+@Outcome(id = "0", expect = ACCEPTABLE, desc = "an exception: it is closed")
 @Outcome(id = "1", expect = ACCEPTABLE, desc = "the right values")
 @Outcome(id = "2", expect = FORBIDDEN, desc = "other values")
 @State
@@ -27,7 +27,7 @@ public class WindowCloseStress {
     private final ArrayView view = dataset.array(StressStore.ARRAY);
     private final DirectBuffer window = view.row(1);
 
-    /** Closes what the other reads. */
+    /** Closes the dataset. */
     @Actor
     public void close() {
         dataset.close();

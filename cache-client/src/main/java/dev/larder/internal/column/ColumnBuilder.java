@@ -17,7 +17,7 @@ public abstract sealed class ColumnBuilder implements AutoCloseable
                 TextIndexBuilder {
     /**
      * Returns the arrays of the column with this name. Nothing can be added afterwards. The arrays live until this builder is
-     * closed. Fails with [dev.larder.error.ErrorCode#BAD_INPUT] if an index has a key twice.
+     * closed. Fails with {@link dev.larder.error.ErrorCode#BAD_INPUT} if an index has a key twice.
      */
     public abstract List<ColumnArray> arrays(String column);
 

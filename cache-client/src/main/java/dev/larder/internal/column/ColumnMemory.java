@@ -14,7 +14,7 @@ public abstract class ColumnMemory {
     /** Returns the address of a new, zeroed range. Its bytes may be used after {@link #populate}. */
     public abstract long allocate(long byteSize);
 
-    /** Makes bytes writable. Fails with [dev.larder.error.ErrorCode#NO_SPACE] if there is no room. */
+    /** Makes bytes writable. Fails with {@link dev.larder.error.ErrorCode#NO_SPACE} if there is no room. */
     public abstract void populate(long address, long byteSize);
 
     /**

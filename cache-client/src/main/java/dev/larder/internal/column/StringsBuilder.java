@@ -21,7 +21,7 @@ public final class StringsBuilder extends ColumnBuilder {
         this.offsets = new RowOffsets(ColumnPart.STRINGS_OFFSETS, memory);
     }
 
-    /** Adds a row. Fails with [dev.larder.error.ErrorCode#BAD_INPUT] if the text has an unpaired surrogate. */
+    /** Adds a row. Fails with {@link dev.larder.error.ErrorCode#BAD_INPUT} if the text has an unpaired surrogate. */
     public void add(CharSequence text) {
         addUtf8(utf8.encode(text));
     }

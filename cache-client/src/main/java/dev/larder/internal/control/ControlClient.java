@@ -32,8 +32,8 @@ import java.util.function.Function;
  * Calls the daemon of a store. Each call has its own connection, so the client needs no closing and calls from several threads
  * are independent. Interrupting the thread cancels the call in the daemon.
  *
- * <p>If no daemon responds, calls fail with [dev.larder.error.ErrorCode#NO_DAEMON]. If the daemon refuses a call, the exception
- * has the daemon's code and message. If the daemon becomes silent, calls fail with [dev.larder.error.ErrorCode#DEADLINE].
+ * <p>If no daemon responds, calls fail with {@link dev.larder.error.ErrorCode#NO_DAEMON}. If the daemon refuses a call, the exception
+ * has the daemon's code and message. If the daemon becomes silent, calls fail with {@link dev.larder.error.ErrorCode#DEADLINE}.
  */
 public final class ControlClient {
     private static final Duration SILENCE = Duration.ofSeconds(10);

@@ -1,4 +1,4 @@
-/** Calls the daemon and waits for its answers: [dev.larder.internal.control.ControlClient], with one connection for each call. */
+/** Calls the daemon and waits for its answers: {@link dev.larder.internal.control.ControlClient}, with one connection for each call. */
 @NullMarked
 package dev.larder.internal.control;
 

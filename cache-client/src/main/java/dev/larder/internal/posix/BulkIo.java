@@ -7,7 +7,7 @@ import java.util.BitSet;
 /**
  * Reads and writes many bytes or many small files with few calls and no garbage, to fill a store.
  *
- * <p>Addresses, positions and lengths are in bytes. A failing call throws a [dev.larder.error.LarderException] that names it.
+ * <p>Addresses, positions and lengths are in bytes. A failing call throws a {@link dev.larder.error.LarderException} that names it.
  * No call raises a signal. Thread-safe.
  */
 public interface BulkIo {
@@ -63,7 +63,7 @@ public interface BulkIo {
 
     /**
      * Allocates every page of a range of a writable mapping, so that later accesses cannot fail. Fails with
-     * [dev.larder.error.ErrorCode#NO_SPACE] if the file system is full. The address is a multiple of the page size.
+     * {@link dev.larder.error.ErrorCode#NO_SPACE} if the file system is full. The address is a multiple of the page size.
      */
     void populate(long address, long byteSize);
 
@@ -96,7 +96,7 @@ public interface BulkIo {
 
     /**
      * Returns the address of a direct buffer's first byte, ignoring its position. The caller keeps the buffer reachable while
-     * it uses the address ([java.lang.ref.Reference#reachabilityFence]).
+     * it uses the address ({@link java.lang.ref.Reference#reachabilityFence}).
      */
     long addressOf(ByteBuffer direct);
 

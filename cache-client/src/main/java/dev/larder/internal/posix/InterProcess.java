@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * System calls for processes that share memory: locks that end with their owner, sleeping until another process has written,
  * memory without a name, and passing descriptors.
  *
- * <p>Addresses, positions and lengths are in bytes. A failing call throws a [dev.larder.error.LarderException] that names it.
+ * <p>Addresses, positions and lengths are in bytes. A failing call throws a {@link dev.larder.error.LarderException} that names it.
  * Thread-safe.
  */
 public interface InterProcess {

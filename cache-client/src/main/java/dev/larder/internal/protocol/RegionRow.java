@@ -8,7 +8,7 @@ import java.util.Optional;
  * Describes a region, which is memory that several processes write.
  *
  * @param kind the kind of its data, such as {@code shared-array}
- * @param id the number in its file name and of its locks; see [dev.larder.internal.layout.RegionDescriptor]
+ * @param id the number in its file name and of its locks; see {@link dev.larder.internal.layout.RegionDescriptor}
  * @param bytes length of its data
  * @param path its file; empty if it is sealed memory without a name
  * @param creatorPid the process that requested it, as the kernel reported

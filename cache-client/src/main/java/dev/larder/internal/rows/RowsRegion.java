@@ -67,8 +67,8 @@ public final class RowsRegion implements AutoCloseable {
      *   a stopped process     keeps its claim, so other processes wait for a limited time and then compute the row for themselves
      *
      * Only the holder of a claim writes its row and state. A closed region must not write any more, because its claims end with its
-     * descriptor: close() replaces the mapping before it closes the descriptor. The kernel does not distinguish threads of one descriptor,
-     * so the set of claimed rows does.
+     * descriptor: close() replaces the mapping before it closes the descriptor. The kernel does not distinguish threads that use one
+     * descriptor, so this class has its own set of claimed rows.
      */
 
     private static final Duration FIRST_PAUSE = Duration.ofNanos(50_000);

@@ -1,4 +1,4 @@
-/** Opens regions of computed rows. Start at [dev.larder.internal.rows.RowsRegion]. For Larder's own modules. */
+/** Opens regions of computed rows. Start at {@link dev.larder.internal.rows.RowsRegion}. For Larder's own modules. */
 @NullMarked
 package dev.larder.internal.rows;
 

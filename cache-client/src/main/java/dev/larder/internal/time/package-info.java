@@ -1,4 +1,4 @@
-/** Deadlines and pauses of waits. Start at [dev.larder.internal.time.Deadline]. For Larder's own modules, not for trainers. */
+/** Deadlines and pauses of waits. Start at {@link dev.larder.internal.time.Deadline}. For Larder's own modules, not for trainers. */
 @NullMarked
 package dev.larder.internal.time;
 

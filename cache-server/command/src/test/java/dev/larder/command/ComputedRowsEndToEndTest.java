@@ -23,7 +23,6 @@ import dev.larder.loader.LoaderBuilder;
 import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.loader.transform.Colours;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
@@ -116,13 +115,14 @@ class ComputedRowsEndToEndTest {
 
     @Test
     void batchesAreTheSameBytesWithRowsThatAreKept() {
-        Transform tensor = Transforms.toFloat().normalize(0.5f, 0.25f).channelsFirst();
+        Transform tensor = new Transform().toFloat().normalize(0.5f, 0.25f).channelsFirst();
 
         assertSameBatches(tensor, "");
         assertSameBatches(tensor.randomCrop(8, 8, 2).randomFlip(0.5f), "");
-        assertSameBatches(Transforms.centerCrop(10, 10).randomCrop(8, 8, 0).toFloat(), "");
+        assertSameBatches(new Transform().centerCrop(10, 10).randomCrop(8, 8, 0).toFloat(), "");
         assertSameBatches(
-                Transforms.toFloat()
+                new Transform()
+                        .toFloat()
                         .map((values, shape, random) -> values[0] = 2 * values[1])
                         .randomFlip(0.5f)
                         .map((values, shape, random) -> values[2] += random.nextFloat()),
@@ -133,7 +133,7 @@ class ComputedRowsEndToEndTest {
     @Test
     void aRowOfALoaderIsComputedOnceForAllLoadersAndEpochs() {
         AtomicInteger calls = new AtomicInteger();
-        Transform steps = Transforms.map(Dtype.parse("<f4"), new long[] {4}, (sample, result, random) -> {
+        Transform steps = new Transform().map(Dtype.parse("<f4"), new long[] {4}, (sample, result, random) -> {
             calls.incrementAndGet();
             result.putFloat(sample.get(0) & 0xff);
         });
@@ -149,11 +149,12 @@ class ComputedRowsEndToEndTest {
 
     @Test
     void whatALoaderCannotKeepIsRefusedWithTheRemedy() {
-        Transform userCode = Transforms.toFloat().map((values, shape, random) -> values[0] = random.nextFloat());
+        Transform userCode = new Transform().toFloat().map((values, shape, random) -> values[0] = random.nextFloat());
 
         assertRefused(Field.rows("image").computed("kept"), "leave computed(…) out");
         assertRefused(
-                Field.rows("image").transform(Transforms.randomFlip(0.5f)).computed("kept"), "leave computed(…) out");
+                Field.rows("image").transform(new Transform().randomFlip(0.5f)).computed("kept"),
+                "leave computed(…) out");
         assertRefused(Field.rows("image").transform(userCode).computed("kept"), "computed(\"kept\", \"1\")");
         assertThatThrownBy(() ->
                         checksum(Field.rows("image").transform(userCode).computed("kept", "1"), builder -> builder))
@@ -196,12 +197,14 @@ class ComputedRowsEndToEndTest {
                     result.putInt(4, row.capacity());
                     result.putInt(8, row.getByte(row.capacity() - 1));
                 })
-                .transform(Transforms.map(ints, new long[] {2, 2, 1}, (sample, result, random) -> result.put(sample))
+                .transform(new Transform()
+                        .map(ints, new long[] {2, 2, 1}, (sample, result, random) -> result.put(sample))
                         .randomFlip(0.5f)
                         .cast(Dtype.parse("<f4"))
                         .map((values, shape, random) -> values[0] += random.nextFloat()));
         Field images = Field.images("image")
-                .transform(Transforms.decode(Colours.RGB)
+                .transform(new Transform()
+                        .decode(Colours.RGB)
                         .resizeShorter(9)
                         .centerCrop(8, 8)
                         .randomFlip(0.5f)
@@ -248,7 +251,7 @@ class ComputedRowsEndToEndTest {
     void loadersThatReadTheSameLongRowsInTheSameOrderShareTheWork() {
         int rowBytes = 150_000;
         AtomicInteger calls = new AtomicInteger();
-        Transform slow = Transforms.map(Dtype.parse("|u1"), new long[] {rowBytes}, (sample, result, random) -> {
+        Transform slow = new Transform().map(Dtype.parse("|u1"), new long[] {rowBytes}, (sample, result, random) -> {
             calls.incrementAndGet();
             LockSupport.parkNanos(20_000_000);
             result.put(sample.get(0));
@@ -280,9 +283,10 @@ class ComputedRowsEndToEndTest {
 
     @Test
     void rowsOfAStoppedProcessHoldABatchUpOnce() throws Exception {
-        Field field =
-                Field.rows("image").transform(Transforms.centerCrop(8, 8)).computed("held", "", Duration.ofMillis(500));
-        long expected = checksum(Field.rows("image").transform(Transforms.centerCrop(8, 8)), builder -> builder);
+        Field field = Field.rows("image")
+                .transform(new Transform().centerCrop(8, 8))
+                .computed("held", "", Duration.ofMillis(500));
+        long expected = checksum(Field.rows("image").transform(new Transform().centerCrop(8, 8)), builder -> builder);
         checksum(field, builder -> builder.shard(0, ROWS)); // has the region made
         Path file;
         try (RowsRegion region = StoredRows.require(daemon.store(), "held")) {

@@ -11,7 +11,7 @@ import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Loader;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.Processes;
 import java.awt.image.BufferedImage;
@@ -164,7 +164,7 @@ class FeedTest {
                 Dataset dataset = larder.dataset("v");
                 Loader loader = Loader.over(dataset)
                         .arrays("v")
-                        .transform("v", Transforms.toFloat())
+                        .transform("v", new Transform().toFloat())
                         .shuffle(7)
                         .shard(1, 2)
                         .batch(100)

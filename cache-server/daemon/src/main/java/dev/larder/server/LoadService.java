@@ -130,7 +130,7 @@ final class LoadService {
             } else {
                 counters.increment(isBuild ? Counter.BUILD_FAILURES : Counter.LOAD_FAILURES);
                 // one entry for all failed builds, or a member could push all other errors out
-                errors.recordUnlessGivenUp(isBuild ? "" : String.join(", ", ingest.datasets()), failure);
+                errors.recordUnlessCancelled(isBuild ? "" : String.join(", ", ingest.datasets()), failure);
             }
             LOG.info(
                     "{}: datasets={} ms={}{}",

@@ -6,7 +6,7 @@ import java.util.OptionalLong;
 /**
  * The users that may use a store besides its owner.
  *
- * @param group the group whose members may read, wait and load; empty: none
+ * @param group its members may read, wait and load; empty: none
  * @param quota how many bytes the members may load in total; empty: half of the capacity
  */
 public record Sharing(Optional<String> group, OptionalLong quota) {

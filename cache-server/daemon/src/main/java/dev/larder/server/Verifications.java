@@ -25,7 +25,7 @@ final class Verifications {
         this.residency = residency;
     }
 
-    /** Returns whether a request reads files outside the store, whose file system may hang. */
+    /** Returns whether a request reads files outside the store, which may hang. */
     boolean looksAtSources(Request.Verify request) {
         return request.againstSources() || versions(request.name()).stream().anyMatch(PublishedVersion::isInPlace);
     }

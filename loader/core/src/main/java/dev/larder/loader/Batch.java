@@ -1,7 +1,7 @@
 package dev.larder.loader;
 
 import dev.larder.loader.device.Fence;
-import dev.larder.loader.internal.ring.Delivery;
+import dev.larder.loader.internal.ring.DeliveredBatch;
 import dev.larder.loader.internal.slot.BatchSlot;
 import dev.larder.loader.internal.slot.OutputArray;
 import java.nio.charset.StandardCharsets;
@@ -26,12 +26,12 @@ import java.util.Objects;
  * that is always so. Other batch objects are reused after at least 256 more batches, so do not hold them after the loop moves on.
  */
 public final class Batch implements AutoCloseable {
-    private final Delivery delivery;
+    private final DeliveredBatch delivery;
     private final StateContext states;
     private final List<BatchPart> parts;
 
     /** Creates the batch object of a delivery, which is reused with it. */
-    Batch(Delivery delivery, StateContext states, List<OutputArray> outputs, int parts) {
+    Batch(DeliveredBatch delivery, StateContext states, List<OutputArray> outputs, int parts) {
         this.delivery = delivery;
         this.states = states;
         BatchPart[] made = new BatchPart[parts];

@@ -4,7 +4,7 @@ import dev.larder.internal.view.Accessors;
 import dev.larder.internal.view.Dates;
 import dev.larder.internal.view.ElementReader;
 import dev.larder.internal.view.Texts;
-import dev.larder.loader.internal.ring.Delivery;
+import dev.larder.loader.internal.ring.DeliveredBatch;
 import dev.larder.loader.internal.slot.ArrayMemory;
 import dev.larder.loader.internal.slot.OutputArray;
 import dev.larder.loader.internal.slot.SlotArray;
@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The names of its parts are those of DLPack (dmlc/dlpack, {@code DLTensor}). Bytes are in the byte order of {@link #dtype}.
  */
 public final class BatchArray {
-    private final Delivery delivery;
+    private final DeliveredBatch delivery;
     private final int part;
     private final int place;
     private final OutputArray description;
@@ -38,7 +38,7 @@ public final class BatchArray {
     private final boolean isInteger;
     private final boolean swapped;
 
-    BatchArray(Delivery delivery, int part, int place, OutputArray description) {
+    BatchArray(DeliveredBatch delivery, int part, int place, OutputArray description) {
         this.delivery = delivery;
         this.part = part;
         this.place = place;

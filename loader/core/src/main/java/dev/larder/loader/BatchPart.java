@@ -4,7 +4,7 @@ import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.internal.device.DeviceBackend;
-import dev.larder.loader.internal.ring.Delivery;
+import dev.larder.loader.internal.ring.DeliveredBatch;
 import dev.larder.loader.internal.slot.OutputArray;
 import dev.larder.loader.internal.slot.SlotPart;
 import java.util.Arrays;
@@ -13,11 +13,11 @@ import java.util.Optional;
 
 /** The samples of a {@link Batch} on one device, or all samples in host memory. Open as long as the batch. */
 public final class BatchPart {
-    private final Delivery delivery;
+    private final DeliveredBatch delivery;
     private final int number;
     private final List<BatchArray> arrays;
 
-    BatchPart(Delivery delivery, int number, List<OutputArray> outputs) {
+    BatchPart(DeliveredBatch delivery, int number, List<OutputArray> outputs) {
         this.delivery = delivery;
         this.number = number;
         BatchArray[] made = new BatchArray[outputs.size()];

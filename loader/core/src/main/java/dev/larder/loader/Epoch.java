@@ -1,7 +1,7 @@
 package dev.larder.loader;
 
 import dev.larder.loader.internal.plan.Plan;
-import dev.larder.loader.internal.ring.Delivery;
+import dev.larder.loader.internal.ring.DeliveredBatch;
 import dev.larder.loader.internal.ring.Pipeline;
 import java.io.PrintStream;
 import java.util.Iterator;
@@ -74,7 +74,7 @@ public final class Epoch implements Iterable<Batch>, AutoCloseable {
 
     private final class Batches implements Iterator<Batch> {
         private long next;
-        private @Nullable Delivery before;
+        private @Nullable DeliveredBatch before;
 
         @Override
         public boolean hasNext() {
@@ -86,7 +86,7 @@ public final class Epoch implements Iterable<Batch>, AutoCloseable {
             if (!hasNext()) {
                 throw new NoSuchElementException("epoch has no more batches: batches=" + plan.batches());
             }
-            Delivery delivery = pipeline.take(plan, before);
+            DeliveredBatch delivery = pipeline.take(plan, before);
             before = delivery;
             next++;
             if (progress != null) {

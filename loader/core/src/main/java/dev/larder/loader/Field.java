@@ -11,7 +11,6 @@ import dev.larder.loader.transform.RaggedFunction;
 import dev.larder.loader.transform.RowFunction;
 import dev.larder.loader.transform.Step;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
 import java.time.Duration;
 import java.util.Objects;
@@ -26,13 +25,13 @@ import java.util.function.Consumer;
  * Field.window("tokens", 1024).stride(512)                   // 1,024 neighbouring rows, from every 512th row on
  * Field.padded("obj_feat").toMultipleOf(8)                   // ragged rows, padded to one length; obj_feat.mask marks padding
  * Field.packed("tokens")                                     // ragged rows back to back, with their starts in tokens.offsets
- * Field.rows("images").transform(Transforms.toFloat())       // transformed on the way into the batch
+ * Field.rows("images").transform(new Transform().toFloat())       // transformed on the way into the batch
  * Field.rows("masks").transform(crop).together("crop")       // the same random crop as all fields of this group
  * Field.rows("images").transform(decode).computed("decoded", "1")    // computed once, for all processes and later runs
  * Field.texts("caption")                                     // UTF-8 back to back; batch.text("caption", i)
  * Field.texts("caption").padded()                            // … or padded to the longest, with caption.mask
  * Field.files("doc").map(dtype, shape, (bytes, row) -> …)    // your own code turns the bytes of a row into a row
- * Field.images("image").transform(Transforms.randomResizedCrop(224, 224).randomFlip(0.5f).toFloat())
+ * Field.images("image").transform(new Transform().randomResizedCrop(224, 224).randomFlip(0.5f).toFloat())
  * }</pre>
  */
 public final class Field {
@@ -100,7 +99,7 @@ public final class Field {
      * rotation is ignored. An image that cannot be decoded fails its batch, or is skipped: {@link FailurePolicy}.
      */
     public static Field images(String column) {
-        return files(column).transform(Transforms.decode(Colours.RGB));
+        return files(column).transform(new Transform().decode(Colours.RGB));
     }
 
     /** Names the field in batches; by default, it has the name of its array or column. */
@@ -243,12 +242,12 @@ public final class Field {
      * loader's threads; later steps change its results. Batches have {@code [batch, shape…]}.
      */
     public Field map(Dtype dtype, long[] shape, RowFunction function) {
-        return transform(Transforms.mapRow(dtype, shape, function));
+        return transform(new Transform().mapRow(dtype, shape, function));
     }
 
     /** Does the same as {@link #map(Dtype, long[], RowFunction)} with a function that uses random numbers. */
     public Field map(Dtype dtype, long[] shape, RowFunction.Random function) {
-        return transform(Transforms.mapRow(dtype, shape, function));
+        return transform(new Transform().mapRow(dtype, shape, function));
     }
 
     /**
@@ -257,12 +256,12 @@ public final class Field {
      * the shape {@code most}.
      */
     public Field mapRagged(Dtype dtype, long[] most, RaggedFunction function) {
-        return transform(Transforms.mapRagged(dtype, most, function));
+        return transform(new Transform().mapRagged(dtype, most, function));
     }
 
     /** Does the same as {@link #mapRagged(Dtype, long[], RaggedFunction)} with a function that uses random numbers. */
     public Field mapRagged(Dtype dtype, long[] most, RaggedFunction.Random function) {
-        return transform(Transforms.mapRagged(dtype, most, function));
+        return transform(new Transform().mapRagged(dtype, most, function));
     }
 
     /**

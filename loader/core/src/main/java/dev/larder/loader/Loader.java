@@ -12,7 +12,7 @@ import dev.larder.loader.internal.plan.EpochPlanner;
 import dev.larder.loader.internal.plan.NextPlan;
 import dev.larder.loader.internal.plan.Plan;
 import dev.larder.loader.internal.plan.Rest;
-import dev.larder.loader.internal.ring.Delivery;
+import dev.larder.loader.internal.ring.DeliveredBatch;
 import dev.larder.loader.internal.ring.Pipeline;
 import dev.larder.loader.internal.ring.Ring;
 import dev.larder.loader.internal.ring.Stopwatch;
@@ -248,7 +248,7 @@ public final class Loader implements AutoCloseable {
     }
 
     /** Returns the batch object of a delivery. */
-    Batch show(Delivery delivery, StateContext context) {
+    Batch show(DeliveredBatch delivery, StateContext context) {
         if (delivery.batch == null) {
             delivery.batch = new Batch(delivery, context, outputs, parts);
         }

@@ -3,7 +3,7 @@ package dev.larder.loader;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.loader.internal.field.SourceData;
-import dev.larder.loader.internal.plan.Progress;
+import dev.larder.loader.internal.plan.RankProgress;
 import dev.larder.loader.internal.plan.Rest;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -77,7 +77,7 @@ public record LoaderState(
             throw new IllegalArgumentException("there is no state");
         }
         LoaderState first = ofAllRanks.get(0);
-        Progress firstProgress = first.parsedProgress();
+        RankProgress firstProgress = first.parsedProgress();
         if (firstProgress == null || firstProgress.world() == 1) {
             requireOneNode(ofAllRanks);
             if (!ofAllRanks.stream().allMatch(first::equals)) {
@@ -86,11 +86,11 @@ public record LoaderState(
             return first;
         }
         requireOneNode(ofAllRanks);
-        List<Progress> ranks = new ArrayList<>();
+        List<RankProgress> ranks = new ArrayList<>();
         Set<Integer> seen = new TreeSet<>();
         long consumed = firstProgress.before();
         for (LoaderState state : ofAllRanks) {
-            Progress rank = state.parsedProgress();
+            RankProgress rank = state.parsedProgress();
             if (rank == null
                     || !rank.goesWith(firstProgress)
                     || !first.isOfSameEpoch(state)
@@ -104,7 +104,7 @@ public record LoaderState(
             throw new IllegalArgumentException(
                     "states of some ranks are missing: ranks=" + seen + " world=" + firstProgress.world());
         }
-        Rest rest = Progress.merged(ranks, first.length);
+        Rest rest = RankProgress.merged(ranks, first.length);
         return new LoaderState(
                 first.dataset,
                 first.digest,
@@ -143,9 +143,9 @@ public record LoaderState(
 
     /** Returns the parsed progress, or null if there is none. */
     @Nullable
-    Progress parsedProgress() {
+    RankProgress parsedProgress() {
         try {
-            return progress.isEmpty() ? null : Progress.parse(progress);
+            return progress.isEmpty() ? null : RankProgress.parse(progress);
         } catch (IllegalArgumentException e) {
             throw malformed(toJson(), "its \"progress\" cannot be read: " + e.getMessage());
         }

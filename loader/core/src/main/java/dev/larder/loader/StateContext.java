@@ -3,7 +3,7 @@ package dev.larder.loader;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.loader.internal.field.SourceData;
-import dev.larder.loader.internal.plan.Progress;
+import dev.larder.loader.internal.plan.RankProgress;
 import dev.larder.loader.internal.plan.Rest;
 import dev.larder.loader.internal.slot.BatchSlot;
 import dev.larder.loader.internal.slot.Remainder;
@@ -63,7 +63,7 @@ record StateContext(
     /** Returns the rest of the epoch of a state, or null if its number of samples is enough. */
     @Nullable
     Rest rest(LoaderState state) {
-        Progress progress = state.parsedProgress();
+        RankProgress progress = state.parsedProgress();
         if (progress == null) {
             return null;
         }

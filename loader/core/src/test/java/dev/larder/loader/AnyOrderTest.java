@@ -9,7 +9,7 @@ import dev.larder.loader.sample.Buckets;
 import dev.larder.loader.sample.Lengths;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Shard;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.Rounds;
 import java.util.ArrayList;
@@ -42,12 +42,12 @@ class AnyOrderTest {
         int slow = 2 + random.nextInt(5);
         return Loader.over(shelf.dataset)
                 .arrays("labels")
-                .transform("labels", Transforms.map(Dtype.parse("<i4"), new long[0], (sample, result, draws) -> {
-                    if (sample.getInt(0) % slow == 0) {
-                        java.util.concurrent.locks.LockSupport.parkNanos(30_000);
-                    }
-                    result.put(sample);
-                }))
+                .transform("labels", new Transform().map(Dtype.parse("<i4"), new long[0], (sample, result, draws) -> {
+                            if (sample.getInt(0) % slow == 0) {
+                                java.util.concurrent.locks.LockSupport.parkNanos(30_000);
+                            }
+                            result.put(sample);
+                        }))
                 .threads(2)
                 .prefetch(2 + random.nextInt(5));
     }

@@ -7,10 +7,9 @@ import dev.larder.error.LarderException;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.loader.sample.Shard;
-import dev.larder.loader.transform.BatchArrays;
 import dev.larder.loader.transform.BatchFunction;
 import dev.larder.loader.transform.SampleRandom;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import dev.larder.npy.Dtype;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -39,7 +38,7 @@ class CollateTest {
     }
 
     /** Mixes each sample with the one at the other end of the batch: images and one-hot labels by the same part. */
-    private static void mixup(BatchArrays batch, SampleRandom random) {
+    private static void mixup(BatchFunction.Arrays batch, SampleRandom random) {
         float part = 0.5f + random.nextFloat() / 2;
         for (String name : List.of("images", "labels")) {
             ByteBuffer values = batch.array(name);
@@ -58,7 +57,7 @@ class CollateTest {
     }
 
     /** Hides one token in five, and says what stood there; -100 elsewhere. */
-    private static void mask(BatchArrays batch, SampleRandom random) {
+    private static void mask(BatchFunction.Arrays batch, SampleRandom random) {
         ByteBuffer tokens = batch.array("labels");
         ByteBuffer targets = batch.array("targets");
         for (int at = 0; at < tokens.limit(); at += Integer.BYTES) {
@@ -71,8 +70,8 @@ class CollateTest {
     private LoaderBuilder mixing() {
         return Loader.over(shelf.dataset)
                 .arrays("images", "labels")
-                .transform("images", Transforms.toFloat())
-                .transform("labels", Transforms.oneHot(ROWS))
+                .transform("images", new Transform().toFloat())
+                .transform("labels", new Transform().oneHot(ROWS))
                 .collate(CollateTest::mixup)
                 .shuffle(11)
                 .batch(8);
@@ -182,12 +181,12 @@ class CollateTest {
         List<Integer> sizes = new ArrayList<>();
         LoaderBuilder builder = Loader.over(shelf.dataset)
                 .arrays("labels")
-                .transform("labels", Transforms.map(INT32, new long[0], (sample, result, random) -> {
-                    if (sample.getInt(0) % 10 == 3) {
-                        throw new IllegalStateException("three");
-                    }
-                    result.put(sample);
-                }))
+                .transform("labels", new Transform().map(INT32, new long[0], (sample, result, random) -> {
+                            if (sample.getInt(0) % 10 == 3) {
+                                throw new IllegalStateException("three");
+                            }
+                            result.put(sample);
+                        }))
                 .onFailure(FailurePolicy.retry(0).thenSkip(100))
                 .collate((batch, random) -> {
                     for (int i = 0; i < batch.size(); i++) {

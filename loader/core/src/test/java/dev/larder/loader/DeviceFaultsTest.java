@@ -13,7 +13,7 @@ import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.loader.sample.BatchSampler;
 import dev.larder.loader.sample.SampleOrder;
 import dev.larder.loader.sample.Sampler;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.FixtureArray;
 import java.time.Duration;
@@ -329,7 +329,7 @@ class DeviceFaultsTest {
         for (DeviceMode mode : List.of(DeviceMode.STREAM, DeviceMode.RESIDENT)) {
             LoaderBuilder fields = Loader.over(shelf.dataset)
                     .arrays("images", "labels")
-                    .transform("images", Transforms.toFloat())
+                    .transform("images", new Transform().toFloat())
                     .batches(sizes);
             try (Loader host = fields.build();
                     Loader loader = fields.device(device).deviceMode(mode).build()) {

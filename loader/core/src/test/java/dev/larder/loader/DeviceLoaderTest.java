@@ -9,7 +9,7 @@ import dev.larder.loader.device.Fence;
 import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.loader.internal.ring.Deliveries;
 import dev.larder.loader.internal.slot.ArrayMemory;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import dev.larder.testing.FixtureArray;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -39,7 +39,8 @@ class DeviceLoaderTest {
                 .arrays("images", "labels")
                 .transform(
                         "images",
-                        Transforms.randomCrop(8, 8, 2)
+                        new Transform()
+                                .randomCrop(8, 8, 2)
                                 .randomFlip(0.5f)
                                 .toFloat()
                                 .normalize(0.5f, 0.25f))
@@ -349,7 +350,7 @@ class DeviceLoaderTest {
     void raggedRowsGrowTheirMemory() {
         try (Scenes scenes = Scenes.open()) {
             LoaderBuilder fields = Loader.over(scenes.dataset)
-                    .fields(Field.packed("words"), Field.padded("boxes").transform(Transforms.cast("<f4")))
+                    .fields(Field.packed("words"), Field.padded("boxes").transform(new Transform().cast("<f4")))
                     .batch(5);
             try (Loader host = fields.build();
                     Loader loader = fields.device(device).deviceSlots(2).build()) {

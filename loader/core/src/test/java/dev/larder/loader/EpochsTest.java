@@ -12,7 +12,7 @@ import dev.larder.loader.sample.Lengths;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Shard;
 import dev.larder.loader.sample.Subset;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import dev.larder.npy.Dtype;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -48,10 +48,10 @@ class EpochsTest {
     /** Counts the samples that were read. */
     private LoaderBuilder counting(LoaderBuilder builder) {
         return builder.arrays("labels", "images")
-                .transform("labels", Transforms.map(Dtype.parse("<i4"), new long[0], (sample, result, random) -> {
-                    read.incrementAndGet();
-                    result.put(sample);
-                }));
+                .transform("labels", new Transform().map(Dtype.parse("<i4"), new long[0], (sample, result, random) -> {
+                            read.incrementAndGet();
+                            result.put(sample);
+                        }));
     }
 
     @ParameterizedTest

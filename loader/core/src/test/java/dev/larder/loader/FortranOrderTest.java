@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.internal.device.fake.FakeDevice;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Order;
 import dev.larder.testing.FixtureArray;
@@ -57,8 +57,10 @@ class FortranOrderTest {
                 .fields(
                         Field.rows(array)
                                 .as("crop")
-                                .transform(
-                                        Transforms.randomCrop(6, 6, 2).toFloat().normalize(0.5f, 0.25f)),
+                                .transform(new Transform()
+                                        .randomCrop(6, 6, 2)
+                                        .toFloat()
+                                        .normalize(0.5f, 0.25f)),
                         Field.rows(array).as("plain"))
                 .shuffle(3)
                 .batch(8);

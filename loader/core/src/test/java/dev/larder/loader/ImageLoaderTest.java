@@ -14,7 +14,6 @@ import dev.larder.loader.transform.JpegDecoder;
 import dev.larder.loader.transform.Resampling;
 import dev.larder.loader.transform.Step;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +22,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class ImageLoaderTest {
-    private static final Transform AUGMENTED = Transforms.randomResizedCrop(24, 32)
+    private static final Transform AUGMENTED = new Transform()
+            .randomResizedCrop(24, 32)
             .randomFlip(0.5f)
             .colourJitter(0.4f, 0.4f, 0.4f, 0.1f)
             .toFloat()
@@ -85,7 +85,7 @@ class ImageLoaderTest {
     @Test
     void bytesAreUploadedWhereAKernelDoesWhatFollows() {
         Transform steps =
-                Transforms.randomResizedCrop(24, 32).randomCrop(20, 20, 3).randomFlip(0.5f);
+                new Transform().randomResizedCrop(24, 32).randomCrop(20, 20, 3).randomFlip(0.5f);
         LoaderBuilder builder = Loader.over(images.dataset)
                 .fields(
                         Field.images("image").transform(steps.toFloat().channelsFirst()),
@@ -108,15 +108,15 @@ class ImageLoaderTest {
         try (Loader loader = Loader.over(images.dataset)
                 .fields(
                         Field.images("image")
-                                .transform(Transforms.decode(Colours.RGB).resize(13, 17, Resampling.LANCZOS)),
+                                .transform(new Transform().decode(Colours.RGB).resize(13, 17, Resampling.LANCZOS)),
                         Field.images("image")
-                                .transform(Transforms.decode(Colours.GREY).resize(13, 17))
+                                .transform(new Transform().decode(Colours.GREY).resize(13, 17))
                                 .as("grey"),
                         Field.images("image")
-                                .transform(Transforms.centerCrop(48, 64).resize(40, 24))
+                                .transform(new Transform().centerCrop(48, 64).resize(40, 24))
                                 .as("twice"),
                         Field.images("image")
-                                .transform(Transforms.resizeShorter(48).centerCrop(48, 48))
+                                .transform(new Transform().resizeShorter(48).centerCrop(48, 48))
                                 .as("same"))
                 .batch(1)
                 .build()) {
@@ -135,13 +135,14 @@ class ImageLoaderTest {
         try (Loader loader = Loader.over(images.dataset)
                 .fields(
                         Field.images("image")
-                                .transform(Transforms.resize(120, 160))
+                                .transform(new Transform().resize(120, 160))
                                 .as("half"),
                         Field.images("image")
-                                .transform(Transforms.resize(28, 36, Resampling.BICUBIC))
+                                .transform(new Transform().resize(28, 36, Resampling.BICUBIC))
                                 .as("eighth"),
                         Field.images("image")
-                                .transform(Transforms.decode(Colours.RGB, DecodeSize.SCALED)
+                                .transform(new Transform()
+                                        .decode(Colours.RGB, DecodeSize.SCALED)
                                         .resize(120, 160))
                                 .as("scaled"))
                 .batch(1)
@@ -163,7 +164,8 @@ class ImageLoaderTest {
             state = only(loader).stateAfter();
         }
         assumeThat(state.decoder()).startsWith("libturbojpeg");
-        Transform scaled = Transforms.decode(Colours.RGB, DecodeSize.SCALED).then(AUGMENTED);
+        Transform scaled =
+                new Transform().decode(Colours.RGB, DecodeSize.SCALED).then(AUGMENTED);
         try (Loader loader = Loader.over(images.dataset)
                 .fields(Field.images("image").transform(scaled))
                 .shuffle(3)
@@ -175,7 +177,7 @@ class ImageLoaderTest {
 
     @Test
     void anImageAndItsMaskAreCutAlikeWhereTheyAreDeclaredToDrawTogether() {
-        Transform cut = Transforms.randomResizedCrop(20, 20).randomFlip(0.5f);
+        Transform cut = new Transform().randomResizedCrop(20, 20).randomFlip(0.5f);
         try (Loader loader = Loader.over(images.dataset)
                 .fields(
                         Field.images("image").transform(cut).together("cut"),
@@ -243,7 +245,7 @@ class ImageLoaderTest {
     void aBrokenImageFailsItsBatchAndSaysWhichFileItIs() {
         reopen(List.of("photo.jpg", "truncated.jpg", "photo.png"));
         try (Loader loader = Loader.over(images.dataset)
-                .fields(Field.images("image").transform(Transforms.resize(8, 8)))
+                .fields(Field.images("image").transform(new Transform().resize(8, 8)))
                 .batch(3)
                 .build()) {
             assertThatThrownBy(() -> loader.epoch(0).iterator().next())
@@ -264,7 +266,7 @@ class ImageLoaderTest {
         reopen(List.of("photo.jpg", "truncated.jpg", "liar.jpg", "none.jpg", "bomb.png", "photo.png"));
         for (int threads : new int[] {0, 4}) {
             try (Loader loader = Loader.over(images.dataset)
-                    .fields(Field.images("image").transform(Transforms.resize(8, 8)), Field.rows("labels"))
+                    .fields(Field.images("image").transform(new Transform().resize(8, 8)), Field.rows("labels"))
                     .onFailure(FailurePolicy.skip(4))
                     .threads(threads)
                     .batch(6)
@@ -283,7 +285,7 @@ class ImageLoaderTest {
         reopen(List.of("large.jpg"));
         try (Loader loader = Loader.over(images.dataset)
                 .fields(Field.images("image")
-                        .transform(Transforms.decode(Colours.RGB, 76_799).resize(8, 8)))
+                        .transform(new Transform().decode(Colours.RGB, 76_799).resize(8, 8)))
                 .batch(1)
                 .build()) {
             assertThatThrownBy(() -> loader.epoch(0).iterator().next())
@@ -298,8 +300,9 @@ class ImageLoaderTest {
     private Loader decodingBy(JpegDecoder decoder) {
         return Loader.over(images.dataset)
                 .fields(Field.images("image")
-                        .transform(
-                                Transforms.decode(Colours.RGB, 1 << 20, decoder).centerCrop(48, 64)))
+                        .transform(new Transform()
+                                .decode(Colours.RGB, 1 << 20, decoder)
+                                .centerCrop(48, 64)))
                 .batch(1)
                 .build();
     }
@@ -338,7 +341,7 @@ class ImageLoaderTest {
         reopen(List.of("photo.png"));
         Step.RandomResizedCrop whole = new Step.RandomResizedCrop(13, 17, 1, 1, 4 / 3f, 4 / 3f, Resampling.LANCZOS);
         try (Loader loader = Loader.over(images.dataset)
-                .fields(Field.images("image").transform(Transforms.randomResizedCrop(whole)))
+                .fields(Field.images("image").transform(new Transform().randomResizedCrop(whole)))
                 .batch(1)
                 .build()) {
             assertThat(bytes(loader.epoch(0).iterator().next(), "image"))
@@ -349,13 +352,13 @@ class ImageLoaderTest {
     @Test
     void stepsThatDoNotFitAreRefusedWhenTheLoaderIsBuilt() {
         for (Transform unfit : List.of(
-                Transforms.none(),
-                Transforms.toFloat(),
-                Transforms.resizeShorter(8),
-                Transforms.resizeShorter(8).centerCrop(9, 8),
-                Transforms.resize(8, 8).decode(Colours.RGB),
-                Transforms.resize(8, 8).toFloat().colourJitter(1, 0, 0, 0),
-                Transforms.resize(8, 8).randomResizedCrop(4, 4))) {
+                new Transform(),
+                new Transform().toFloat(),
+                new Transform().resizeShorter(8),
+                new Transform().resizeShorter(8).centerCrop(9, 8),
+                new Transform().resize(8, 8).decode(Colours.RGB),
+                new Transform().resize(8, 8).toFloat().colourJitter(1, 0, 0, 0),
+                new Transform().resize(8, 8).randomResizedCrop(4, 4))) {
             LoaderBuilder builder = Loader.over(images.dataset)
                     .fields(Field.images("image").transform(unfit))
                     .batch(2);
@@ -365,7 +368,7 @@ class ImageLoaderTest {
                     .isInstanceOfSatisfying(
                             LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT));
         }
-        assertThatThrownBy(() -> Field.files("image").transform(Transforms.toFloat()))
+        assertThatThrownBy(() -> Field.files("image").transform(new Transform().toFloat()))
                 .isInstanceOf(IllegalStateException.class);
     }
 

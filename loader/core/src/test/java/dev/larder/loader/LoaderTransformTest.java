@@ -11,7 +11,6 @@ import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Subset;
 import dev.larder.loader.transform.SampleFunction;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import dev.larder.testing.FixtureArray;
 import java.nio.FloatBuffer;
 import java.time.Duration;
@@ -32,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
 class LoaderTransformTest {
     private static final int ROWS = 300;
     private static final Transform AUGMENT =
-            Transforms.randomCrop(8, 8, 2).randomFlip(0.5f).toFloat().normalize(0.5f, 0.25f);
+            new Transform().randomCrop(8, 8, 2).randomFlip(0.5f).toFloat().normalize(0.5f, 0.25f);
 
     private final Shelf shelf = Shelf.of(Map.of(
             "images", FixtureArray.bytes(Shelf.noiseBytes(ROWS * 64), ROWS, 8, 8), "labels", Shelf.labels(ROWS)));
@@ -43,7 +42,7 @@ class LoaderTransformTest {
 
     @Test
     void transformedBatchesHaveAnotherTypeAndShape() {
-        Transform transform = Transforms.centerCrop(4, 6).toFloat();
+        Transform transform = new Transform().centerCrop(4, 6).toFloat();
         try (Loader loader = images(transform).batch(10).build()) {
             Batch batch = loader.epoch(0).iterator().next();
 
@@ -70,7 +69,7 @@ class LoaderTransformTest {
         List<Integer> labels = new ArrayList<>();
         try (Loader loader = Loader.over(shelf.dataset)
                 .arrays("images", "labels")
-                .transform("labels", Transforms.cast("<f4").scale(2, 1))
+                .transform("labels", new Transform().cast("<f4").scale(2, 1))
                 .batch(ROWS)
                 .build()) {
             for (Batch batch : loader.epoch(0)) {
@@ -82,10 +81,11 @@ class LoaderTransformTest {
         }
 
         assertThat(labels).startsWith(1, 3, 5);
-        assertThatThrownBy(() -> Loader.over(shelf.dataset).arrays("images").transform("label", Transforms.toFloat()))
+        assertThatThrownBy(
+                        () -> Loader.over(shelf.dataset).arrays("images").transform("label", new Transform().toFloat()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("name=label names=[images]");
-        assertThatThrownBy(() -> Loader.over(shelf.dataset).transform("images", Transforms.toFloat()))
+        assertThatThrownBy(() -> Loader.over(shelf.dataset).transform("images", new Transform().toFloat()))
                 .isInstanceOf(IllegalStateException.class);
     }
 
@@ -115,7 +115,7 @@ class LoaderTransformTest {
 
     @Test
     void numbersOfRaggedRowsAreTransformedOneByOne() {
-        Transform half = Transforms.cast("<f4").scale(0.5f, 0);
+        Transform half = new Transform().cast("<f4").scale(0.5f, 0);
         try (Scenes scenes = Scenes.open();
                 Loader loader = Loader.over(scenes.dataset)
                         .fields(
@@ -204,7 +204,7 @@ class LoaderTransformTest {
 
     @Test
     void keptBatchesLeaveASlotForTheNextWhereOnlyThreadsMayFillIt() {
-        Transform users = Transforms.toFloat().map((values, shape, random) -> {});
+        Transform users = new Transform().toFloat().map((values, shape, random) -> {});
         try (Loader loader = images(users)
                 .batch(10)
                 .threads(1)
@@ -273,7 +273,7 @@ class LoaderTransformTest {
 
     /** Holds up the first sample until enough was counted. */
     private Transform waitingWithTheFirst(CountDownLatch others) {
-        return Transforms.toFloat().map((values, shape, random) -> {
+        return new Transform().toFloat().map((values, shape, random) -> {
             boolean isFirst = true;
             for (int i = 0; i < 8; i++) {
                 isFirst &= values[i] == shelf.dataset.array("images").getInt(0, 0, i) / 255f;
@@ -298,7 +298,7 @@ class LoaderTransformTest {
     void closingDoesNotWaitForATransformThatHangs() {
         CountDownLatch entered = new CountDownLatch(1);
         CountDownLatch released = new CountDownLatch(1);
-        Transform stuck = Transforms.toFloat().map((values, shape, random) -> {
+        Transform stuck = new Transform().toFloat().map((values, shape, random) -> {
             entered.countDown();
             awaitUninterruptibly(released);
         });
@@ -388,7 +388,7 @@ class LoaderTransformTest {
                 throw new IllegalArgumentException("not this one");
             }
         };
-        return Transforms.cast("<f4").map(failing);
+        return new Transform().cast("<f4").map(failing);
     }
 
     private static void awaitUninterruptibly(CountDownLatch latch) {

@@ -9,7 +9,7 @@ import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.loader.sample.Lengths;
 import dev.larder.loader.transform.RaggedFunction;
 import dev.larder.loader.transform.RowFunction;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import dev.larder.npy.Dtype;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
@@ -138,23 +138,25 @@ class RowFunctionTest {
         try (Loader loader = loader(
                         5,
                         Field.padded("words")
-                                .transform(Transforms.cast("<i8").mapRow(FLOAT32, new long[] {2}, (row, result) -> {
-                                    result.putFloat(0, row.capacity(), ByteOrder.LITTLE_ENDIAN);
-                                    result.putFloat(
-                                            4,
-                                            row.capacity() == 0 ? -1 : (float) row.getLong(0),
-                                            ByteOrder.LITTLE_ENDIAN);
-                                }))
-                                .transform(Transforms.scale(0.5f, 1).cast("<i4")),
+                                .transform(new Transform()
+                                        .cast("<i8")
+                                        .mapRow(FLOAT32, new long[] {2}, (row, result) -> {
+                                            result.putFloat(0, row.capacity(), ByteOrder.LITTLE_ENDIAN);
+                                            result.putFloat(
+                                                    4,
+                                                    row.capacity() == 0 ? -1 : (float) row.getLong(0),
+                                                    ByteOrder.LITTLE_ENDIAN);
+                                        }))
+                                .transform(new Transform().scale(0.5f, 1).cast("<i4")),
                         Field.rows("feat")
                                 .at("feat_row")
-                                .transform(Transforms.cast("<f4").map((values, shape, random) -> values[0] += 1))
+                                .transform(new Transform().cast("<f4").map((values, shape, random) -> values[0] += 1))
                                 .map(
                                         INT32,
                                         new long[] {},
                                         (row, result) ->
                                                 result.putInt(0, (int) row.getFloat(0), ByteOrder.LITTLE_ENDIAN))
-                                .transform(Transforms.mapRow(INT32, new long[] {2}, (row, result) -> {
+                                .transform(new Transform().mapRow(INT32, new long[] {2}, (row, result) -> {
                                     result.putInt(0, row.getInt(0));
                                     result.putInt(4, 7);
                                 })))
@@ -183,7 +185,7 @@ class RowFunctionTest {
                                 .padded()
                                 .toMultipleOf(4)
                                 .mapRagged(INT32, new long[] {3}, DIGITS)
-                                .transform(Transforms.cast("<i8"))
+                                .transform(new Transform().cast("<i8"))
                                 .as("wide"))
                 .sequential()
                 .build()) {

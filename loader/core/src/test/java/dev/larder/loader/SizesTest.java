@@ -13,7 +13,7 @@ import dev.larder.loader.fanout.SharedBatch;
 import dev.larder.loader.fanout.SharedBatches;
 import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.loader.sample.SampleOrder;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.NpyHeader;
 import dev.larder.npy.Order;
@@ -132,7 +132,7 @@ class SizesTest {
                         .fields(
                                 Field.rows("x"),
                                 Field.rows("x")
-                                        .transform(Transforms.cast("<i4"))
+                                        .transform(new Transform().cast("<i4"))
                                         .as("ints"),
                                 Field.rows("x")
                                         .map(Dtype.parse("|u1"), new long[] {2}, SizesTest::ends)
@@ -184,7 +184,7 @@ class SizesTest {
                         .fields(
                                 Field.rows("x"),
                                 Field.rows("x")
-                                        .transform(Transforms.cast("<i2"))
+                                        .transform(new Transform().cast("<i2"))
                                         .as("shorts"))
                         .threads(3)
                         .batch(rows)
@@ -253,7 +253,7 @@ class SizesTest {
         try (Larder larder = Larder.connect(store.store());
                 Dataset dataset = larder.dataset("files");
                 Loader loader = Loader.over(dataset)
-                        .fields(Field.images("image").transform(Transforms.centerCrop(48, 64)))
+                        .fields(Field.images("image").transform(new Transform().centerCrop(48, 64)))
                         .threads(0)
                         .batch(1)
                         .build()) {

@@ -10,7 +10,7 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.loader.internal.device.HostAllocator;
 import dev.larder.loader.internal.device.HostMemory;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -130,7 +130,8 @@ class SlotMemoryTest {
         try (Shelf shelf = Shelf.of(Shelf.arrays("images", Shelf.noise(100, 4)))) {
             Loader loader = over(shelf)
                     .arrays("images")
-                    .transform("images", Transforms.toFloat().map((values, shape, random) -> hold(entered, released)))
+                    .transform(
+                            "images", new Transform().toFloat().map((values, shape, random) -> hold(entered, released)))
                     .slotMemory(() -> books)
                     .build();
             loader.epoch(0);

@@ -11,11 +11,11 @@ import dev.larder.internal.column.StringsBuilder;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.loader.sample.BatchSampler;
-import dev.larder.loader.sample.Exhausted;
 import dev.larder.loader.sample.Mixture;
+import dev.larder.loader.sample.Mixture.Exhausted;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Shard;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.FixtureArray;
 import dev.larder.testing.Rounds;
@@ -120,7 +120,7 @@ class SourcesTest {
                         Field.padded("words").fillValue(-1),
                         Field.texts("names"),
                         Field.rows("labels").at("later").as("next"),
-                        Field.rows("pixels").transform(Transforms.toFloat().normalize(0.5f, 0.25f)))
+                        Field.rows("pixels").transform(new Transform().toFloat().normalize(0.5f, 0.25f)))
                 .batch(7)
                 .build()) {
             assertThat(loader.rows()).isEqualTo(110);
@@ -158,7 +158,7 @@ class SourcesTest {
                             Field.rows("labels"),
                             Field.packed("words"),
                             Field.rows("pixels")
-                                    .transform(Transforms.randomFlip(0.5f).toFloat()))
+                                    .transform(new Transform().randomFlip(0.5f).toFloat()))
                     .shuffle(5)
                     .batch(9)
                     .threads(way == 0 ? 0 : 2)
@@ -249,11 +249,11 @@ class SourcesTest {
     void aSampleThatFailsIsNamedByItsDatasetAndRow() {
         LoaderBuilder builder = Loader.over(Sources.concat(a, b))
                 .arrays("labels")
-                .transform("labels", Transforms.map(Dtype.parse("<i4"), new long[0], (sample, result, random) -> {
-                    if (sample.getInt(0) == 1004) {
-                        throw new IllegalArgumentException("four");
-                    }
-                }))
+                .transform("labels", new Transform().map(Dtype.parse("<i4"), new long[0], (sample, result, random) -> {
+                            if (sample.getInt(0) == 1004) {
+                                throw new IllegalArgumentException("four");
+                            }
+                        }))
                 .batch(8);
         try (Loader loader = builder.build()) {
             assertThatThrownBy(() -> loader.epoch(0).forEach(batch -> {}))

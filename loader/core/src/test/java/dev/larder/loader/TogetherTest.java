@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import dev.larder.testing.FixtureArray;
 import java.util.List;
 import java.util.Map;
@@ -18,7 +17,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Random steps of two fields draw apart, as two views of one image have to, unless both are of a group, as an image and its mask. */
 class TogetherTest {
     private static final int ROWS = 120;
-    private static final Transform CROP = Transforms.randomCrop(8, 8, 3).randomFlip(0.5f);
+    private static final Transform CROP = new Transform().randomCrop(8, 8, 3).randomFlip(0.5f);
     private static final byte[] NOISE = Shelf.noiseBytes(ROWS * 64);
 
     private final Shelf shelf = Shelf.of(Map.of(
@@ -44,7 +43,8 @@ class TogetherTest {
 
     /** The image is computed with before, between and after the moves that its mask has as well. */
     private LoaderBuilder pairsOfDifferentSteps() {
-        Transform image = Transforms.toFloat()
+        Transform image = new Transform()
+                .toFloat()
                 .map((values, shape, random) -> values[0] += random.nextFloat() * 0)
                 .randomCrop(8, 8, 3)
                 .scale(255, 0)
@@ -58,7 +58,8 @@ class TogetherTest {
     private LoaderBuilder pairsForKernels() {
         return fields(
                 Field.rows("images")
-                        .transform(Transforms.cast("<f4")
+                        .transform(new Transform()
+                                .cast("<f4")
                                 .randomCrop(8, 8, 3)
                                 .scale(1, 0)
                                 .randomFlip(0.5f)
@@ -122,10 +123,10 @@ class TogetherTest {
     @Test
     void aGroupWhoseRandomStepsDifferIsRefused() {
         List<Transform> others = List.of(
-                Transforms.none(),
-                Transforms.randomCrop(8, 8, 3),
-                Transforms.randomCrop(8, 8, 2).randomFlip(0.5f),
-                Transforms.randomFlip(0.5f).randomCrop(8, 8, 3));
+                new Transform(),
+                new Transform().randomCrop(8, 8, 3),
+                new Transform().randomCrop(8, 8, 2).randomFlip(0.5f),
+                new Transform().randomFlip(0.5f).randomCrop(8, 8, 3));
         for (Transform other : others) {
             LoaderBuilder builder = fields(
                     Field.rows("images").transform(CROP).together("crop"),

@@ -9,18 +9,17 @@ import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.loader.sample.Buckets;
-import dev.larder.loader.sample.Exhausted;
 import dev.larder.loader.sample.Labels;
 import dev.larder.loader.sample.LastBatch;
 import dev.larder.loader.sample.Lengths;
 import dev.larder.loader.sample.Mixture;
+import dev.larder.loader.sample.Mixture.Exhausted;
 import dev.larder.loader.sample.SampleOrder;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Shard;
 import dev.larder.loader.sample.Subset;
 import dev.larder.loader.transform.BatchFunction;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
 import dev.larder.testing.FixtureArray;
 import dev.larder.testing.StoreFixture;
@@ -209,7 +208,8 @@ class TutorialTest {
                 .arrays("images", "labels")
                 .transform(
                         "images",
-                        Transforms.randomCrop(28, 28, 4) // 4 rows and columns of zeros around it
+                        new Transform()
+                                .randomCrop(28, 28, 4) // 4 rows and columns of zeros around it
                                 .randomFlip(0.5f)
                                 .toFloat() // 0 to 255 become 0 to 1
                                 .normalize(0.286f, 0.353f))
@@ -314,11 +314,11 @@ class TutorialTest {
     void sayWhatBecomesOfBadSamplesAndWhereTheTimeGoes() {
         try (Loader loader = Loader.over(shirts)
                 .arrays("images", "labels")
-                .transform("images", Transforms.toFloat().map((values, shape, random) -> {
-                    if (values[0] == 7 / 255f) {
-                        throw new IllegalArgumentException("a bad picture"); // your own code may fail
-                    }
-                }))
+                .transform("images", new Transform().toFloat().map((values, shape, random) -> {
+                            if (values[0] == 7 / 255f) {
+                                throw new IllegalArgumentException("a bad picture"); // your own code may fail
+                            }
+                        }))
                 .onFailure(FailurePolicy.retry(1)
                         .thenSkip(10)) // without it the epoch fails, and says which sample of which file
                 .batch(100)
@@ -335,7 +335,7 @@ class TutorialTest {
     @Order(15)
     void bringBatchesToADevice() {
         Device device = new FakeDevice(); // in earnest Device.auto(), Device.opencl().named("H200"), OpenClDevice.of(…)
-        Transform transform = Transforms.randomCrop(28, 28, 4).toFloat().normalize(0.286f, 0.353f);
+        Transform transform = new Transform().randomCrop(28, 28, 4).toFloat().normalize(0.286f, 0.353f);
         ByteBuffer seen = ByteBuffer.allocateDirect(256 * 784 * Float.BYTES);
         try (Loader loader = Loader.over(shirts)
                 .arrays("images", "labels")
@@ -381,7 +381,8 @@ class TutorialTest {
     @Test
     @Order(17)
     void decodeImagesInTheLoader() {
-        Transform augmented = Transforms.randomResizedCrop(24, 24) // as torchvision draws it, resized as Pillow does
+        Transform augmented = new Transform()
+                .randomResizedCrop(24, 24) // as torchvision draws it, resized as Pillow does
                 .randomFlip(0.5f)
                 .colourJitter(0.4f, 0.4f, 0.4f, 0.1f)
                 .toFloat()
@@ -514,7 +515,7 @@ class TutorialTest {
         };
         try (Loader loader = Loader.over(shirts)
                 .arrays("images", "labels")
-                .transform("images", Transforms.toFloat())
+                .transform("images", new Transform().toFloat())
                 .collate(mixup) // in the loader's threads, when all samples are there
                 .output("part", Dtype.parse("<f4")) // one more array, which the function fills
                 .shuffle(42)

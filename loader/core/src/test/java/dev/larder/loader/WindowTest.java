@@ -9,7 +9,7 @@ import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.loader.sample.Sampler;
 import dev.larder.loader.sample.Shard;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import dev.larder.npy.Order;
 import dev.larder.testing.FixtureArray;
 import java.nio.ByteBuffer;
@@ -195,9 +195,9 @@ class WindowTest {
                     .fields(
                             Field.window("pixels", 6)
                                     .stride(4)
-                                    .transform(Transforms.toFloat().normalize(0.5f, 0.25f)),
+                                    .transform(new Transform().toFloat().normalize(0.5f, 0.25f)),
                             Field.window("tokens", 6).stride(4),
-                            Field.window("steps", 6).stride(4).transform(Transforms.randomFlip(0.5f)))
+                            Field.window("steps", 6).stride(4).transform(new Transform().randomFlip(0.5f)))
                     .shuffle(3)
                     .batch(5);
             if (device != null) {

@@ -30,7 +30,7 @@ final class DjlTypes {
                         .with("array", array)
                         .with("dtype", dtype)
                         .remedy("convert it on its way into the batch, as with"
-                                + " Field.rows(\"NAME\").transform(Transforms.cast(\"<f4\")), or leave it out");
+                                + " Field.rows(\"NAME\").transform(new Transform().cast(\"<f4\")), or leave it out");
         };
     }
 }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code
  * try (Loader images = Loader.over(mnist).arrays("train-images", "train-labels").shuffle(42).batch(256)
- *         .transform("train-images", Transforms.toFloat().channelsFirst()).build()) {
+ *         .transform("train-images", new Transform().toFloat().channelsFirst()).build()) {
  *     EasyTrain.fit(trainer, 5, new LarderDataset(images, "train-images", "train-labels"), null);
  * }
  * }</pre>

@@ -15,7 +15,7 @@ import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.internal.device.fake.FakeDevice;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -40,7 +40,7 @@ class DeviceDatasetTest {
 
     private LoaderBuilder halved() {
         return Loader.over(shelf.dataset)
-                .fields(Field.rows("images").transform(Transforms.scale(0.5f, 0)), Field.rows("labels"))
+                .fields(Field.rows("images").transform(new Transform().scale(0.5f, 0)), Field.rows("labels"))
                 .shuffle(42)
                 .batch(4);
     }
@@ -129,7 +129,7 @@ class DeviceDatasetTest {
     @Test
     void typesThatDjlDoesNotTakeAreRefusedWithWhatToDo() {
         try (Loader loader = Loader.over(shelf.dataset)
-                .fields(Field.rows("labels").transform(Transforms.cast("<u2")))
+                .fields(Field.rows("labels").transform(new Transform().cast("<u2")))
                 .batch(3)
                 .device(device)
                 .build()) {
@@ -162,7 +162,7 @@ class DeviceDatasetTest {
     void batchesWithoutAnySampleAreLeftOut() {
         try (Loader loader = shelf.loader()
                 .batch(1)
-                .transform("images", Transforms.map((values, shape, random) -> requireSmall(values)))
+                .transform("images", new Transform().map((values, shape, random) -> requireSmall(values)))
                 .onFailure(FailurePolicy.skip(10))
                 .device(device)
                 .build()) {

@@ -18,7 +18,7 @@ import dev.larder.loader.FailurePolicy;
 import dev.larder.loader.Field;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderState;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Order;
 import dev.larder.testing.FixtureArray;
@@ -230,7 +230,7 @@ class LarderDatasetTest {
     @Test
     void whatFailsInTheLoaderFailsTheLoop() {
         try (Loader loader = shelf.loader()
-                .transform("images", Transforms.map((values, shape, random) -> requireSmall(values)))
+                .transform("images", new Transform().map((values, shape, random) -> requireSmall(values)))
                 .build()) {
             LarderDataset dataset = new LarderDataset(loader, "images", "labels");
 
@@ -245,7 +245,7 @@ class LarderDatasetTest {
     void batchesWithoutAnySampleAreLeftOut() {
         try (Loader loader = shelf.loader()
                 .batch(1)
-                .transform("images", Transforms.map((values, shape, random) -> requireSmall(values)))
+                .transform("images", new Transform().map((values, shape, random) -> requireSmall(values)))
                 .onFailure(FailurePolicy.skip(10))
                 .build()) {
             assertThat(labels(new LarderDataset(loader, "images", "labels"))).containsExactly(0, 1, 2, 3, 4, 5, 6);
@@ -284,7 +284,7 @@ class LarderDatasetTest {
                     .isInstanceOfSatisfying(
                             LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
                     .hasMessageContaining("array=x dtype=" + dtype)
-                    .hasMessageContaining("Transforms.cast");
+                    .hasMessageContaining("new Transform().cast");
         }
     }
 

@@ -9,7 +9,6 @@ import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.internal.device.DeviceBackend;
 import dev.larder.loader.opencl.OpenClDevice;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import java.util.Optional;
 
 /**
@@ -27,7 +26,7 @@ record Bench(
         Limits limits,
         Report report) {
     /** Bytes to half-precision floats, as trainers of pictures want them. */
-    static final Transform TO_HALF = Transforms.toFloat().cast("<f2");
+    static final Transform TO_HALF = new Transform().toFloat().cast("<f2");
 
     /** What {@link #TO_HALF} reads and writes for a stored byte. */
     static final int MOVED_BYTES = 3;

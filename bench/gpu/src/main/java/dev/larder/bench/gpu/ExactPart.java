@@ -7,7 +7,6 @@ import dev.larder.loader.LoaderBuilder;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -23,13 +22,14 @@ final class ExactPart {
 
     private static Map<String, Transform> ofPictures() {
         Map<String, Transform> transforms = new LinkedHashMap<>();
-        transforms.put("as stored", Transforms.none());
+        transforms.put("as stored", new Transform());
         transforms.put("to f16", Bench.TO_HALF);
-        transforms.put("to bf16", Transforms.toFloat().toBfloat16());
+        transforms.put("to bf16", new Transform().toFloat().toBfloat16());
         transforms.put("normalised, channels first", normalised().channelsFirst());
         transforms.put(
                 "cropped, mirrored, normalised, to f16",
-                Transforms.randomCrop(28, 28, 4)
+                new Transform()
+                        .randomCrop(28, 28, 4)
                         .randomFlip(0.5f)
                         .then(normalised())
                         .channelsFirst()
@@ -38,7 +38,7 @@ final class ExactPart {
     }
 
     private static Transform normalised() {
-        return Transforms.toFloat().normalize(MEANS, DEVIATIONS);
+        return new Transform().toFloat().normalize(MEANS, DEVIATIONS);
     }
 
     static void run(Bench bench) throws Exception {
@@ -54,13 +54,13 @@ final class ExactPart {
             }
         }
         try (Dataset labels = store.publish("labels", "|u1", 1_000)) {
-            on.compare(labels, "one-hot labels", Transforms.oneHot(256));
+            on.compare(labels, "one-hot labels", new Transform().oneHot(256));
         }
         try (Dataset numbers = store.publish("numbers", ">i4", 1_000, 17)) {
             on.compare(
                     numbers,
                     "big-endian numbers, scaled",
-                    Transforms.cast("<f4").scale(0.1f, -3f));
+                    new Transform().cast("<f4").scale(0.1f, -3f));
         }
         for (String dataset : new String[] {"pictures", "labels", "numbers"}) {
             store.remove(dataset);

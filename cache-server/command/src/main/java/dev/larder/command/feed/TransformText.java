@@ -10,7 +10,6 @@ import dev.larder.loader.transform.JpegDecoder;
 import dev.larder.loader.transform.Resampling;
 import dev.larder.loader.transform.Step;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,7 +20,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Parses the steps of a transform from a command line, {@code toFloat,normalize(0.286,0.353)}: the names of {@link Transforms} with the
+ * Parses the steps of a transform from a command line, {@code toFloat,normalize(0.286,0.353)}: the names of {@link Transform} with the
  * same arguments. A list of numbers is in brackets; a step without arguments needs no parentheses.
  */
 public final class TransformText {
@@ -106,7 +105,7 @@ public final class TransformText {
 
     /** Parses the steps for an array; fails with USAGE, which names the wrong step and argument. */
     public static Transform parse(String array, String text) {
-        Transform transform = Transforms.none();
+        Transform transform = new Transform();
         for (String step : split(array, text)) {
             transform = add(transform, array, step);
         }

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.larder.loader.transform.Colours;
 import dev.larder.loader.transform.Resampling;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.stream.Stream;
@@ -22,34 +21,38 @@ class TransformTextTest {
     @Test
     void stepsAreThoseOfTransforms() {
         assertThat(parse("toFloat,normalize(0.286,0.353)"))
-                .isEqualTo(Transforms.toFloat().normalize(0.286f, 0.353f));
+                .isEqualTo(new Transform().toFloat().normalize(0.286f, 0.353f));
         assertThat(parse(" randomCrop( 32, 32,4 ) , randomFlip, normalize([1,2,3],[0.5, .5, 5e-1]),channelsFirst() "))
-                .isEqualTo(Transforms.randomCrop(32, 32, 4)
+                .isEqualTo(new Transform()
+                        .randomCrop(32, 32, 4)
                         .randomFlip(0.5f)
                         .normalize(new float[] {1, 2, 3}, new float[] {0.5f, 0.5f, 0.5f})
                         .channelsFirst());
         assertThat(parse("cast(<f2),scale(2,-1),centerCrop(3,4),flip,randomFlip(0.25)"))
-                .isEqualTo(Transforms.cast("<f2")
+                .isEqualTo(new Transform()
+                        .cast("<f2")
                         .scale(2, -1)
                         .centerCrop(3, 4)
                         .flip()
                         .randomFlip(0.25f));
         assertThat(parse("decode,resizeShorter(256),centerCrop(224,224)"))
-                .isEqualTo(Transforms.decode(Colours.RGB).resizeShorter(256).centerCrop(224, 224));
+                .isEqualTo(
+                        new Transform().decode(Colours.RGB).resizeShorter(256).centerCrop(224, 224));
         assertThat(parse("decode(grey),randomResizedCrop(24,32),colourJitter(0.4,0.3,.2,0.1),resize(3,4,lanczos)"))
-                .isEqualTo(Transforms.decode(Colours.GREY)
+                .isEqualTo(new Transform()
+                        .decode(Colours.GREY)
                         .randomResizedCrop(24, 32)
                         .colourJitter(0.4f, 0.3f, 0.2f, 0.1f)
                         .resize(3, 4, Resampling.LANCZOS));
         assertThat(parse("fromBfloat16,toBfloat16,oneHot(10)"))
-                .isEqualTo(Transforms.fromBfloat16().toBfloat16().oneHot(10));
+                .isEqualTo(new Transform().fromBfloat16().toBfloat16().oneHot(10));
     }
 
     @Test
-    void everyStepOfTransformsHasItsNameHereButThoseOfTheUsersOwnCode() {
-        List<String> names = Stream.of(Transforms.class.getMethods())
-                .filter(method -> method.getDeclaringClass() == Transforms.class)
-                .filter(method -> !method.getName().equals("none") && !isOwnCode(method))
+    void everyStepOfATransformHasItsNameHereButThoseOfTheUsersOwnCode() {
+        List<String> names = Stream.of(Transform.class.getMethods())
+                .filter(method -> method.getReturnType() == Transform.class)
+                .filter(method -> !method.getName().equals("then") && !isOwnCode(method))
                 .map(Method::getName)
                 .distinct()
                 .toList();

@@ -171,8 +171,8 @@ final class Dispatcher {
         try {
             if (request instanceof Request.GetInfo) {
                 reply.answer(info());
-            } else if (request instanceof Request.GetInterfaceDescription asked) {
-                describe(asked.interfaceName(), reply);
+            } else if (request instanceof Request.GetInterfaceDescription description) {
+                describe(description.interfaceName(), reply);
             } else if (request instanceof Request.Named named && named.name().length() > Protocol.MAX_NAME_LENGTH) {
                 reply.answer(badParameter("name", "it is longer than " + Protocol.MAX_NAME_LENGTH + " characters"));
             } else {

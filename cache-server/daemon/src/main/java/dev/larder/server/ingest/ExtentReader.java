@@ -84,11 +84,11 @@ final class ExtentReader implements AutoCloseable {
             file = stretch.file();
         }
         long gap = stretch.filePosition() - position - memory.byteSize();
-        long wanted = Math.min(STEP_BYTES, stretch.contiguousBytes());
+        long length = Math.min(STEP_BYTES, stretch.contiguousBytes());
         boolean fits = gap >= 0
                 && gap <= MOST_GAP_BYTES
                 && memory.room() >= 2
-                && memory.byteSize() + gap + wanted <= STEP_BYTES
+                && memory.byteSize() + gap + length <= STEP_BYTES
                 && (stretch.hasRoom() || pieces.stream().noneMatch(piece -> piece.stretch() == stretch));
         if (!fits) {
             read();
@@ -98,7 +98,7 @@ final class ExtentReader implements AutoCloseable {
         } else if (gap > 0) {
             memory.skip(gap);
         }
-        pieces.add(stretch.take(wanted, memory));
+        pieces.add(stretch.take(length, memory));
     }
 
     /** Fills the pieces. */
@@ -112,18 +112,18 @@ final class ExtentReader implements AutoCloseable {
         }
         long copied = 0;
         for (Piece piece : pieces) {
-            int wanted = piece.memory().remaining();
-            int available = (int) Math.max(0, Math.min(wanted, position + read - piece.position()));
+            int expected = piece.memory().remaining();
+            int available = (int) Math.max(0, Math.min(expected, position + read - piece.position()));
             SegmentArray array = piece.part().array();
             if (piece.position() == 0 && available > 0) {
                 requireBeginning(
                         source, array.source(), piece.extent(), piece.memory().slice(0, available));
             }
-            if (available < wanted) {
-                throw array.unreadable(new IOException("it ends " + (wanted - available) + " bytes too early"));
+            if (available < expected) {
+                throw array.unreadable(new IOException("it ends " + (expected - available) + " bytes too early"));
             }
             piece.part().checksum().update(piece.memory());
-            copied += wanted;
+            copied += expected;
         }
         progress.addBytes(copied);
         pieces.clear();

@@ -46,8 +46,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One load: scans every source, leaves out what is resident already, reserves space for the rest, copies it with several threads
- * and publishes. All datasets of a request become visible, or none; whatever was written before a failure is removed.
+ * A load: scans every source, skips datasets that are already resident, reserves space for the others, copies them with several threads and
+ * publishes. All datasets of a request become visible, or none. After a failure, everything written is removed.
  */
 public final class LoadJob extends Ingest {
     private final LoadRequest request;
@@ -59,14 +59,14 @@ public final class LoadJob extends Ingest {
     private final List<String> notes = new ArrayList<>();
     private final AtomicInteger clients = new AtomicInteger(1);
     private final List<SourceArray> found = new ArrayList<>();
-    private final List<Recheck> before = new ArrayList<>();
+    private final List<Recheck> rechecks = new ArrayList<>();
     private @Nullable StagedSources staged;
     private boolean checksLater;
     private volatile List<SourceArray> arrays = List.of();
     private volatile boolean cancelled;
     private volatile Runnable onCancel = () -> {};
 
-    /** What is to be loaded, and where it is written. */
+    /** A candidate and the version that is written for it. */
     private record Loading(Candidate candidate, IncomingVersion version) {}
 
     LoadJob(LoadRequest request, int workers, Store store, Residency residency) {
@@ -89,14 +89,14 @@ public final class LoadJob extends Ingest {
         return arrays;
     }
 
-    /** Tells whether this loads what the other asks for, in the way it asks for. */
+    /** Returns whether this load has the same sources, options and retention as a request. */
     boolean isFor(LoadRequest other) {
         return request.sources().equals(other.sources())
                 && request.options().equals(other.options())
                 && request.retention().equals(other.retention());
     }
 
-    /** Counts one more client that wants the outcome; false where this is being cancelled, as nobody wanted it any more. */
+    /** Adds a client that waits for the outcome. Returns false if this is being cancelled because its last client has left. */
     boolean join() {
         return clients.getAndUpdate(count -> count == 0 ? 0 : count + 1) > 0;
     }
@@ -105,20 +105,20 @@ public final class LoadJob extends Ingest {
         return cancelled;
     }
 
-    /** Counts one client less; with the last one the load ends. */
+    /** Removes a client. Cancels the load if it was the last one. */
     public void leave() {
         if (clients.decrementAndGet() == 0) {
             cancel();
         }
     }
 
-    /** Has this wait for what compares a version of the same dataset: it may turn out to be what is to be loaded. */
+    /** Makes this load wait for a check of the same dataset: the checked version may make the load unnecessary. */
     void startAfter(Recheck recheck) {
-        before.add(recheck);
+        rechecks.add(recheck);
     }
 
     private void awaitRechecks() {
-        for (Recheck recheck : before) {
+        for (Recheck recheck : rechecks) {
             Runnable noProgress = recheck.listen(progress::forward);
             recheck.startNow();
             recheck.outcome().handle((done, failure) -> done).join();
@@ -126,7 +126,7 @@ public final class LoadJob extends Ingest {
         }
     }
 
-    /** Sets an action that runs when this is cancelled; to be called before it can be. */
+    /** Sets an action for the cancellation. Called before a cancellation is possible. */
     void onCancel(Runnable action) {
         onCancel = action;
     }
@@ -141,9 +141,9 @@ public final class LoadJob extends Ingest {
     }
 
     /**
-     * Does the work, on the calling thread and on workers, and completes {@link #outcome}; throws nothing.
+     * Does the work, on the calling thread and on workers, and completes {@link #outcome}. Throws nothing.
      *
-     * @param beforeOutcome runs when the work is over and nobody has been told yet
+     * @param beforeOutcome runs after the work and before clients get the outcome
      */
     void run(Runnable beforeOutcome) {
         try {
@@ -198,7 +198,7 @@ public final class LoadJob extends Ingest {
                 }
             }
         }
-        residency.removeReplaced(); // it takes time, so the reserved space has been given back by now
+        residency.removeReplaced(); // after the reservation has been released, because removal takes time
         datasets().forEach(dataset -> residency.retain(dataset, request.retention()));
         long files = SourceArray.fileCount(loaded.stream()
                 .flatMap(candidate -> candidate.arrays().stream())
@@ -241,7 +241,7 @@ public final class LoadJob extends Ingest {
                 checksLater ? scanning.withChecksLater() : scanning,
                 options.shard());
         staged = sources;
-        Set<String> changed = changedElsewhere(sources);
+        Set<String> changed = datasetsToScan(sources);
         sources.fetch(
                 changed::contains, (bytes, files) -> progress.begin(Phase.LOADING, bytes, files), progress::addBytes);
         progress.begin(Phase.SCANNING, Progress.UNKNOWN, Progress.UNKNOWN);
@@ -266,8 +266,8 @@ public final class LoadJob extends Ingest {
         return candidates;
     }
 
-    /** Returns the datasets to scan: without those whose remote sources look as they did when they were loaded. */
-    private Set<String> changedElsewhere(StagedSources sources) {
+    /** Returns the datasets to scan, without remote ones that have not changed since they were loaded. */
+    private Set<String> datasetsToScan(StagedSources sources) {
         Set<String> changed = new TreeSet<>(datasets());
         for (String dataset : datasets()) {
             reuse.unchanged(dataset, origins(dataset), sources.look(dataset)).ifPresent(note -> {
@@ -297,18 +297,18 @@ public final class LoadJob extends Ingest {
         requireDistinctNames(found);
     }
 
-    /** Returns how long a dataset is to live unused: as asked for, else as the version has it that is resident. */
+    /** Returns the time to live of a dataset: the requested one, otherwise that of the resident version, in milliseconds. */
     private long ttlMs(String dataset) {
-        long wantedMs = request.retention().ttl().toMillis();
-        return wantedMs > 0
-                ? wantedMs
+        long requestedMs = request.retention().ttl().toMillis();
+        return requestedMs > 0
+                ? requestedMs
                 : residency
                         .find(dataset)
                         .map(version -> version.provenance().ttlMs())
                         .orElse(0L);
     }
 
-    /** Where a file turns out to be bad only while it is copied, the failure names all that are. */
+    /** Loads candidates. If a file turns out to be bad during the copy, the failure names all bad files. */
     private List<Candidate> loadSound(List<Candidate> changed, Reservation reservation, ScratchMemory scratch)
             throws IOException {
         try {
@@ -321,7 +321,7 @@ public final class LoadJob extends Ingest {
         }
     }
 
-    /** Makes the checks that the scan has left to the copy; fails as it would have, naming every bad file. */
+    /** Makes the checks that the scan has deferred, and fails with the names of all bad files. */
     private void requireSound() {
         if (!checksLater) {
             return;
@@ -332,7 +332,7 @@ public final class LoadJob extends Ingest {
                 .forEach(source -> source.arrays().forEach(SourceArray::release));
     }
 
-    /** Writes and publishes all of these, and returns those that were not found to be resident after all. */
+    /** Writes and publishes candidates. Returns those that were published, without the ones found to be resident. */
     private List<Candidate> load(List<Candidate> changed, Reservation reservation, ScratchMemory scratch)
             throws IOException {
         if (request.options().inPlace()) {
@@ -345,11 +345,11 @@ public final class LoadJob extends Ingest {
         long stored = ByteSums.add(
                 store.manifestBytes(plans.size()), ByteSums.sum(plans.stream().mapToLong(LoadPlan::storedBytes)));
         reservation.allowFor(plans.size(), arrays.size());
-        long wanted = ByteSums.add(stored, scratch.elsewhereBytes());
-        if (store.missingBytes(reservation, Math.max(0, wanted - reservation.bytes()), residency::usedBytes) > 0) {
-            requireSound(); // before others leave for it
+        long needed = ByteSums.add(stored, scratch.elsewhereBytes());
+        if (store.missingBytes(reservation, Math.max(0, needed - reservation.bytes()), residency::usedBytes) > 0) {
+            requireSound(); // before other data is evicted for it
         }
-        reservation.growTo(wanted);
+        reservation.growTo(needed);
         reservation.evictionNote().ifPresent(notes::add);
         return load(changed, plans, packs, reservation);
     }
@@ -357,19 +357,19 @@ public final class LoadJob extends Ingest {
     private List<Candidate> load(List<Candidate> changed, List<LoadPlan> plans, PackRule packs, Reservation reservation)
             throws IOException {
         long bytes = ByteSums.sum(changed.stream().mapToLong(Candidate::dataBytes));
-        progress.begin(Phase.LOADING, ByteSums.add(bytes, Delivery.byteSize(arrays)), arrays.size());
+        progress.begin(Phase.LOADING, ByteSums.add(bytes, TransferPlan.byteSize(arrays)), arrays.size());
         List<Loading> versions = new ArrayList<>();
-        List<Delivery> deliveries = new ArrayList<>();
+        List<TransferPlan> transfers = new ArrayList<>();
         try {
             for (int i = 0; i < plans.size(); i++) {
-                deliveries.add(Delivery.of(changed.get(i).arrays(), plans.get(i), packs, reservation, progress));
+                transfers.add(TransferPlan.of(changed.get(i).arrays(), plans.get(i), packs, reservation, progress));
             }
             try (Copier copier = new Copier(workers, progress)) {
                 for (int i = 0; i < plans.size(); i++) {
                     versions.add(open(changed.get(i)));
                     IncomingVersion version = versions.get(i).version;
                     reservation.writesTo(version.folder());
-                    copier.add(version, deliveries.get(i).moveTo(version, packs, reservation, progress));
+                    copier.add(version, transfers.get(i).moveTo(version, packs, reservation, progress));
                 }
                 copier.start();
                 copier.await();
@@ -385,7 +385,7 @@ public final class LoadJob extends Ingest {
         progress.begin(Phase.LOADING, ByteSums.sum(changed.stream().mapToLong(Candidate::dataBytes)), arrays.size());
         Checksums checksums = new Checksums(progress::addBytes, () -> !cancelled);
         List<Loading> versions = new ArrayList<>();
-        try (Reservation beside = residency.reserve(store.manifestBytes(changed.size()), () -> !cancelled)) {
+        try (Reservation manifests = residency.reserve(store.manifestBytes(changed.size()), () -> !cancelled)) {
             for (Candidate candidate : changed) {
                 Loading loading = open(candidate);
                 versions.add(loading);
@@ -394,13 +394,13 @@ public final class LoadJob extends Ingest {
                     progress.addFile();
                 });
             }
-            return publishAll(versions, beside);
+            return publishAll(versions, manifests);
         } finally {
             versions.forEach(loading -> loading.version.close());
         }
     }
 
-    /** Returns settings that have a scan keep what it makes in scratch memory. */
+    /** Returns settings for a scan that stores intermediate data in scratch memory. */
     static ScanSettings scratchScan(
             int workers, BooleanSupplier isCancelled, IntConsumer onChecked, ScratchMemory scratch) {
         return new ScanSettings(workers, false, isCancelled, onChecked, scratch, foldersOf(scratch), false);

@@ -30,7 +30,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
-/** The loads under way: at most one for each dataset. Thread-safe. */
+/** The running loads, at most one for each dataset. Thread-safe. */
 public final class Loads {
     private static final int MOST_BUILDS = 1_024;
     private static final int DISCARD_THREADS = 4;
@@ -41,7 +41,7 @@ public final class Loads {
     private final int defaultWorkers;
     private final FairQueue queue;
 
-    /** Those that end are counted, too: a client cannot begin builds faster than their files are removed. */
+    /** Builds that are being removed count as well: a client cannot start builds faster than their files are removed. */
     private final UserQuota builds =
             new UserQuota("too many builds", MOST_BUILDS, "try again when some of them are published or removed");
 
@@ -54,8 +54,8 @@ public final class Loads {
     /**
      * Creates an empty set.
      *
-     * @param defaultWorkers how many threads copy if a request does not name a number
-     * @param queue runs the loads; this closes it
+     * @param defaultWorkers how many threads copy if a request has no number
+     * @param queue runs the loads; {@link #close} closes it
      */
     public Loads(Store store, Residency residency, GroupQuota quota, int defaultWorkers, FairQueue queue) {
         this.queue = queue;
@@ -65,7 +65,7 @@ public final class Loads {
         this.defaultWorkers = defaultWorkers;
     }
 
-    /** A few threads, which end when nothing is left to remove. */
+    /** Returns an executor with a few threads, which end when nothing is left to remove. */
     private static Executor discards() {
         ThreadPoolExecutor threads = new ThreadPoolExecutor(
                 DISCARD_THREADS, DISCARD_THREADS, 1, TimeUnit.MILLISECONDS, new LinkedBlockingQueue<>(), task -> {
@@ -77,7 +77,7 @@ public final class Loads {
         return threads;
     }
 
-    /** Finds the load that does just what a request asks for, and counts its client among those that want it. */
+    /** Finds a running load with the same request, and adds its client to it. */
     public synchronized Optional<LoadJob> join(LoadRequest request) {
         return running().stream()
                 .filter(LoadJob.class::isInstance)
@@ -86,10 +86,7 @@ public final class Loads {
                 .findFirst();
     }
 
-    /**
-     * Starts a load on a thread of its own, or when it is its user's turn; refuses a dataset that is being loaded already, in another
-     * way.
-     */
+    /** Starts a load on its own thread when it is its user's turn. Refuses a dataset that is already being loaded in another way. */
     public synchronized LoadJob start(LoadRequest request, Peer peer) {
         int workers = request.workers() == 0 ? defaultWorkers : request.workers();
         LoadJob load = new LoadJob(request, workers, store, residency);
@@ -101,7 +98,7 @@ public final class Loads {
             FairQueue.Ticket ticket = queue.submit(peer, "Load", work);
             load.onCancel(() -> {
                 if (ticket.withdraw()) {
-                    work.run(); // which only ends it
+                    work.run(); // it only ends the load
                 }
             });
         } catch (RuntimeException | Error e) {
@@ -112,20 +109,20 @@ public final class Loads {
     }
 
     /**
-     * Starts a build by a client, unless the dataset is being loaded or built already. Returns when the client may begin, which may
-     * take a while; others find the build at once.
+     * Starts a build by a client, unless the dataset is being loaded or built already. Returns when the client may begin, which may take a
+     * while; other clients find the build immediately.
      *
-     * @param request what the client wants
-     * @param publisher whose build it is
-     * @param isWanted tells whether the client still waits
+     * @param request the request of the client
+     * @param publisher the owner of the build
+     * @param hasClient returns whether the client still waits
      */
-    public Optional<Upload> tryStartUpload(Request.Create request, Publisher publisher, BooleanSupplier isWanted) {
+    public Optional<Upload> tryStartUpload(Request.Create request, Publisher publisher, BooleanSupplier hasClient) {
         Optional<Upload> upload = tryEnter(request, publisher);
-        upload.ifPresent(entered -> entered.begin(isWanted));
+        upload.ifPresent(entered -> entered.begin(hasClient));
         return upload;
     }
 
-    /** Takes the name of the dataset, and nothing else. */
+    /** Reserves the name of the dataset only. */
     private synchronized Optional<Upload> tryEnter(Request.Create request, Publisher publisher) {
         String dataset = request.name();
         requireOpen(Set.of(dataset));
@@ -153,7 +150,7 @@ public final class Loads {
         running.remove(dataset);
     }
 
-    /** Gives up the builds of members who write more than they have announced. */
+    /** Gives up the builds of members that have written more than they announced. */
     public void requireAnnounced() {
         List<Upload> building;
         synchronized (this) {
@@ -181,7 +178,7 @@ public final class Loads {
                 throw Failure.of(ErrorCode.REFUSED, "a cancelled load of the dataset is still ending")
                         .with("dataset", dataset)
                         .remedy(
-                                "try again in a moment; if its file system hangs, larder errors lists it, and another name loads");
+                                "try again in a moment; if its file system hangs, larder errors lists it; or load it under another name");
             } else if (other != null) {
                 throw Failure.of(
                                 ErrorCode.REFUSED,
@@ -193,10 +190,10 @@ public final class Loads {
     }
 
     /**
-     * Has clients wait until versions have been compared with their checksums: what one asks for is compared at once, the rest by {@link
-     * #start(List)}. Leaves out a version whose dataset is being loaded, built or compared.
+     * Makes clients wait until versions have been compared with their checksums. A requested version is compared immediately, the others by
+     * {@link #start(List)}. Skips a version if its dataset is being loaded, built or compared.
      *
-     * @return one for each version, for the caller to follow
+     * @return the new checks, for the caller to follow
      */
     public synchronized List<Recheck> recheck(List<PublishedVersion> versions) {
         List<Recheck> added = new ArrayList<>();
@@ -211,7 +208,7 @@ public final class Loads {
         return added;
     }
 
-    /** Compares, one after the other, those that nobody has begun to compare. */
+    /** Compares versions one after the other, unless their comparison has begun. */
     public void start(List<Recheck> all) {
         Thread thread = new Thread(() -> all.forEach(Recheck::run), "larder-recheck");
         thread.setDaemon(true);
@@ -226,7 +223,7 @@ public final class Loads {
         load.datasets().forEach(running::remove);
     }
 
-    /** Returns the load of a dataset, if one is under way. */
+    /** Returns the running load of a dataset, if any. */
     public synchronized Optional<Ingest> find(String dataset) {
         Recheck recheck = rechecks.get(dataset);
         if (recheck != null) {
@@ -235,14 +232,14 @@ public final class Loads {
         return Optional.<Ingest>ofNullable(running.get(dataset)).or(() -> Optional.ofNullable(recheck));
     }
 
-    /** Returns every load under way. */
+    /** Returns all running loads. */
     public synchronized List<Ingest> running() {
         return Stream.concat(running.values().stream(), rechecks.values().stream())
                 .distinct()
                 .toList();
     }
 
-    /** Cancels every load, refuses new ones, and waits for the running ones to end, at most {@code timeoutMs} in all. */
+    /** Cancels all loads, refuses new ones, and waits until the running ones have ended, at most {@code timeoutMs} in total. */
     public void close(long timeoutMs) {
         List<Ingest> remaining;
         synchronized (this) {
@@ -256,7 +253,7 @@ public final class Loads {
         try {
             CompletableFuture.allOf(outcomes).get(timeoutMs, TimeUnit.MILLISECONDS);
         } catch (ExecutionException | TimeoutException e) {
-            return; // each load tells its own clients how it ended; files of one that hangs are unlinked all the same
+            return; // each load reports its outcome to its clients; files of a hanging load are unlinked all the same
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

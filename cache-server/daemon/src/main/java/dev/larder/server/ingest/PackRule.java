@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * The rule by which arrays of a version share segments.
+ * The rule for sharing segments among arrays of a version.
  *
  * @param belowBytes only shorter arrays share
  * @param leastArrays only if there are at least this many short arrays

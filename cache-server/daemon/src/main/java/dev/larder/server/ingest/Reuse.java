@@ -21,8 +21,8 @@ import java.util.function.BiPredicate;
 import java.util.function.BooleanSupplier;
 
 /**
- * Tells which datasets of a load need no loading, as they are resident with the same contents: where all files look as they did,
- * or where they were read again and hold what they held. Used by one thread.
+ * Finds the datasets of a load that are resident with the same contents, so that they need no loading: their files look unchanged, or were
+ * read again and have the same contents. Not thread-safe.
  */
 final class Reuse {
     private static final int DIGEST_DIGITS = 12;
@@ -35,16 +35,16 @@ final class Reuse {
     private final Checksums checksums;
     private final Set<String> damaged = new HashSet<>();
 
-    Reuse(Store store, Residency residency, LoadRequest request, LoadProgress progress, BooleanSupplier isWanted) {
+    Reuse(Store store, Residency residency, LoadRequest request, LoadProgress progress, BooleanSupplier mayContinue) {
         this.store = store;
         this.residency = residency;
         this.options = request.options();
         this.workers = request.workers();
         this.progress = progress;
-        this.checksums = new Checksums(progress::addBytes, isWanted);
+        this.checksums = new Checksums(progress::addBytes, mayContinue);
     }
 
-    /** Returns the words for a dataset that stays as it is; empty for one that has to be loaded. */
+    /** Returns the note for an unchanged dataset; empty if it must be loaded. */
     Optional<String> unchanged(Candidate candidate) {
         Optional<PublishedVersion> found = residency.find(candidate.dataset());
         if (found.isEmpty() || !candidate.isShapedLike(found.get())) {
@@ -53,17 +53,17 @@ final class Reuse {
         PublishedVersion version = found.get();
         boolean isIdentical = isIdentical(candidate, version);
         if (isIdentical && !options.strict() && !options.evenIfUnchanged()) {
-            return Optional.of(words(version, "its sources look unchanged"));
+            return Optional.of(note(version, "its sources look unchanged"));
         } else if (!eachIs(candidate, version, version.isInPlace() ? Reuse::isStamped : SourceRecord::looksLike)) {
-            return Optional.empty(); // readers of files in place go by the stamps of these
+            return Optional.empty(); // readers of files in place check their stamps
         }
-        return holdsTheSame(candidate, version) ? Optional.of(keep(candidate, version)) : Optional.empty();
+        return hasSameContents(candidate, version) ? Optional.of(recordUnchanged(candidate, version)) : Optional.empty();
     }
 
     /**
-     * Returns the words for a dataset that lies elsewhere and stays as it is, before anything is fetched; empty for one that has to be.
+     * Returns the note for an unchanged remote dataset before anything is fetched; empty if it must be fetched.
      *
-     * @param look what changes whenever its sources do; empty where that is not known
+     * @param look a value that changes whenever the sources do; empty if it is not known
      */
     Optional<String> unchanged(String dataset, List<String> origins, String look) {
         return residency
@@ -76,13 +76,10 @@ final class Reuse {
                         && !version.sources().isEmpty()
                         && version.sources().stream()
                                 .allMatch(source -> source.sample().equals(look)))
-                .map(version -> words(version, "its sources look unchanged"));
+                .map(version -> note(version, "its sources look unchanged"));
     }
 
-    /**
-     * Returns the words for a dataset that was loaded only to find that it holds what the resident version holds; empty for one
-     * that is to be published.
-     */
+    /** Returns the note for a dataset that was loaded and turned out to equal the resident version; empty if it must be published. */
     Optional<String> unchanged(Candidate candidate, String digest) {
         return residency
                 .find(candidate.dataset())
@@ -90,7 +87,7 @@ final class Reuse {
                         && !version.isInPlace()
                         && candidate.isShapedLike(version)
                         && !damaged.contains(candidate.dataset()))
-                .map(version -> keep(candidate, version));
+                .map(version -> recordUnchanged(candidate, version));
     }
 
     private static boolean isIdentical(Candidate candidate, PublishedVersion version) {
@@ -119,8 +116,8 @@ final class Reuse {
         return true;
     }
 
-    /** Reads all sources, and for a reload the resident arrays as well, which it is to repair. */
-    private boolean holdsTheSame(Candidate candidate, PublishedVersion version) {
+    /** Compares all sources with the checksums. For a reload, which repairs damage, also compares the resident arrays. */
+    private boolean hasSameContents(Candidate candidate, PublishedVersion version) {
         Map<String, ArrayEntry> entries = Candidate.entries(version);
         AtomicBoolean differs = new AtomicBoolean();
         progress.begin(
@@ -163,15 +160,15 @@ final class Reuse {
         }
     }
 
-    private String keep(Candidate candidate, PublishedVersion version) {
+    private String recordUnchanged(Candidate candidate, PublishedVersion version) {
         if (!candidate.provenance().sources().equals(version.sources())
                 || !candidate.provenance().origins().equals(version.origins())) {
             residency.recordSources(version, candidate.provenance().withWholeOf(version.provenance()));
         }
-        return words(version, "its sources were read again and are unchanged");
+        return note(version, "its sources were read again and are unchanged");
     }
 
-    private static String words(PublishedVersion version, String why) {
+    private static String note(PublishedVersion version, String why) {
         return version.dataset() + " is unchanged: version=" + version.version() + " digest="
                 + version.digest().substring(0, DIGEST_DIGITS) + "; " + why;
     }

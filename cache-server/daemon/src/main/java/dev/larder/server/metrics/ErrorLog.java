@@ -62,7 +62,7 @@ public final class ErrorLog {
      * Records the failure of a load or build, separately for each {@code subject}. Its client also receives it, but may be long gone when a
      * person looks for the reason. Omits loads that were cancelled, or that ended with the daemon.
      */
-    public void recordUnlessGivenUp(String subject, Throwable error) {
+    public void recordUnlessCancelled(String subject, Throwable error) {
         if (!(error instanceof LarderException known) || known.code() == ErrorCode.UNEXPECTED) {
             record(subject, error);
         } else if (known.code() != ErrorCode.INTERRUPTED && known.code() != ErrorCode.NO_DAEMON) {

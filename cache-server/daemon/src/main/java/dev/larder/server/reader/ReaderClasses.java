@@ -172,6 +172,7 @@ final class ReaderClasses {
         words.addAll(spec.flags());
         words.addAll(List.of("-Xmx512m", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-XX:ErrorFile=/dev/null"));
         words.addAll(List.of("-XX:-CreateCoredumpOnCrash", "-Xlog:disable", "-Xshare:dump"));
+        words.addAll(List.of("-XX:+IgnoreUnrecognizedVMOptions", "-XX:+AOTClassLinking")); // since JDK 24
         words.addAll(List.of("-XX:SharedClassListFile=" + known, DAEMONS_ARCHIVE + fresh, "-cp", classPath));
         ProcessBuilder builder = new ProcessBuilder(words).redirectErrorStream(true);
         builder.environment().clear();

@@ -438,7 +438,7 @@ public final class Residency {
     }
 
     /**
-     * Checks all leases, evicts versions whose time to live has passed, and gives up versions that have lost files to another program.
+     * Checks all leases, evicts versions at the end of their time to live, and gives up versions that have lost files to another program.
      *
      * @param everyFile whether to check every file of each version, which takes longer
      * @param onVanished receives each version with missing files
@@ -463,7 +463,7 @@ public final class Residency {
         return isCurrent(version) && !beingRemoved.containsKey(version.folder());
     }
 
-    /** Retires a version if it is current. If it has a source, registers it. */
+    /** Makes a version no longer current. Registers it if it has a source. Returns false if it is not current, or is being removed. */
     synchronized boolean giveUp(PublishedVersion version) {
         if (!isStaying(version)) {
             return false;

@@ -51,7 +51,7 @@ public final class DataChannel extends BlockChannel {
 
     private int read(ByteBuffer target, int length) {
         try {
-            return in.read(target.array(), 0, length);
+            return in.read(target.array(), target.arrayOffset(), length);
         } catch (IOException e) {
             throw Refusal.unreadable(region.file(), region.offset() + delivered, part, e);
         }

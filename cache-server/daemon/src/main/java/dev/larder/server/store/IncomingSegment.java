@@ -36,14 +36,14 @@ public final class IncomingSegment implements AutoCloseable {
         this.version = version;
         this.path = path;
         this.byteSize = byteSize;
-        WriteStrategy wanted = byteSize < PageSize.HUGE_BYTES && strategy == WriteStrategy.COLLAPSED
+        WriteStrategy chosen = byteSize < PageSize.HUGE_BYTES && strategy == WriteStrategy.COLLAPSED
                 ? WriteStrategy.BUFFERED
                 : strategy;
         this.descriptor = posix.openOrCreate(path, WRITABLE);
         try {
             io.resize(descriptor, byteSize);
-            this.address = wanted == WriteStrategy.BUFFERED ? NOT_MAPPED : map(wanted);
-            this.strategy = address == NOT_MAPPED ? WriteStrategy.BUFFERED : wanted;
+            this.address = chosen == WriteStrategy.BUFFERED ? NOT_MAPPED : map(chosen);
+            this.strategy = address == NOT_MAPPED ? WriteStrategy.BUFFERED : chosen;
         } catch (RuntimeException | Error e) {
             posix.close(descriptor);
             throw e;
@@ -64,14 +64,14 @@ public final class IncomingSegment implements AutoCloseable {
      * Maps the file and advises huge pages for its whole 2 MiB pieces and small pages for the rest, so that it occupies no more than its
      * length. Returns {@code NOT_MAPPED} if the process can have no more mappings.
      */
-    private long map(WriteStrategy wanted) {
+    private long map(WriteStrategy chosen) {
         long start;
         try {
             start = io.mapWritable(descriptor, 0, byteSize);
         } catch (LarderException noMoreMappings) {
             return NOT_MAPPED;
         }
-        if (wanted == WriteStrategy.COLLAPSED) {
+        if (chosen == WriteStrategy.COLLAPSED) {
             return start;
         }
         long huge = ByteSums.roundDown(byteSize, PageSize.HUGE_BYTES);

@@ -61,9 +61,9 @@ class ErrorLogTest {
     @Test
     void failedLoadsAreNotedAndCancelledOnesAreNot() {
         for (ErrorCode code : List.of(ErrorCode.BAD_INPUT, ErrorCode.INTERRUPTED, ErrorCode.NO_DAEMON)) {
-            log.recordUnlessGivenUp("d", Failure.of(code, "load failed").exception());
+            log.recordUnlessCancelled("d", Failure.of(code, "load failed").exception());
         }
-        log.recordUnlessGivenUp("d", new IllegalStateException("bug"));
+        log.recordUnlessCancelled("d", new IllegalStateException("bug"));
 
         assertThat(log.entries())
                 .extracting(ErrorLog.Entry::message)

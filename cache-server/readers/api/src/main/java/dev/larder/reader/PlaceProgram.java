@@ -6,6 +6,7 @@ import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 
 /** Serves places in the process of a reader: lists them, then writes objects into the files that the daemon has made. */
 final class PlaceProgram {
@@ -75,7 +76,7 @@ final class PlaceProgram {
     /** Returns the failure of a server that did not respond, after all retries. */
     static BadSource gaveUp(int number, long offset, IOException failure) {
         int failures = failure instanceof Retries.GaveUp end ? end.failures() : 0;
-        Throwable last = failures == 0 ? failure : failure.getCause();
+        Throwable last = failures == 0 ? failure : Objects.requireNonNullElse(failure.getCause(), failure);
         String said = last instanceof UnknownHostException ? "unknown host " + last.getMessage() : last.getMessage();
         String reason = said == null || said.isEmpty() ? last.getClass().getSimpleName() : said;
         BadSource bad = new BadSource(

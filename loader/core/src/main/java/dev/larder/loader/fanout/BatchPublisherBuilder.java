@@ -4,6 +4,7 @@ import dev.larder.internal.layout.Names;
 import dev.larder.internal.layout.RingDescriptor;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.posix.Posix;
+import dev.larder.loader.fanout.BatchPublisher.SlowConsumer;
 import java.time.Duration;
 
 /** Configures how a {@link BatchPublisher} shares its batches. */

@@ -5,6 +5,7 @@ import dev.larder.internal.error.Failure;
 import dev.larder.loader.internal.sample.Interleaving;
 import dev.larder.loader.internal.sample.LaidDown;
 import dev.larder.loader.internal.sample.OrderThread;
+import dev.larder.loader.sample.Mixture.Exhausted;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -19,6 +19,16 @@ import java.util.stream.LongStream;
  * position depend only on seed and epoch, and can be computed for any position: mixtures are divided among ranks and resumed as any order.
  */
 public final class Mixture {
+    /** The action when a source of a {@link Mixture} has no rows left in an epoch. */
+    public enum Exhausted {
+        /** The epoch ends: no row comes twice, and sources with more rows than their share keep some for other epochs. */
+        STOP,
+        /** The source begins again, in its next order; the epoch ends when every row was visited once, or after {@link Mixture#samples}. */
+        REPEAT,
+        /** The other sources continue in proportion to their weights: every row comes once. */
+        UNTIL_ALL
+    }
+
     private final double[] weights;
     private final double temperature;
     private final Exhausted exhausted;

@@ -7,7 +7,13 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Declares the steps for each sample of an array: steps, done in their order. Begin one with {@link Transforms}.
+ * Declares the steps for each sample of an array, done in their order.
+ *
+ * <pre>{@code
+ * new Transform().toFloat().normalize(0.286f, 0.353f)
+ * new Transform().randomCrop(32, 32, 4).randomFlip(0.5f).toFloat().normalize(means, deviations).channelsFirst()
+ * new Transform().oneHot(10)
+ * }</pre>
  *
  * <p>Rows of different lengths, such as texts, files and encoded images, need a step that makes them rows of one shape:
  * {@code mapRow} or {@link #decode}. A sample of three dimensions is height × width × channels, one of two height ×
@@ -15,11 +21,14 @@ import java.util.stream.IntStream;
  * Immutable; every method returns a new one.
  */
 public record Transform(List<Step> steps) {
-    static final Transform NONE = new Transform(List.of());
-
     /** Takes steps from elsewhere. */
     public Transform {
         steps = List.copyOf(steps);
+    }
+
+    /** Begins a transform: without a step, it leaves samples as they are. */
+    public Transform() {
+        this(List.of());
     }
 
     /** Adds {@link Step.ToFloat}: 0 to 255 become 0 to 1, floats become float32. Other integers need {@link #cast} or {@link #scale}. */

@@ -1,5 +1,5 @@
 /**
- * What happens to a sample between the store and the batch: start at {@link dev.larder.loader.transform.Transforms}.
+ * What happens to a sample between the store and the batch: start at {@link Transform}.
  *
  * <p>A {@link dev.larder.loader.transform.Transform} is a list of {@link dev.larder.loader.transform.Step}s. Steps are data, so
  * that a device can run the same list; only {@code map} is code. Nothing here knows of loaders or batches.

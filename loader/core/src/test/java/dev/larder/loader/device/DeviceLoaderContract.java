@@ -11,7 +11,6 @@ import dev.larder.loader.LoaderState;
 import dev.larder.loader.Sources;
 import dev.larder.loader.sample.Mixture;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
 import java.util.Iterator;
 import java.util.List;
@@ -65,15 +64,15 @@ public abstract class DeviceLoaderContract {
     void otherFormsOfArraysAreTheSameToo(DeviceMode mode) {
         LoaderBuilder fields = Loader.over(pictures.dataset)
                 .fields(
-                        Field.rows("images").transform(Transforms.toFloat().cast("<f2")),
+                        Field.rows("images").transform(new Transform().toFloat().cast("<f2")),
                         Field.rows("images")
                                 .as("bits")
-                                .transform(Transforms.toFloat().toBfloat16()),
-                        Field.rows("labels").transform(Transforms.oneHot(10)),
+                                .transform(new Transform().toFloat().toBfloat16()),
+                        Field.rows("labels").transform(new Transform().oneHot(10)),
                         Field.rows("labels").as("numbers"),
                         Field.rows("images")
                                 .as("mapped")
-                                .transform(Transforms.toFloat().map((values, shape, random) -> values[0] = 7)))
+                                .transform(new Transform().toFloat().map((values, shape, random) -> values[0] = 7)))
                 .shuffle(2)
                 .batch(33);
         try (Loader host = fields.build();
@@ -86,14 +85,14 @@ public abstract class DeviceLoaderContract {
     void windowsMixturesAndCollatedBatchesAreThoseOfTheHostEpochAfterEpoch() {
         LoaderBuilder windows = Loader.over(pictures.dataset)
                 .fields(
-                        Field.window("images", 3).stride(2).transform(Transforms.toFloat()),
+                        Field.window("images", 3).stride(2).transform(new Transform().toFloat()),
                         Field.window("labels", 3).stride(2).offset(1).as("next"))
                 .shuffle(2)
                 .batch(17);
         LoaderBuilder mixed = Loader.over(
                         Sources.mix(Mixture.weights(2, 1).samples(150), pictures.dataset, pictures.dataset))
                 .arrays("images", "labels")
-                .transform("images", Transforms.randomFlip(0.5f))
+                .transform("images", new Transform().randomFlip(0.5f))
                 .shuffle(2)
                 .batch(17);
         LoaderBuilder collated = Loader.over(pictures.dataset)
@@ -121,7 +120,8 @@ public abstract class DeviceLoaderContract {
         LoaderBuilder fields = Loader.over(pictures.dataset)
                 .fields(
                         Field.rows("images")
-                                .transform(Transforms.resize(7, 9)
+                                .transform(new Transform()
+                                        .resize(7, 9)
                                         .colourJitter(0.4f, 0.3f, 0.2f, 0.1f)
                                         .randomFlip(0.5f)
                                         .toFloat()),
@@ -132,8 +132,10 @@ public abstract class DeviceLoaderContract {
                                         result.putByte(i, (byte) (row.getByte(3 * i) + random.nextInt(3)));
                                     }
                                 })
-                                .transform(
-                                        Transforms.randomCrop(8, 8, 2).toFloat().normalize(0.5f, 0.25f)),
+                                .transform(new Transform()
+                                        .randomCrop(8, 8, 2)
+                                        .toFloat()
+                                        .normalize(0.5f, 0.25f)),
                         Field.rows("labels")
                                 .padded()
                                 .mapRagged(Dtype.parse("<i4"), new long[] {9}, (row, result) -> row.getInt(0)))
@@ -148,7 +150,7 @@ public abstract class DeviceLoaderContract {
     @ParameterizedTest
     @EnumSource(DeviceMode.class)
     void fieldsDrawApartUnlessTheyDrawTogetherAsOnTheHost(DeviceMode mode) {
-        Transform crop = Transforms.randomCrop(10, 10, 3).randomFlip(0.5f);
+        Transform crop = new Transform().randomCrop(10, 10, 3).randomFlip(0.5f);
         LoaderBuilder fields = Loader.over(pictures.dataset)
                 .fields(
                         Field.rows("images").as("view1").transform(crop),

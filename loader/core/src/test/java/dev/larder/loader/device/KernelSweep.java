@@ -5,7 +5,6 @@ import dev.larder.loader.internal.device.KernelSource;
 import dev.larder.loader.internal.transform.SampleKernel;
 import dev.larder.loader.internal.transform.SampleTransform;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Kind;
 import java.nio.ByteBuffer;
@@ -74,7 +73,7 @@ public final class KernelSweep {
     }
 
     private Transform labels() {
-        Transform transform = Transforms.oneHot(CLASSES + random.nextInt(5));
+        Transform transform = new Transform().oneHot(CLASSES + random.nextInt(5));
         return switch (random.nextInt(4)) {
             case 0 -> transform;
             case 1 -> transform.cast(type());
@@ -93,7 +92,7 @@ public final class KernelSweep {
     }
 
     private Transform steps(long[] shape) {
-        Transform transform = Transforms.none();
+        Transform transform = new Transform();
         for (int i = random.nextInt(6); i > 0; i--) {
             transform = transform.then(step(shape.length == 0 ? 1 : (int) shape[shape.length - 1]));
         }
@@ -102,18 +101,18 @@ public final class KernelSweep {
 
     private Transform step(int channels) {
         return switch (random.nextInt(12)) {
-            case 0 -> Transforms.toFloat();
-            case 1 -> Transforms.cast(type());
-            case 2 -> Transforms.scale(random.nextFloat() - 0.5f, random.nextFloat() - 0.5f);
-            case 3 -> Transforms.normalize(random.nextFloat(), 0.1f + random.nextFloat());
-            case 4 -> Transforms.normalize(floats(channels), floats(channels));
-            case 5 -> Transforms.randomCrop(1 + random.nextInt(8), 1 + random.nextInt(12), random.nextInt(5));
-            case 6 -> Transforms.centerCrop(1 + random.nextInt(8), 1 + random.nextInt(12));
-            case 7 -> Transforms.randomFlip(0.5f);
-            case 8 -> Transforms.channelsFirst();
-            case 9 -> Transforms.toBfloat16();
-            case 10 -> Transforms.fromBfloat16();
-            default -> Transforms.flip();
+            case 0 -> new Transform().toFloat();
+            case 1 -> new Transform().cast(type());
+            case 2 -> new Transform().scale(random.nextFloat() - 0.5f, random.nextFloat() - 0.5f);
+            case 3 -> new Transform().normalize(random.nextFloat(), 0.1f + random.nextFloat());
+            case 4 -> new Transform().normalize(floats(channels), floats(channels));
+            case 5 -> new Transform().randomCrop(1 + random.nextInt(8), 1 + random.nextInt(12), random.nextInt(5));
+            case 6 -> new Transform().centerCrop(1 + random.nextInt(8), 1 + random.nextInt(12));
+            case 7 -> new Transform().randomFlip(0.5f);
+            case 8 -> new Transform().channelsFirst();
+            case 9 -> new Transform().toBfloat16();
+            case 10 -> new Transform().fromBfloat16();
+            default -> new Transform().flip();
         };
     }
 

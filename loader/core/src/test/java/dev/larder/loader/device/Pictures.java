@@ -7,7 +7,7 @@ import dev.larder.loader.BatchChecksum;
 import dev.larder.loader.Epoch;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import dev.larder.testing.FixtureArray;
 import dev.larder.testing.StoreFixture;
 import java.nio.file.Path;
@@ -49,7 +49,8 @@ public final class Pictures implements AutoCloseable {
                 .arrays("images", "labels")
                 .transform(
                         "images",
-                        Transforms.randomCrop(10, 10, 2)
+                        new Transform()
+                                .randomCrop(10, 10, 2)
                                 .randomFlip(0.5f)
                                 .toFloat()
                                 .normalize(new float[] {0.4f, 0.5f, 0.6f}, new float[] {0.2f, 0.3f, 0.4f})

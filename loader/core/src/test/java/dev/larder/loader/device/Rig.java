@@ -7,7 +7,7 @@ import dev.larder.loader.internal.device.HostMemory;
 import dev.larder.loader.internal.device.KernelSource;
 import dev.larder.loader.internal.transform.SampleKernel;
 import dev.larder.loader.internal.transform.SampleTransform;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import dev.larder.npy.Dtype;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -39,8 +39,7 @@ public final class Rig implements AutoCloseable {
 
     /** Returns a kernel that leaves rows as they are. */
     public static SampleKernel copy(int rowBytes, KernelSource.Rows rows) {
-        SampleTransform transform =
-                SampleTransform.compile(Transforms.none(), Dtype.parse("|u1"), new long[] {rowBytes});
+        SampleTransform transform = SampleTransform.compile(new Transform(), Dtype.parse("|u1"), new long[] {rowBytes});
         return SampleKernel.of(transform, rows).orElseThrow();
     }
 

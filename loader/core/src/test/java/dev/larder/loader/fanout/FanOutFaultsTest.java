@@ -11,6 +11,7 @@ import dev.larder.internal.layout.RingDescriptor;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
+import dev.larder.loader.fanout.BatchPublisher.SlowConsumer;
 import dev.larder.loader.internal.device.fake.FakeDevice;
 import dev.larder.testing.Footprint;
 import dev.larder.testing.TinyTmpfs;

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.loader.Loader;
+import dev.larder.loader.fanout.BatchPublisher.SlowConsumer;
 import dev.larder.testing.ChildJvm;
 import dev.larder.testing.Processes;
 import dev.larder.testing.Rounds;

@@ -12,6 +12,7 @@ import dev.larder.internal.posix.Posix;
 import dev.larder.loader.Batch;
 import dev.larder.loader.Field;
 import dev.larder.loader.Loader;
+import dev.larder.loader.fanout.BatchPublisher.SlowConsumer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

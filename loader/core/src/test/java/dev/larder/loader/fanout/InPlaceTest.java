@@ -12,9 +12,9 @@ import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
 import dev.larder.loader.Sources;
 import dev.larder.loader.device.Device;
-import dev.larder.loader.sample.Exhausted;
 import dev.larder.loader.sample.Mixture;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.sample.Mixture.Exhausted;
+import dev.larder.loader.transform.Transform;
 import dev.larder.npy.Dtype;
 import java.time.Duration;
 import java.util.List;
@@ -81,7 +81,7 @@ class InPlaceTest {
     @Test
     void whatTransformsMakeLiesInTheSlotsToo() {
         UnaryOperator<LoaderBuilder> floats =
-                builder -> builder.transform("images", Transforms.toFloat().normalize(0.3f, 0.4f));
+                builder -> builder.transform("images", new Transform().toFloat().normalize(0.3f, 0.4f));
         CompletableFuture<Long> consumer = checksum();
         try (BatchPublisher publisher =
                         gallery.publisher().slots(2).consumers(1).open();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.larder.loader.internal.sample.Interleaving;
+import dev.larder.loader.sample.Mixture.Exhausted;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;

@@ -28,7 +28,7 @@ import dev.larder.djl.LarderDataset;
 import dev.larder.error.LarderException;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.List;
@@ -99,7 +99,7 @@ public final class CnnTrainer {
                 .arrays(part + "-images", part + "-labels")
                 .transform(
                         part + "-images",
-                        Transforms.toFloat().normalize(MEAN, DEVIATION).channelsFirst())
+                        new Transform().toFloat().normalize(MEAN, DEVIATION).channelsFirst())
                 .batch(options.batch())
                 .threads(1);
     }

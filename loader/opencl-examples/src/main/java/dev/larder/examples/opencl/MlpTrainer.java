@@ -11,7 +11,7 @@ import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
 import dev.larder.loader.device.DeviceInfo;
 import dev.larder.loader.opencl.OpenClDevice;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -108,8 +108,8 @@ public final class MlpTrainer {
                 .fields(
                         Field.rows(part + "-images")
                                 .as("images")
-                                .transform(Transforms.toFloat().normalize(MEAN, DEVIATION)),
-                        Field.rows(part + "-labels").as("labels").transform(Transforms.cast("<i4")))
+                                .transform(new Transform().toFloat().normalize(MEAN, DEVIATION)),
+                        Field.rows(part + "-labels").as("labels").transform(new Transform().cast("<i4")))
                 .batch(options.batch());
     }
 

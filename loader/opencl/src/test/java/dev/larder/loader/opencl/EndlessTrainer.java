@@ -6,7 +6,7 @@ import dev.larder.loader.Batch;
 import dev.larder.loader.Loader;
 import dev.larder.loader.device.Device;
 import dev.larder.loader.device.DeviceMode;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import java.nio.file.Path;
 
 /** Takes batches of pictures on a device until it is ended, and closes everything from a shutdown hook. */
@@ -18,7 +18,7 @@ final class EndlessTrainer {
         Dataset pictures = larder.dataset("pictures");
         Loader loader = Loader.over(pictures)
                 .arrays("images", "labels")
-                .transform("images", Transforms.toFloat())
+                .transform("images", new Transform().toFloat())
                 .shuffle(1)
                 .batch(20)
                 .device(Device.opencl())

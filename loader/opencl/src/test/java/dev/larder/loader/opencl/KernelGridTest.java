@@ -4,7 +4,6 @@ import dev.larder.loader.device.KernelCase;
 import dev.larder.loader.device.KernelNumbers;
 import dev.larder.loader.internal.device.KernelSource;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Kind;
 import java.util.ArrayList;
@@ -56,13 +55,13 @@ class KernelGridTest {
 
     private static List<Transform> transforms(Dtype stored) {
         List<Transform> transforms = new ArrayList<>();
-        KernelNumbers.TYPES.forEach(type -> transforms.add(Transforms.cast(type)));
+        KernelNumbers.TYPES.forEach(type -> transforms.add(new Transform().cast(type)));
         if (stored.kind() == Kind.FLOAT) {
-            transforms.add(Transforms.toBfloat16());
+            transforms.add(new Transform().toBfloat16());
         }
         if (stored.kind() == Kind.UINT && stored.itemSize() == 2) {
-            transforms.add(Transforms.fromBfloat16());
-            transforms.add(Transforms.fromBfloat16().toBfloat16());
+            transforms.add(new Transform().fromBfloat16());
+            transforms.add(new Transform().fromBfloat16().toBfloat16());
         }
         return transforms;
     }

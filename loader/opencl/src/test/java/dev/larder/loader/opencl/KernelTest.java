@@ -6,7 +6,6 @@ import dev.larder.loader.device.KernelCase;
 import dev.larder.loader.internal.device.KernelSource;
 import dev.larder.loader.internal.transform.SampleKernel;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -24,7 +23,7 @@ class KernelTest {
     private static final float[] MEANS = {0.49f, 0.48f, 0.44f};
     private static final float[] DEVIATIONS = {0.2f, 0.21f, 0.22f};
     private static final Transform AUGMENT =
-            Transforms.randomCrop(32, 32, 4).randomFlip(0.5f).toFloat().normalize(MEANS, DEVIATIONS);
+            new Transform().randomCrop(32, 32, 4).randomFlip(0.5f).toFloat().normalize(MEANS, DEVIATIONS);
     private static final int ROWS = 50;
 
     private static KernelDevice device;
@@ -47,24 +46,27 @@ class KernelTest {
         List<Integer> grey = List.of(28, 28);
         List<Integer> colour = List.of(32, 32, 3);
         return List.of(
-                new Usual(Transforms.none(), "|u1", grey, staged),
+                new Usual(new Transform(), "|u1", grey, staged),
                 new Usual(
-                        Transforms.none(),
+                        new Transform(),
                         "|u1",
                         List.of(3, 5),
                         KernelSource.Rows.resident(7, 8).startingAt(192)),
-                new Usual(Transforms.none(), "|S10", List.of(), whole),
-                new Usual(Transforms.toFloat(), "|u1", grey, staged),
-                new Usual(Transforms.toFloat().cast("<f2"), "|u1", grey, whole),
-                new Usual(Transforms.toFloat().normalize(0.286f, 0.353f).toBfloat16(), "|u1", grey, staged),
+                new Usual(new Transform(), "|S10", List.of(), whole),
+                new Usual(new Transform().toFloat(), "|u1", grey, staged),
+                new Usual(new Transform().toFloat().cast("<f2"), "|u1", grey, whole),
+                new Usual(new Transform().toFloat().normalize(0.286f, 0.353f).toBfloat16(), "|u1", grey, staged),
                 new Usual(AUGMENT.channelsFirst(), "|u1", colour, staged),
                 new Usual(AUGMENT.channelsFirst().cast("<f2"), "|u1", colour, KernelSource.Rows.resident(13, 4)),
                 new Usual(AUGMENT.toBfloat16(), "|u1", colour, whole),
                 new Usual(
-                        Transforms.toFloat().normalize(MEANS, DEVIATIONS).randomCrop(30, 29, 3), "|u1", colour, staged),
-                new Usual(Transforms.flip().channelsFirst(), "<c16", List.of(5, 6, 3), staged),
-                new Usual(Transforms.centerCrop(3, 4).flip(), "|S12", List.of(5, 6), whole),
-                new Usual(Transforms.cast("<f4"), "<i8", List.of(), whole));
+                        new Transform().toFloat().normalize(MEANS, DEVIATIONS).randomCrop(30, 29, 3),
+                        "|u1",
+                        colour,
+                        staged),
+                new Usual(new Transform().flip().channelsFirst(), "<c16", List.of(5, 6, 3), staged),
+                new Usual(new Transform().centerCrop(3, 4).flip(), "|S12", List.of(5, 6), whole),
+                new Usual(new Transform().cast("<f4"), "<i8", List.of(), whole));
     }
 
     @ParameterizedTest
@@ -97,8 +99,8 @@ class KernelTest {
         byte[] array = new byte[256];
         IntStream.range(0, 256).forEach(i -> array[i] = (byte) i);
         KernelSource.Rows staged = KernelSource.Rows.staged();
-        KernelCase each =
-                new KernelCase(Transforms.toFloat(), Dtype.parse("|u1"), new long[] {256}, staged, array, new int[1]);
+        KernelCase each = new KernelCase(
+                new Transform().toFloat(), Dtype.parse("|u1"), new long[] {256}, staged, array, new int[1]);
 
         ByteBuffer made = ByteBuffer.wrap(run(each)).order(ByteOrder.LITTLE_ENDIAN);
 
@@ -114,7 +116,7 @@ class KernelTest {
         IntStream.range(0, 784).forEach(i -> means[i] = i / 1000f);
         IntStream.range(0, 784).forEach(i -> deviations[i] = 1 + i / 500f);
         byte[] array = KernelCase.values(Dtype.parse("|u1"), 784 * 3, new Random(1));
-        Transform transform = Transforms.toFloat().normalize(means, deviations);
+        Transform transform = new Transform().toFloat().normalize(means, deviations);
         KernelSource.Rows staged = KernelSource.Rows.staged();
         KernelCase each = new KernelCase(transform, Dtype.parse("|u1"), shape, staged, array, new int[] {2, 0, 1});
 
@@ -126,7 +128,8 @@ class KernelTest {
         byte[] array = {2, -1, 10, 9, 0, 127};
         KernelSource.Rows staged = KernelSource.Rows.staged();
         int[] batch = IntStream.range(0, 6).toArray();
-        KernelCase each = new KernelCase(Transforms.oneHot(10), Dtype.parse("|i1"), new long[0], staged, array, batch);
+        KernelCase each =
+                new KernelCase(new Transform().oneHot(10), Dtype.parse("|i1"), new long[0], staged, array, batch);
 
         ByteBuffer made = ByteBuffer.wrap(run(each)).order(ByteOrder.LITTLE_ENDIAN);
 

@@ -45,7 +45,7 @@ record GangPlan(
     }
 
     /** Returns the command line of one node's launcher. */
-    List<String> words(String larder, Seat seat, String endpoint, int attempt) {
+    List<String> words(String larder, ExecutorSeat seat, String endpoint, int attempt) {
         List<String> words = new ArrayList<>();
         words.add(larder);
         if (!seat.store().isEmpty()) {

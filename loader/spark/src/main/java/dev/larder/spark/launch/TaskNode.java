@@ -60,10 +60,10 @@ final class TaskNode {
             if (meeting != null) {
                 port = Integer.toString(meeting.number());
             }
-            String[] told = context.allGather(Seat.place(plan.store()) + "\t" + port);
+            String[] told = context.allGather(ExecutorSeat.place(plan.store()) + "\t" + port);
             String[] places =
                     Arrays.stream(told).map(text -> text.split("\t", -1)[0]).toArray(String[]::new);
-            Seat seat = Seat.of(node, places, plan.store());
+            ExecutorSeat seat = ExecutorSeat.of(node, places, plan.store());
             return follow(seat, host(0) + ":" + told[0].split("\t", -1)[1]);
         } catch (IOException e) {
             throw Failure.of(ErrorCode.UNEXPECTED, "cannot tell which machine this is")
@@ -80,7 +80,7 @@ final class TaskNode {
         return colon < 0 ? address : address.substring(0, colon); // an IPv6 address keeps its brackets
     }
 
-    private NodeEnd follow(Seat seat, String endpoint) {
+    private NodeEnd follow(ExecutorSeat seat, String endpoint) {
         String larder = System.getenv().getOrDefault(COMMAND_VARIABLE, plan.program());
         LineSender sender = node == 0 ? new LineSender(plan.launch()) : null;
         ProcessSpec spec = new ProcessSpec(

@@ -51,7 +51,10 @@ final class BatchBuffer {
 
     /** Returns a number of 4 or 8 bytes, without loading its neighbours. */
     long single(long index, int width) {
-        ByteBuffer number = singleCopy(Math.multiplyExact(index, width), width);
+        long place = Math.multiplyExact(index, width);
+        requireWithin(place, width);
+        ByteBuffer number = ByteBuffer.allocate(width).order(ByteOrder.LITTLE_ENDIAN);
+        file.read(offset + place, number);
         return width == Integer.BYTES ? number.getInt() : number.getLong();
     }
 
@@ -72,34 +75,13 @@ final class BatchBuffer {
         return file.read(offset + (first >>> 3), length);
     }
 
-    /** Returns some bytes, valid until the next call. Loads about as many the next time: headers have similar lengths. */
+    /** Returns some bytes, valid until the next call. Loads about as many the next time, as headers and rows have similar lengths. */
     ByteBuffer bytes(long place, int length) {
         int index = load(place, length);
         if (length > HEAD_BYTES) {
             stepBytes = Math.max(LEAST_STEP_BYTES, Math.min(MOST_STEP_BYTES, length + HEAD_BYTES));
         }
         return step.slice(index, length).order(ByteOrder.LITTLE_ENDIAN);
-    }
-
-    /** Returns a copy of some bytes. */
-    ByteBuffer copy(long place, int length) {
-        if (length > STEP_BYTES) {
-            return singleCopy(place, length);
-        }
-        ByteBuffer copy = ByteBuffer.allocate(length);
-        if (length > 0) {
-            int index = load(place, length);
-            copy.put(0, step, index, length);
-        }
-        return copy;
-    }
-
-    /** Returns a copy of some bytes, without loading their neighbours. */
-    ByteBuffer singleCopy(long place, int length) {
-        requireWithin(place, length);
-        ByteBuffer copy = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
-        file.read(offset + place, copy);
-        return copy;
     }
 
     private void requireWithin(long place, long length) {

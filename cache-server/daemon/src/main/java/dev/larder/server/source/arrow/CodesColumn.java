@@ -111,7 +111,7 @@ final class CodesColumn extends FieldColumn {
         if (budget < 0) {
             throw tooLong(batch);
         }
-        numbers.put(word, numbers.size());
+        numbers.put(ByteBuffer.allocate(word.remaining()).put(word).flip(), numbers.size());
         return numbers.size() - 1;
     }
 

@@ -95,8 +95,8 @@ final class ColumnFactory {
             return group(name, field, features, above);
         }
         return switch (field.kind()) {
-            case FIXED, NARROW, BITS -> new FlatColumn(name, above, List.of(), List.of(), field);
-            case FIXED_BYTES -> new FlatColumn(name, above, List.of(), List.of((long) field.size()), field);
+            case FIXED, NARROW, BITS -> new FlatColumn(name, above, List.of(), new long[0], field);
+            case FIXED_BYTES -> new FlatColumn(name, above, List.of(), new long[] {field.size()}, field);
             case TEXTS, BYTES -> new VariableColumn(name, above, field);
             case TEXT_VIEWS, BYTES_VIEWS -> new ViewColumn(name, above, field, memory);
             case LISTS, FIXED_LISTS -> numbers(name, field, features, above);
@@ -153,8 +153,10 @@ final class ColumnFactory {
         }
         if (levels.stream().allMatch(level -> level.kind() == Kind.FIXED_LISTS)) {
             TensorType tensor = levels.size() == 1 ? TensorType.of(field) : null;
-            List<Long> sizes = levels.stream().map(level -> (long) level.size()).toList();
-            return new FlatColumn(name, above, levels, tensor == null ? sizes : tensor.shape(), inner);
+            long[] shape = tensor == null
+                    ? levels.stream().mapToLong(ArrowField::size).toArray()
+                    : tensor.shape().stream().mapToLong(Long::longValue).toArray();
+            return new FlatColumn(name, above, levels, shape, inner);
         }
         long[] declared = features.shape(levels.size());
         if (levels.size() == 1 && declared == null) {

@@ -65,9 +65,11 @@ final class ElementData {
         long first = pieces.number(piece, 1) + row;
         ByteBuffer bits = BatchBuffer.bits(in, pieces.number(piece, 0), first, rows);
         int shift = (int) (first & 7);
-        for (int i = shift; i < shift + rows; i++) {
-            out.put((byte) BatchBuffer.bit(bits, i));
+        byte[] bytes = new byte[rows];
+        for (int i = 0; i < rows; i++) {
+            bytes[i] = (byte) BatchBuffer.bit(bits, shift + i);
         }
+        out.put(bytes);
     }
 
     /** Makes integers of 8 bytes of those of 4. */

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /** Rows of one shape, as one array. */
 final class FlatColumn extends FieldColumn {
     private final List<ArrowField> lists;
-    private final List<Long> rowShape;
+    private final long[] rowShape;
     private final ElementData elements;
 
     /**
@@ -17,7 +17,7 @@ final class FlatColumn extends FieldColumn {
      * @param rowShape the dimensions of a row
      * @param inner the field of the elements
      */
-    FlatColumn(String name, @Nullable Nulls above, List<ArrowField> lists, List<Long> rowShape, ArrowField inner) {
+    FlatColumn(String name, @Nullable Nulls above, List<ArrowField> lists, long[] rowShape, ArrowField inner) {
         super(name, above);
         this.lists = lists;
         this.rowShape = rowShape;

@@ -18,7 +18,6 @@ import dev.larder.server.source.SourceArray;
 import dev.larder.server.source.SourceIdentity;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.LongStream;
 
 /** Collects the arrays of a table, under names below one level. Owns them until the caller takes them. */
 final class FoundArrays {
@@ -57,9 +56,10 @@ final class FoundArrays {
     }
 
     /** Adds an array of rows that all have one shape. */
-    void addRows(String name, ElementData elements, long rows, List<Long> rowShape) {
-        long[] shape = LongStream.concat(LongStream.of(rows), rowShape.stream().mapToLong(Long::longValue))
-                .toArray();
+    void addRows(String name, ElementData elements, long rows, long[] rowShape) {
+        long[] shape = new long[rowShape.length + 1];
+        shape[0] = rows;
+        System.arraycopy(rowShape, 0, shape, 1, rowShape.length);
         add(name, ColumnPart.NONE, elements.type(), elements.data(), shape);
     }
 

@@ -7,7 +7,6 @@ import dev.larder.reader.arrow.ArrowField;
 import dev.larder.reader.arrow.ArrowField.Kind;
 import java.util.Arrays;
 import java.util.List;
-import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -88,12 +87,12 @@ final class NestedColumn extends FieldColumn {
         long begin = row;
         long count = 1;
         for (int level = 0; level < levels.size(); level++) {
-            if (offsets[level] == null) {
-                shape[level] = levels.get(level).size();
+            BatchBuffer its = offsets[level];
+            shape[level] = its == null ? levels.get(level).size() : 0;
+            if (its == null) {
                 begin = begin(level, begin);
-            } else {
-                shape[level] = 0;
-                begin = count > 0 ? measureLists(batch, level, begin, count, row) : begin;
+            } else if (count > 0) {
+                begin = measureLists(batch, level, its, begin, count, row);
             }
             count = Math.multiplyExact(count, shape[level]);
             requireOrder(batch, count == 0 || (begin >= begins[level + 1] && count <= ends[level + 1] - begin));
@@ -101,11 +100,12 @@ final class NestedColumn extends FieldColumn {
     }
 
     /** Finds the length of lists, which all must have the same; returns their first element. */
-    private long measureLists(BatchCursor batch, int level, long first, long count, long row) {
-        long begin = begin(level, first);
+    private long measureLists(BatchCursor batch, int level, BatchBuffer its, long first, long count, long row) {
+        int width = levels.get(level).size();
+        long begin = its.number(first, width);
         long at = begin;
         for (long list = first; list < first + count; list++) {
-            long end = begin(level, list + 1);
+            long end = its.number(list + 1, width);
             requireOrder(batch, end >= at);
             if (list == first) {
                 shape[level] = end - at;
@@ -132,11 +132,7 @@ final class NestedColumn extends FieldColumn {
     @Override
     void addArrays(FoundArrays arrays) {
         if (declared != null) {
-            arrays.addRows(
-                    name,
-                    elements,
-                    nulls.rows(),
-                    LongStream.of(declared).boxed().toList());
+            arrays.addRows(name, elements, nulls.rows(), declared);
             return;
         }
         arrays.add(name, ColumnPart.RAGGED_VALUES, elements.type(), elements.data(), elements.count());

@@ -91,7 +91,7 @@ final class Nulls {
     }
 
     private void mask(ArrowFile in, int piece, long row, int count, ByteBuffer out) {
-        out.put(new byte[count]);
+        byte[] isNull = new byte[count];
         for (Nulls level = this; level != null; level = level.above) {
             long offset = level.pieces.number(piece, 0);
             if (offset == NO_BITMAP) {
@@ -101,10 +101,9 @@ final class Nulls {
             ByteBuffer bits = BatchBuffer.bits(in, offset, first, count);
             int shift = (int) (first & 7);
             for (int i = 0; i < count; i++) {
-                if (BatchBuffer.bit(bits, shift + i) == 0) {
-                    out.put(i, (byte) 1);
-                }
+                isNull[i] |= (byte) (1 - BatchBuffer.bit(bits, shift + i));
             }
         }
+        out.put(isNull);
     }
 }

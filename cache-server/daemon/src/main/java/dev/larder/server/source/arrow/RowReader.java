@@ -20,6 +20,7 @@ final class RowReader {
     private final @Nullable BatchBuffer offsets;
     private final BatchBuffer data;
     private final BatchBuffer[] viewed;
+    private final BatchBuffer file;
 
     /**
      * Takes the buffers of the entered field.
@@ -40,9 +41,10 @@ final class RowReader {
         for (int i = 0; i < viewed.length; i++) {
             viewed[i] = batch.buffer(0);
         }
+        this.file = batch.wholeFile();
     }
 
-    /** Returns a copy of the bytes of a row. */
+    /** Returns the bytes of a row, valid until the next call. */
     ByteBuffer row(long row) {
         if (field.kind().hasMoreBuffers()) {
             return view(row);
@@ -50,7 +52,7 @@ final class RowReader {
         int size = field.size();
         long from = offsets == null ? row * size : offsets.number(row, size);
         long to = offsets == null ? from + size : offsets.number(row + 1, size);
-        return data.copy(from, length(to - from));
+        return data.bytes(from, length(to - from));
     }
 
     private int length(long bytes) {
@@ -64,13 +66,13 @@ final class RowReader {
         long first = row * VIEW_NUMBERS;
         int length = length(data.number(first, Integer.BYTES));
         if (length <= MOST_INLINE_BYTES) {
-            return data.copy(row * VIEW_BYTES + Integer.BYTES, length);
+            return data.bytes(row * VIEW_BYTES + Integer.BYTES, length);
         }
-        long buffer = data.number(first + BUFFER_NUMBER, Integer.BYTES);
+        int buffer = (int) data.number(first + BUFFER_NUMBER, Integer.BYTES);
         long offset = data.number(first + OFFSET_NUMBER, Integer.BYTES);
-        if (buffer < 0 || buffer >= viewed.length || offset < 0) {
+        if (buffer < 0 || buffer >= viewed.length || offset < 0 || offset > viewed[buffer].byteSize() - length) {
             throw batch.refusal("column " + column + " has views outside of its buffers");
         }
-        return viewed[(int) buffer].singleCopy(offset, length); // buffers may be many: each must not keep a step
+        return file.bytes(viewed[buffer].offset() + offset, length); // buffers may be many: they share a window
     }
 }

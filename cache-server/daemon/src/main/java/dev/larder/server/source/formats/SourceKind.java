@@ -7,21 +7,19 @@ import org.jspecify.annotations.Nullable;
 
 /** The kinds of files of arrays, recognized by the ends of their names. */
 public enum SourceKind {
-    NPY(".npy, .npy.gz", "\\.npy(\\.gz)?", new NpyFormat()),
-    NPZ(".npz", "\\.npz", new NpzFormat()),
-    SAFETENSORS(".safetensors", "\\.safetensors", new SafetensorsFormat()),
-    IDX("-idxN-ubyte, -idxN-ubyte.gz", "[-.]idx(?<dimensions>[0-9]{1,2})-ubyte(\\.gz)?", new IdxFormat()),
-    TABLE(".csv, .tsv, .csv.gz, .tsv.gz", "\\.(csv|tsv)(\\.gz)?", new TableFormat()),
-    RAW("with --dtype .bin, .raw, .dat", "\\.(bin|raw|dat)", new RawFormat());
+    NPY(".npy, .npy.gz", "\\.npy(\\.gz)?"),
+    NPZ(".npz", "\\.npz"),
+    SAFETENSORS(".safetensors", "\\.safetensors"),
+    IDX("-idxN-ubyte, -idxN-ubyte.gz", "[-.]idx(?<dimensions>[0-9]{1,2})-ubyte(\\.gz)?"),
+    TABLE(".csv, .tsv, .csv.gz, .tsv.gz", "\\.(csv|tsv)(\\.gz)?"),
+    RAW("with --dtype .bin, .raw, .dat", "\\.(bin|raw|dat)");
 
     private final String suffixes;
     private final Pattern pattern;
-    private final SourceFormat format;
 
-    SourceKind(String suffixes, String suffix, SourceFormat format) {
+    SourceKind(String suffixes, String suffix) {
         this.suffixes = suffixes;
         this.pattern = Pattern.compile("(?<stem>.*)" + suffix, Pattern.DOTALL | Pattern.CASE_INSENSITIVE);
-        this.format = format;
     }
 
     /** Returns the ends of the names of this kind, for people. */
@@ -30,7 +28,14 @@ public enum SourceKind {
     }
 
     SourceFormat format() {
-        return format;
+        return switch (this) {
+            case NPY -> new NpyFormat();
+            case NPZ -> new NpzFormat();
+            case SAFETENSORS -> new SafetensorsFormat();
+            case IDX -> new IdxFormat();
+            case TABLE -> new TableFormat();
+            case RAW -> new RawFormat();
+        };
     }
 
     /** Returns the kind of a file in a folder, or null. Raw bytes have a kind only if the options name their type. */

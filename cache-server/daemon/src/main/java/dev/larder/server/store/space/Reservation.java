@@ -64,8 +64,8 @@ public final class Reservation implements AutoCloseable {
     }
 
     /** Grows to at least this total. One thread at a time. */
-    public void growTo(long wantedBytes) {
-        grow(Math.max(0, wantedBytes - bytes()));
+    public void growTo(long totalBytes) {
+        grow(Math.max(0, totalBytes - bytes()));
     }
 
     /** Allows for the indices and manifests of this many arrays: they need space on the mount but do not count toward the capacity. */

@@ -10,7 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 
-/** Bytes of a file. The library takes memory for what a file says before it looks whether there is so much; this looks first. */
+/** A file that refuses ranges beyond its end. Without it, the library allocates memory for any length that a file claims. */
 final class BoundedFile implements HdfBackingStorage {
     private final HdfBackingStorage file;
     private final long byteSize;
@@ -20,7 +20,7 @@ final class BoundedFile implements HdfBackingStorage {
         this.byteSize = file.size();
     }
 
-    /** Opens a file. The caller closes what it keeps its bytes in. */
+    /** Opens a file. The caller closes its storage. */
     static HdfFile open(Path path) {
         HdfFile unbounded = new HdfFile(path);
         try {

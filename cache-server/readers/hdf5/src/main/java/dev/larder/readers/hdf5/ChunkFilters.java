@@ -73,15 +73,14 @@ final class ChunkFilters {
 
     /** Returns the bytes of a chunk; bit i of {@code skipped} is set if the chunk was written without filter i. */
     byte[] undo(ByteBuffer stored, BitSet skipped) {
-        byte[] bytes = new byte[stored.remaining()];
-        stored.get(bytes);
+        byte[] bytes = stored.array();
         for (int i = filters.size() - 1; i >= 0; i--) {
             if (!skipped.get(i)) {
                 bytes = undo(filters.get(i), bytes, mostBytes(i, skipped));
             }
         }
         if (bytes.length != chunkBytes) {
-            throw new HdfException("a chunk has " + bytes.length + " bytes, not " + chunkBytes);
+            throw wrongLength(bytes.length);
         }
         return bytes;
     }
@@ -117,25 +116,47 @@ final class ChunkFilters {
         return values[index];
     }
 
+    /** Returns whether inflating is all that a chunk needs. */
+    boolean isDeflated(BitSet skipped) {
+        return filters.size() == 1 && filters.get(0).getId() == DEFLATE && !skipped.get(0);
+    }
+
+    /** Inflates a chunk into a buffer of its length, which spares a copy. */
+    void inflate(ByteBuffer stored, ByteBuffer target) {
+        int length = inflate(stored, target, chunkBytes);
+        if (length != chunkBytes) {
+            throw wrongLength(length);
+        }
+    }
+
     private static byte[] inflate(byte[] packed, int most) {
+        byte[] bytes = new byte[most];
+        int length = inflate(ByteBuffer.wrap(packed), ByteBuffer.wrap(bytes), most);
+        return length == most ? bytes : Arrays.copyOf(bytes, length);
+    }
+
+    private static int inflate(ByteBuffer packed, ByteBuffer target, int most) {
         Inflater inflater = new Inflater();
         try {
             inflater.setInput(packed);
-            byte[] bytes = new byte[most];
             int length = 0;
             while (!inflater.finished()) {
-                int more = inflater.inflate(bytes, length, most - length);
+                int more = inflater.inflate(target);
                 if (more == 0 && !inflater.finished()) {
                     throw new HdfException("a chunk unpacks to more than " + most + " bytes, or ends early");
                 }
                 length += more;
             }
-            return length == most ? bytes : Arrays.copyOf(bytes, length);
+            return length;
         } catch (DataFormatException e) {
             throw new HdfException("a chunk cannot be inflated", e);
         } finally {
             inflater.end();
         }
+    }
+
+    private HdfException wrongLength(int bytes) {
+        return new HdfException("a chunk has " + bytes + " bytes, not " + chunkBytes);
     }
 
     private static byte[] unshuffle(byte[] shuffled, int itemBytes) {
@@ -240,7 +261,7 @@ final class ChunkFilters {
 
     static void requireLength(long all, int blockBytes, int most) {
         if (all < 0 || all > most || blockBytes <= 0) {
-            throw new HdfException("a chunk says that it has " + all + " bytes in blocks of " + blockBytes
+            throw new HdfException("a chunk claims " + all + " bytes in blocks of " + blockBytes
                     + ", and has " + most + " at most");
         }
     }
@@ -248,7 +269,7 @@ final class ChunkFilters {
     /** Unpacks one block of LZ4 from a buffer. */
     static void unpackBlock(ByteBuffer in, int packedLength, byte[] target, int at, int length) {
         if (packedLength < 0 || packedLength > in.remaining()) {
-            throw new HdfException("a block of a chunk is longer than what is left: bytes=" + packedLength);
+            throw new HdfException("a block of a chunk is longer than the chunk: bytes=" + packedLength);
         }
         try {
             int found = LZ4_BLOCKS.decompress(in, in.position(), packedLength, ByteBuffer.wrap(target), at, length);

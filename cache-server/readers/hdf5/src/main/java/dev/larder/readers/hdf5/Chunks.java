@@ -15,6 +15,7 @@ import java.nio.ByteOrder;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,10 +31,12 @@ final class Chunks {
     private final long[] dimensions;
     private final int[] chunk;
     private final int itemBytes;
+    private final int chunkBytes;
     private final Map<?, ?> lookup;
     private final ChunkFilters filters;
     private final ChunkFilters noFilters;
     private final boolean areEdgesFiltered;
+    private final boolean hasWholeRows;
 
     Chunks(
             HdfBackingStorage file,
@@ -46,6 +49,7 @@ final class Chunks {
         this.dimensions = dataset.getDimensionsAsLong();
         this.chunk = ((ChunkedDataset) dataset).getChunkDimensions();
         this.itemBytes = dataset.getDataType().getSize();
+        this.chunkBytes = chunkBytes;
         this.lookup = lookup(dataset);
         this.noFilters = new ChunkFilters(List.of(), chunkBytes);
         this.filters = dataset.getHeader().hasMessageOfType(FilterPipelineMessage.class)
@@ -56,6 +60,8 @@ final class Chunks {
                         chunkBytes)
                 : noFilters;
         this.areEdgesFiltered = header.stream().noneMatch(Chunks::leavesOutEdges);
+        this.hasWholeRows =
+                IntStream.range(1, chunk.length).allMatch(axis -> chunk[axis] == dimensions[axis]);
     }
 
     private static boolean leavesOutEdges(RawMessages.Raw message) {
@@ -82,21 +88,28 @@ final class Chunks {
         long[] origin = new long[dimensions.length];
         origin[0] = firstRow / chunk[0] * chunk[0];
         while (origin[0] < firstRow + rows) {
-            copy(origin, unpacked(origin), firstRow, rows, target);
+            read(origin, firstRow, rows, target);
             if (!next(origin)) {
                 return;
             }
         }
     }
 
-    /** Returns the bytes of a chunk, null if it was never written. */
-    private byte @Nullable [] unpacked(long[] origin) {
-        if (!(lookup.get(new ChunkOffset(origin)) instanceof Chunk found) || found.getAddress() <= 0) {
-            return null;
+    private void read(long[] origin, long firstRow, long rows, ByteBuffer target) {
+        if (!(lookup.get(new ChunkOffset(origin)) instanceof Chunk found) || found.getAddress() <= 0) { // never written
+            copy(origin, null, firstRow, rows, target);
+            return;
         }
+        ByteBuffer stored = file.readBufferFromAddress(found.getAddress(), found.getSize());
         BitSet skipped = found.getFilterMask();
-        boolean isFiltered = areEdgesFiltered || !isAtEdge(origin);
-        return (isFiltered ? filters : noFilters).undo(file.map(found.getAddress(), found.getSize()), skipped);
+        ChunkFilters its = areEdgesFiltered || !isAtEdge(origin) ? filters : noFilters;
+        boolean isRun = hasWholeRows && origin[0] >= firstRow && origin[0] + chunk[0] <= firstRow + rows;
+        if (isRun && its.isDeflated(skipped)) {
+            int start = Math.toIntExact((origin[0] - firstRow) * (chunkBytes / chunk[0]));
+            its.inflate(stored, target.slice(start, chunkBytes));
+        } else {
+            copy(origin, its.undo(stored, skipped), firstRow, rows, target);
+        }
     }
 
     private boolean isAtEdge(long[] origin) {

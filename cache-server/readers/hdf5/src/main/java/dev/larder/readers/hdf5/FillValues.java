@@ -44,7 +44,7 @@ final class FillValues {
         if (bytes <= 0) { // -1 is an undefined value
             return null;
         } else if (bytes > in.remaining()) {
-            throw new HdfException("its fill value is longer than what is left: bytes=" + bytes);
+            throw new HdfException("its fill value is longer than its message: bytes=" + bytes);
         }
         byte[] value = new byte[bytes];
         in.get(value);

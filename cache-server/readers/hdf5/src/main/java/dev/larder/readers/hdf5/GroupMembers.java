@@ -20,8 +20,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lists what is in a group by name and place, and looks at none of it. The library looks at all of it at once, so that one member that it
- * cannot read hides the others.
+ * Lists the members of a group by name and address, without opening them. The library opens all of them, so that one unreadable member hides
+ * the others.
  */
 final class GroupMembers {
     private static final int SOFT_LINK = 2;
@@ -85,7 +85,7 @@ final class GroupMembers {
         return members;
     }
 
-    /** Reads a link. The library replaces characters that are not ASCII if a name does not claim to be UTF-8: h5py writes names of groups so. */
+    /** Reads a link with a name in UTF-8. The library replaces the bytes beyond ASCII in names of groups that h5py writes. */
     private static Member member(ByteBuffer in, int addressBytes) {
         in.get(); // version
         int flags = in.get();

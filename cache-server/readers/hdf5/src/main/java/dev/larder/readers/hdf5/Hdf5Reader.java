@@ -7,8 +7,8 @@ import dev.larder.reader.ReadRequest;
 import java.io.IOException;
 
 /**
- * Reads the datasets of HDF5 files: groups are levels of names, bytes stay as they are. What is neither a number, nor a text, nor a list
- * of numbers is refused by its name.
+ * Reads the datasets of HDF5 files: groups are levels of names, bytes stay as they are. Refuses datasets that have neither numbers, nor texts,
+ * nor lists of numbers.
  */
 public final class Hdf5Reader implements FormatReader {
     @Override

@@ -29,11 +29,11 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Some HDF5 files. Finds their datasets first; only lists and texts of any length are read for that. */
+/** HDF5 files. Finds their datasets first; reads only lists and texts of any length for that. */
 final class Hdf5Source implements OpenedSource {
     private static final int DEEPEST = 64;
 
-    /** Where a superblock has its version, and since version 3 flags of programs that have the file open for writing. */
+    /** The offset of the version in a superblock; since version 3 it also has flags of programs that write to the file. */
     private static final int SUPERBLOCK_VERSION = 8;
 
     private static final int SUPERBLOCK_FLAGS = 11;
@@ -49,7 +49,7 @@ final class Hdf5Source implements OpenedSource {
     private final Set<String> found = new LinkedHashSet<>();
     private final RefusedColumns refused = new RefusedColumns();
 
-    /** A dataset whose arrays have to be written, from this offer on. */
+    /** A dataset to decode, with the number of its first offer. */
     private record Written(int file, String name, int firstOffer, DatasetBase dataset) {}
 
     Hdf5Source(ReadRequest request, ReadProgress progress) {
@@ -74,7 +74,7 @@ final class Hdf5Source implements OpenedSource {
         refused.requireNone(found);
     }
 
-    /** Refuses a file that a program still writes: what it has so far may contradict itself. */
+    /** Refuses a file that a program still writes, because its parts may contradict each other. */
     private static void requireNoWriter(int number, HdfFile file) throws BadSource {
         HdfBackingStorage storage = file.getHdfBackingStorage();
         ByteBuffer head = storage.mapNoOffset(file.getUserBlockSize(), SUPERBLOCK_BYTES);
@@ -88,7 +88,7 @@ final class Hdf5Source implements OpenedSource {
         }
     }
 
-    /** A walk through the groups of one file. What cannot be read is refused where it is wanted, and else left out. */
+    /** A walk through the groups of one file. Refuses an unreadable member if it is wanted, and skips it otherwise. */
     private final class Walk {
         private final int number;
         private final String level;
@@ -248,6 +248,6 @@ final class Hdf5Source implements OpenedSource {
 
     @Override
     public void close() {
-        files.forEach(file -> file.getHdfBackingStorage().close()); // the library would ask for its name first
+        files.forEach(file -> file.getHdfBackingStorage().close()); // HdfFile.close() needs the name of a file
     }
 }

@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Says what numpy calls the types of HDF5 whose bytes it has just so. */
+/** Names the numpy types that have the same bytes as types of HDF5. */
 final class NumpyTypes {
     private static final Set<Integer> INTEGER_BYTES = Set.of(1, 2, 4, 8);
 
@@ -30,7 +30,7 @@ final class NumpyTypes {
 
     private NumpyTypes() {}
 
-    /** Returns numpy's description; null where numpy has no such type. */
+    /** Returns numpy's description, or null if numpy has no such type. */
     static @Nullable String of(DataType type) {
         if (type instanceof FixedPoint integer) {
             return isPlain(integer) ? order(integer.getByteOrder(), integer.getSize()) + integerKind(integer) : null;
@@ -94,13 +94,13 @@ final class NumpyTypes {
                 && number.getExponentBias() == bits.get(2);
     }
 
-    /** What h5py makes of numpy's booleans. */
+    /** Returns whether it is the type that h5py writes for booleans. */
     private static boolean isBoolean(EnumDataType words) {
         return words.getBaseType().getSize() == 1
                 && new TreeMap<>(words.getEnumMapping()).equals(Map.of(0, "FALSE", 1, "TRUE"));
     }
 
-    /** What h5py makes of numpy's complex numbers. */
+    /** Returns the type of complex numbers as h5py writes them, or null. */
     private static @Nullable String complex(CompoundDataType compound) {
         List<CompoundDataMember> members = compound.getMembers();
         if (members.size() != 2

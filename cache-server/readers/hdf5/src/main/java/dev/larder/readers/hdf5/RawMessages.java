@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Goes through the messages of an object's header. The library has parsed them, but it takes a reference to a shared message for the message
+ * Reads the messages of an object's header. The library has parsed them, but it confuses a reference to a shared message with the message
  * itself, and drops a flag of chunks.
  */
 final class RawMessages {

@@ -52,7 +52,7 @@ final class RowBlocks {
         return blocks;
     }
 
-    /** Unpacks a block to where it belongs. */
+    /** Unpacks a block to its place in the array. */
     static void write(DatasetRows rows, Block block, Output output, int offer) throws IOException {
         try {
             rows.read(block.firstRow, block.rows, block.position, output.at(offer, block.position, block.byteSize));

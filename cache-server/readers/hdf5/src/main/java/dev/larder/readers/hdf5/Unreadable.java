@@ -6,7 +6,7 @@ import io.jhdf.object.datatype.DataType;
 import io.jhdf.object.datatype.OpaqueDataType;
 import java.util.Arrays;
 
-/** Words what the library says of what it cannot read. */
+/** Turns exceptions of the library into messages. */
 final class Unreadable {
     private static final String NEWER_TYPE = "Unrecognized datatype version";
     private static final String VIRTUAL = "Virtual storage is not supported";
@@ -45,7 +45,7 @@ final class Unreadable {
         return new BadSource(file, BadSource.NOWHERE, column, reason, "");
     }
 
-    /** Returns whether the library fell over a type: it cannot read opaque ones without a tag, as h5py writes them, nor all compounds. */
+    /** Returns whether the library failed in a type: it cannot read all compounds, nor opaque types without a tag, as h5py writes them. */
     private static boolean isOf(Throwable thrown, Class<? extends DataType> type) {
         return Arrays.stream(thrown.getStackTrace())
                 .limit(5)

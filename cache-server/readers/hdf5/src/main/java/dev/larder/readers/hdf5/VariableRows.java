@@ -17,8 +17,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A dataset whose rows are texts or lists of numbers of any length: references to objects in heaps, whose bytes are copied as they are. It is read
- * twice, some rows at a time: for its length, then for its bytes.
+ * A dataset of texts or lists of numbers of any length. Its rows are references to objects in heaps, copied as they are. It is read twice, in
+ * groups of rows: for its length, then for its bytes.
  */
 final class VariableRows {
     private static final int ROWS_AT_ONCE = 16_384;
@@ -67,7 +67,7 @@ final class VariableRows {
         return type.isVariableLengthString() ? 1 : type.getParent().getSize();
     }
 
-    /** Hands over the bytes of every row; none if it was never written. */
+    /** Visits the bytes of every row; a row that was never written has none. */
     private void forEach(Row row) throws IOException {
         DatasetRows stored = DatasetRows.of(storage, dataset, file, name);
         int referenceBytes = type.getSize();

@@ -63,7 +63,7 @@ class ChunkFiltersTest {
 
         assertThatThrownBy(() -> undo(id, claim))
                 .isInstanceOf(HdfException.class)
-                .hasMessageStartingWith("a chunk says that it has 1099511627776 bytes in blocks of 1073741824");
+                .hasMessageStartingWith("a chunk claims 1099511627776 bytes in blocks of 1073741824");
     }
 
     @Test

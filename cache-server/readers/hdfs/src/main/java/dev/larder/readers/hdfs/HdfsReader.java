@@ -25,7 +25,7 @@ import org.apache.hadoop.fs.UnsupportedFileSystemException;
 import org.apache.hadoop.security.AccessControlException;
 import org.apache.hadoop.security.UserGroupInformation;
 
-/** Reads files of HDFS, and of what else the user's Hadoop has a file system for: a file, or all below a folder. */
+/** Reads files of HDFS and of other file systems of the user's Hadoop: a file, or all files below a folder. */
 public final class HdfsReader implements PlaceReader {
     private static final long NANOS_OF_MS = 1_000_000;
 
@@ -63,16 +63,16 @@ public final class HdfsReader implements PlaceReader {
         }
     }
 
-    /** Tells of each entry as it comes, as progress is; where a request fails it asks again, and tells of the others. */
+    /** Reports each entry as it arrives, which counts as progress. If a request fails, it tries again and reports the other entries. */
     private void listFolder(Path folder, int prefix, Deque<Path> folders, Consumer<PlaceObject> found)
             throws IOException {
-        Set<String> told = new HashSet<>();
+        Set<String> seen = new HashSet<>();
         Retries.run(() -> worded(() -> {
             RemoteIterator<FileStatus> entries =
                     folder.getFileSystem(configuration).listStatusIterator(folder);
             while (entries.hasNext()) {
                 FileStatus entry = entries.next();
-                if (!told.add(entry.getPath().getName())) {
+                if (!seen.add(entry.getPath().getName())) {
                     continue;
                 }
                 if (entry.isFile()) {
@@ -82,7 +82,7 @@ public final class HdfsReader implements PlaceReader {
                     folders.push(entry.getPath());
                 }
             }
-            return told;
+            return seen;
         }));
     }
 
@@ -126,7 +126,7 @@ public final class HdfsReader implements PlaceReader {
         try {
             return new Path(address);
         } catch (IllegalArgumentException e) {
-            throw bad("it is no address of a file", "give hdfs://NAMENODE/PATH, or hdfs:///PATH");
+            throw bad("it is not the address of a file", "give hdfs://NAMENODE/PATH, or hdfs:///PATH");
         }
     }
 
@@ -135,7 +135,7 @@ public final class HdfsReader implements PlaceReader {
         T take() throws IOException;
     }
 
-    /** Turns what no further try can change into words. */
+    /** Turns permanent failures into refusals. */
     private static <T> T worded(Step<T> step) throws IOException {
         try {
             return step.take();
@@ -157,7 +157,7 @@ public final class HdfsReader implements PlaceReader {
             UserGroupInformation user = UserGroupInformation.getCurrentUser();
             return user.getUserName() + " (" + user.getAuthenticationMethod() + ")";
         } catch (IOException e) {
-            return "nobody";
+            return "unknown";
         }
     }
 

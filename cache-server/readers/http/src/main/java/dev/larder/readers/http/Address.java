@@ -10,16 +10,16 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Takes addresses apart. */
+/** Parses addresses. */
 final class Address {
     private static final int LARGEST_PORT = 65_535;
 
-    /** What may not stand in an address as it is, and a percent sign that is none of an escape. */
+    /** Characters that need an escape, and a percent sign that begins no escape. */
     private static final Pattern UNUSUAL = Pattern.compile("[^A-Za-z0-9._~:/?#@!$&'()*+,;=%-]|%(?![0-9A-Fa-f]{2})");
 
     private Address() {}
 
-    /** Returns an address as it is requested: without a user, a password or a fragment, in ASCII alone. */
+    /** Returns the address to request: in ASCII, without user, password and fragment. */
     static URI requested(String address) throws BadSource {
         try {
             URI uri = new URI(new URI(address).toASCIIString());
@@ -28,7 +28,7 @@ final class Address {
             if (host == null || !("http".equals(scheme) || "https".equals(scheme))) {
                 throw malformed("it has no host");
             } else if (uri.getPort() > LARGEST_PORT) {
-                throw malformed("no server has such a port");
+                throw malformed("its port is too large");
             }
             String path = uri.getRawPath() == null || uri.getRawPath().isEmpty() ? "/" : uri.getRawPath();
             String query = uri.getRawQuery() == null ? "" : "?" + uri.getRawQuery();
@@ -43,11 +43,11 @@ final class Address {
                 0,
                 BadSource.NOWHERE,
                 "",
-                "it is no address of a file: " + reason,
+                "it is not the address of a file: " + reason,
                 "give http://host/path or https://host/path; write a space as %20");
     }
 
-    /** Returns the user and password that an address has itself, with a colon between; null where it has none. */
+    /** Returns the user and password of an address, separated by a colon, or null if there are none. */
     static @Nullable String userInfo(String address) throws BadSource {
         try {
             return new URI(address).getUserInfo();
@@ -66,7 +66,7 @@ final class Address {
         return path.substring(path.lastIndexOf('/') + 1);
     }
 
-    /** Returns a link as a browser understands it: with escapes for what should have been escaped. */
+    /** Returns a link with the escapes that a browser would add. */
     static String tidied(String link) {
         return UNUSUAL.matcher(link)
                 .replaceAll(found ->

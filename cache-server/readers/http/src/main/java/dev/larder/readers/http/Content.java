@@ -4,7 +4,7 @@ import java.io.FilterInputStream;
 import java.io.IOException;
 import java.net.HttpURLConnection;
 
-/** What a server sends. Closed before its end it gives up the connection, which else would be read to the end to be used again. */
+/** Content from a server. Closing it early drops the connection; otherwise Java would read the rest in order to reuse it. */
 final class Content extends FilterInputStream {
     private final HttpURLConnection connection;
     private long left;

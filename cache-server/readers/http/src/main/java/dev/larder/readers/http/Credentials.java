@@ -16,9 +16,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Finds what proves to a server who asks: in the address itself, in a variable, or in a netrc file. Never says any of it. */
+/** Finds credentials for a server: in the address, in a variable, or in a netrc file. Messages never contain them. */
 final class Credentials {
-    /** Has {@code HOST NAME: VALUE}; the header is sent to that host alone. */
+    /** Contains {@code HOST NAME: VALUE}; the header is sent only to that host. */
     static final String HEADER_VARIABLE = "LARDER_HTTP_HEADER";
 
     private static final Pattern HEADER =
@@ -29,10 +29,10 @@ final class Credentials {
     private final Map<String, String> environment;
 
     /**
-     * What is sent.
+     * A header to send.
      *
-     * @param header its name; empty where nothing is
-     * @param source where it was found, for people
+     * @param header its name; empty if there are no credentials
+     * @param source the file or variable that contains it, for messages
      */
     record Found(String header, String value, String source) {
         @Override
@@ -45,12 +45,12 @@ final class Credentials {
         this.environment = Map.copyOf(environment);
     }
 
-    /** Returns those for a server that the user named; {@code userInfo} is what the address has itself. */
+    /** Returns those for a server that the user named; {@code userInfo} is the part of the address, if any. */
     Found of(URI address, @Nullable String userInfo) throws BadSource {
         return userInfo != null ? basic(userInfo, "address") : ofHost(address.getHost(), true);
     }
 
-    /** Returns those for a server that another one leads to: only those that are meant for just this host. */
+    /** Returns those for a server that another server redirects to: only those for exactly this host. */
     Found ofRedirected(URI address) throws BadSource {
         return ofHost(address.getHost(), false);
     }
@@ -58,9 +58,9 @@ final class Credentials {
     private Found ofHost(String host, boolean takesDefault) throws BadSource {
         String words = environment.getOrDefault(HEADER_VARIABLE, "").strip();
         Matcher header = HEADER.matcher(words);
-        if (!words.isEmpty() && !header.matches()) { // nothing of it is quoted
+        if (!words.isEmpty() && !header.matches()) { // it is secret, so no message quotes it
             throw HttpReader.bad(
-                    "$" + HEADER_VARIABLE + " is not understood",
+                    "$" + HEADER_VARIABLE + " is malformed",
                     "give it a host and a header, such as 'data.example.org Authorization: Bearer TOKEN'");
         } else if (!words.isEmpty() && header.group("host").equalsIgnoreCase(host)) {
             return new Found(header.group("name"), header.group("value").strip(), "$" + HEADER_VARIABLE);
@@ -82,7 +82,7 @@ final class Credentials {
                 : Path.of(named);
     }
 
-    /** Returns user and password for a host as the file has them; {@code takesDefault} asks for those of its default, too. */
+    /** Returns user and password for a host, or null; the default entry of the file counts only with {@code takesDefault}. */
     private static @Nullable String login(Path netrc, String host, boolean takesDefault) throws BadSource {
         boolean isMeant = false;
         String login = "";
@@ -110,7 +110,7 @@ final class Credentials {
         return isMeant && !password.isEmpty() ? login + ":" + password : null;
     }
 
-    /** Returns the words of a file without its comments: a password may begin with the same sign. */
+    /** Returns the words of a file without its comments; a password may begin with the sign of a comment. */
     private static List<String> words(Path netrc) throws BadSource {
         List<String> words = new ArrayList<>();
         try {

@@ -9,7 +9,7 @@ import java.net.URI;
 import java.util.Map;
 import java.util.Set;
 
-/** Makes requests: with credentials, a time-out for every step, and redirections that take no credentials to another server. Thread-safe. */
+/** Sends requests with credentials and timeouts. Redirections take no credentials to another server. Thread-safe. */
 final class Exchange {
     private static final int CONNECT_MS = 10_000;
     private static final int SILENCE_MS = 15_000;
@@ -30,14 +30,14 @@ final class Exchange {
         this(environment, SILENCE_MS);
     }
 
-    /** {@code silenceMs} is how long a server may send nothing. */
+    /** {@code silenceMs} is the longest pause of a server. */
     Exchange(Map<String, String> environment, int silenceMs) {
         this.credentials = new Credentials(environment);
         this.proxies = new Proxies(environment);
         this.silenceMs = silenceMs;
     }
 
-    /** Sets what a request asks for. */
+    /** Prepares a request. */
     interface Preparation {
         /** Adds headers. */
         void prepare(HttpURLConnection connection);
@@ -54,7 +54,7 @@ final class Exchange {
             return new Content(connection);
         }
 
-        /** Fails unless there is a file. Says nothing of the address, which may have secrets. */
+        /** Fails unless there is a file. The message does not contain the address, which may have secrets. */
         void requireOk() throws IOException {
             if (status == HttpURLConnection.HTTP_OK) {
                 return;
@@ -67,7 +67,7 @@ final class Exchange {
             } else if (ABSENT.contains(status)) {
                 throw HttpReader.bad(
                         "it is not there: status=" + status + " credentials=" + tried,
-                        "check the address; some servers say so where credentials are missing");
+                        "check the address; some servers also answer this if credentials are missing");
             }
             throw HttpReader.bad(
                     "the server answers with status " + status + " credentials=" + tried,
@@ -78,7 +78,7 @@ final class Exchange {
             return Math.max(0, connection.getHeaderFieldInt("Retry-After", 0)) * 1000L;
         }
 
-        /** Reads what little may be left, so that the connection is used again. */
+        /** Reads a short rest, so that the connection can be reused. */
         @Override
         public void close() {
             try (InputStream left = status < 400 ? stream() : connection.getErrorStream()) {
@@ -91,7 +91,7 @@ final class Exchange {
         }
     }
 
-    /** Asks for an address, and for what it leads to. */
+    /** Requests an address, and follows redirections. */
     Answer get(String address, Preparation preparation) throws IOException {
         URI at = Address.requested(address);
         Credentials.Found found = credentials.of(at, Address.userInfo(address));
@@ -109,7 +109,7 @@ final class Exchange {
             }
             at = to;
         }
-        throw HttpReader.bad("it is redirected over and over", "give the address that it leads to");
+        throw HttpReader.bad("it has too many redirections", "give the final address");
     }
 
     static URI redirected(URI at, String next) throws BadSource {
@@ -117,11 +117,11 @@ final class Exchange {
         try {
             to = Address.requested(at.resolve(next.replace(" ", "%20")).toString());
         } catch (IllegalArgumentException e) {
-            throw HttpReader.bad("the server leads to no address", "tell who runs it");
+            throw HttpReader.bad("the server redirects to a malformed address", "report this to the owner of the server");
         }
         if ("https".equals(at.getScheme()) && !"https".equals(to.getScheme())) {
             throw HttpReader.bad(
-                    "the server leads from https to http: host=" + to.getHost(),
+                    "the server redirects from https to http: host=" + to.getHost(),
                     "give an address that stays with https");
         }
         return to;

@@ -21,8 +21,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Finds the files below an address that ends with a slash. What a server sends there says which there are: a page of links, as servers make
- * them of folders, of which those count that lead further down; or a text with the path of a file on each line.
+ * Finds the files below an address that ends with a slash. The server sends a page of links, as servers do for folders, or a text with the path
+ * of a file on each line. Only links further down count.
  */
 final class FolderListing {
     private static final int MOST_INDEX_BYTES = 64 << 20;
@@ -48,8 +48,7 @@ final class FolderListing {
         Set<String> seen = new HashSet<>(List.of(root.getRawPath()));
         Deque<String> folders = new ArrayDeque<>(seen);
         int folderCount = 1;
-        while (!folders
-                .isEmpty()) { // some at a time, so that files of the first are told of before the last is looked at
+        while (!folders.isEmpty()) { // a few at a time, so that files of the first ones are reported early
             Set<String> paths = new ConcurrentSkipListSet<>();
             List<WorkerThreads.Part> indexes = new ArrayList<>();
             while (indexes.size() < connections && !folders.isEmpty()) {
@@ -83,12 +82,12 @@ final class FolderListing {
         }
     }
 
-    /** Names what below the address it is about, as it stands in the address. */
+    /** Adds the path below the address to the message. */
     private static BadSource below(String name, BadSource failure) {
         return name.isEmpty() ? failure : HttpReader.bad(name + ": " + failure.getMessage(), failure.remedy());
     }
 
-    /** Returns the paths below a folder that a server names there. */
+    /** Returns the paths that the server lists below a folder. */
     private List<String> index(String address, URI root, String folder) throws IOException {
         List<String> paths = new ArrayList<>();
         try {
@@ -129,7 +128,7 @@ final class FolderListing {
 
     private static IOException noListing(String reason) {
         return HttpReader.bad(
-                "what the server has there is no list of files: " + reason,
+                "the server sent no list of files: " + reason,
                 "name files, or put a text there that has the path of a file on each line");
     }
 
@@ -143,7 +142,7 @@ final class FolderListing {
         return links;
     }
 
-    /** Adds what a link leads to, where that lies below the folder. */
+    /** Adds the path of a link if it is below the folder. */
     private static void add(String link, String folder, URI root, List<String> paths) {
         String words = link.strip();
         if (words.isEmpty() || words.startsWith("#") || words.startsWith("?")) {
@@ -157,11 +156,11 @@ final class FolderListing {
                 paths.add(path);
             }
         } catch (IllegalArgumentException e) {
-            return; // such as a line of a text that is about something else
+            return; // a line of text that is not a path
         }
     }
 
-    /** Returns the address with another path; user, password and query stay, which may prove who asks. */
+    /** Returns the address with another path. User, password and query stay, because they may be credentials. */
     private static String withPath(String address, URI root, String path) throws IOException {
         String user = Address.userInfo(address);
         String authority = root.getRawAuthority();

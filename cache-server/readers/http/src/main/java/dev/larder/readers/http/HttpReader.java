@@ -11,7 +11,7 @@ import java.net.HttpURLConnection;
 import java.util.Locale;
 import java.util.function.Consumer;
 
-/** Reads files from web servers: in ranges where the server has them, else as a whole. */
+/** Reads files from web servers, in ranges if the server supports them. */
 public final class HttpReader implements PlaceReader {
     private static final int PRECONDITION_FAILED = 412;
     private static final int RANGE_NOT_SATISFIABLE = 416;
@@ -43,9 +43,9 @@ public final class HttpReader implements PlaceReader {
     }
 
     /**
-     * Asks for the first byte of a file, as signed addresses are for GET alone, and servers answer HEAD in ways of their own.
+     * Requests the first byte of a file. HEAD is no alternative: signed addresses permit only GET, and servers differ.
      *
-     * @param name what the file is called in its place
+     * @param name the name of the file in its place
      */
     PlaceObject look(String address, String name, boolean isAlone) throws IOException {
         PlaceObject[] found = new PlaceObject[1];
@@ -67,12 +67,12 @@ public final class HttpReader implements PlaceReader {
             long byteSize = hasRanges || isEmpty ? total(connection) : connection.getContentLengthLong();
             if (byteSize < 0) {
                 throw bad(
-                        "the server does not say how long it is",
+                        "the server sends no length",
                         "download it first, and load the file: its memory is reserved before it is fetched");
             }
             long modifiedMs = connection.getHeaderFieldDate(MODIFIED, 0);
             String tag = tag(connection);
-            // Parts of what has no tag could be of two versions, and nobody would see it.
+            // Without a tag, parts could be of two versions, unnoticed.
             boolean isInParts = hasRanges && !tag.isEmpty();
             return new PlaceObject(address, name, isAlone, byteSize, modifiedMs * 1_000_000, tag, isInParts);
         }
@@ -82,15 +82,15 @@ public final class HttpReader implements PlaceReader {
         String packing = connection.getContentEncoding();
         boolean isPacked = packing != null && !packing.equalsIgnoreCase("identity");
         if (isPacked && !name.toLowerCase(Locale.ROOT).endsWith("gz")) {
-            throw bad("the server packs it: " + packing, "have the server send it as it is");
+            throw bad("the server compresses it: " + packing, "configure the server to send it uncompressed");
         }
     }
 
-    /** Refuses what leads to the same address with a slash: what is there is a page about files. */
+    /** Refuses an address that redirects to itself with a slash: the content would be a page about files. */
     private static void requireNoFolder(String address, HttpURLConnection connection) throws BadSource {
         String path = Address.requested(address).getRawPath();
         if (!path.endsWith("/") && connection.getURL().getPath().equals(path + "/")) {
-            throw bad("it is a folder", "end the address with a slash to load what is below it");
+            throw bad("it is a folder", "end the address with a slash to load its files");
         }
     }
 
@@ -105,7 +105,7 @@ public final class HttpReader implements PlaceReader {
         }
     }
 
-    /** An ETag, or when it was written where there is none. */
+    /** Returns the ETag, else the time of modification, else an empty text. */
     private static String tag(HttpURLConnection connection) {
         String tag = connection.getHeaderField("ETag");
         if (tag != null) {
@@ -118,16 +118,16 @@ public final class HttpReader implements PlaceReader {
     @Override
     public InputStream open(PlaceObject object, long from, long end) throws IOException {
         Exchange.Answer answer = exchange.get(object.address(), connection -> {
-            if (object.hasRanges()) { // of the whole, too: some servers say less of parts, and it is to be compared
+            if (object.hasRanges()) { // also for the whole file: some servers send fewer headers with parts
                 connection.setRequestProperty("Range", "bytes=" + from + "-" + (end - 1));
             }
-            if (object.tag().startsWith("\"")) { // a strong ETag; what a weak one stands for is compared below
+            if (object.tag().startsWith("\"")) { // a strong ETag; weak ones are compared below
                 connection.setRequestProperty("If-Match", object.tag());
             }
         });
         try {
             if (answer.status() == PRECONDITION_FAILED || answer.status() == RANGE_NOT_SATISFIABLE) {
-                throw BadSource.changed(0, "the server has another one now");
+                throw BadSource.changed(0, "the server has another version now");
             }
             boolean isWhole = answer.status() == HttpURLConnection.HTTP_OK;
             if (!isWhole && answer.status() != HttpURLConnection.HTTP_PARTIAL) {
@@ -137,7 +137,7 @@ public final class HttpReader implements PlaceReader {
             requireSame(object, answer.connection(), isWhole);
             InputStream in = answer.stream();
             if (isWhole) {
-                in.skipNBytes(from); // this once, the server has no ranges
+                in.skipNBytes(from); // a server may ignore the range
             } else if (firstByte(answer.connection()) != from) {
                 throw new TemporaryFailure("the server answers with another range", 0);
             }
@@ -173,7 +173,7 @@ public final class HttpReader implements PlaceReader {
         }
     }
 
-    /** Says what is wrong with a file; the daemon says which one it is. */
+    /** Returns the refusal of a file; the daemon adds its address. */
     static BadSource bad(String reason, String remedy) {
         return new BadSource(0, BadSource.NOWHERE, "", reason, remedy);
     }

@@ -19,7 +19,7 @@ final class Proxies {
 
     private final Map<String, String> environment;
 
-    /** A proxy, and what answers it, and no server, when it asks for a password. */
+    /** A proxy, and the authenticator that answers only it. */
     record Found(Proxy proxy, Optional<Authenticator> authenticator) {}
 
     Proxies(Map<String, String> environment) {
@@ -43,11 +43,11 @@ final class Proxies {
                         Optional.ofNullable(proxy.getUserInfo()).map(Proxies::answering));
             }
         } catch (URISyntaxException | IllegalArgumentException e) {
-            // said below without its value, which may have a password
+            // refused below without its value, which may contain a password
         }
         throw HttpReader.bad(
-                "$" + variable + " is not understood",
-                "give the daemon http://HOST:PORT or http://USER:PASSWORD@HOST:PORT there; no other kind of proxy is known");
+                "$" + variable + " is malformed",
+                "give the daemon http://HOST:PORT or http://USER:PASSWORD@HOST:PORT there; other kinds of proxies are not supported");
     }
 
     private static Authenticator answering(String userInfo) {

@@ -6,24 +6,24 @@ import java.io.InputStream;
 import java.util.Locale;
 import org.tukaani.xz.XZInputStream;
 
-/** How bytes are packed. */
+/** A compression format. */
 enum Codec {
     NONE,
     LZ4,
     ZSTD,
     XZ;
 
-    /** What unpacking may keep, in KiB: the dictionaries of {@code xz -9} take 65 MiB. */
+    /** The memory limit of XZ in KiB: a dictionary of {@code xz -9} takes 65 MiB. */
     private static final int MOST_XZ_KIB =
             (int) Math.min(Integer.MAX_VALUE, Runtime.getRuntime().maxMemory() / 2 / 1024);
 
-    /** Returns that of a file by the end of its name. */
+    /** Returns the format of a file by the end of its name. */
     static Codec of(String fileName) {
         String name = fileName.toLowerCase(Locale.ROOT);
         return name.endsWith("xz") ? XZ : name.endsWith("zst") ? ZSTD : NONE;
     }
 
-    /** Returns what unpacks a stream; closing it closes that. */
+    /** Returns the unpacked stream; closing it closes the packed one. */
     InputStream unpack(InputStream packed) throws IOException {
         return switch (this) {
             case NONE -> packed;

@@ -6,7 +6,7 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 
-/** Reads a stretch of a file that others read at the same time. Closing it closes nothing. */
+/** Reads a stretch of a shared file. Closing it leaves the file open. */
 final class FileStretch extends InputStream {
     private static final int STEP_BYTES = 128 << 10;
 
@@ -55,7 +55,7 @@ final class FileStretch extends InputStream {
         return count;
     }
 
-    /** Tells whether more follows, which unpackers ask. */
+    /** Returns the bytes left: unpackers detect the end of the stretch by it. */
     @Override
     public int available() {
         return (int) Math.min(Integer.MAX_VALUE, limit - at + end - next);

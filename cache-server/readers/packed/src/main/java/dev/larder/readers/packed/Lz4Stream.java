@@ -6,8 +6,8 @@ import java.io.InputStream;
 import java.util.Arrays;
 
 /**
- * Unpacks LZ4 frames whose blocks refer to those before them, as those of Arrow do; the libraries for Java that use native code unpack only
- * blocks that stand alone. Checksums, which Arrow's frames have none of, are passed over.
+ * Unpacks LZ4 frames with blocks that refer to earlier blocks, as in Arrow; libraries for Java with native code support only independent
+ * blocks. Skips checksums: frames of Arrow have none.
  *
  * <pre>
  *   magic, int32   flags   block size   [content size, int64]   check   { length, int32   block   [checksum, int32] } …   0, int32   [checksum, int32]
@@ -25,7 +25,7 @@ final class Lz4Stream extends InputStream {
     private static final int SMALLEST_BLOCK_CODE = 4;
     private static final int LARGEST_BLOCK_CODE = 7;
 
-    /** How far back a block can refer. */
+    /** The longest distance of a reference. */
     private static final int HISTORY_BYTES = 64 << 10;
 
     private static final int LONGEST_LOOP = 16;
@@ -35,7 +35,7 @@ final class Lz4Stream extends InputStream {
     private final int flags;
     private final byte[] block;
 
-    /** What was unpacked last, after as much of what came before as can be referred to. */
+    /** The last unpacked block, behind the {@link #HISTORY_BYTES} before it. */
     private final byte[] window;
 
     private int at;
@@ -54,7 +54,7 @@ final class Lz4Stream extends InputStream {
                 || (flags & HAS_DICTIONARY) != 0
                 || code < SMALLEST_BLOCK_CODE
                 || code > LARGEST_BLOCK_CODE) {
-            throw new IOException("it is an LZ4 frame of another kind");
+            throw new IOException("its kind of LZ4 frame is not supported");
         }
         packed.skipNBytes((flags & HAS_CONTENT_SIZE) != 0 ? Long.BYTES + 1 : 1);
         this.block = new byte[1 << (2 * code + 8)];
@@ -73,7 +73,7 @@ final class Lz4Stream extends InputStream {
         return readByte() | (readByte() << 8) | (readByte() << 16) | (readByte() << 24);
     }
 
-    /** Unpacks the next block that is not empty; false at the end of the frame. */
+    /** Unpacks the next block that is not empty; returns false at the end of the frame. */
     private boolean fill() throws IOException {
         while (at == end && !isEnded) {
             int length = readInt();
@@ -100,7 +100,7 @@ final class Lz4Stream extends InputStream {
         return at < end;
     }
 
-    /** Unpacks a block of so many bytes to a place of the window, and returns where it ends there. */
+    /** Unpacks a block to a place of the window, and returns the end of the unpacked bytes. */
     private int unpack(int length, int place, int limit) throws IOException {
         int from = 0;
         int to = place;
@@ -142,7 +142,7 @@ final class Lz4Stream extends InputStream {
             copyMatch(distance, to, match);
             to += match;
         }
-        throw malformed(); // the last part of a block is literals
+        throw malformed(); // a block ends with literals
     }
 
     private void copyLiterals(int from, int to, int count) {
@@ -155,7 +155,7 @@ final class Lz4Stream extends InputStream {
         }
     }
 
-    /** Copies bytes that may be those that are being copied. */
+    /** Copies earlier bytes of the window; the two ranges may overlap. */
     private void copyMatch(int distance, int to, int count) {
         if (distance >= count && count > LONGEST_LOOP) {
             System.arraycopy(window, to - distance, window, to, count);

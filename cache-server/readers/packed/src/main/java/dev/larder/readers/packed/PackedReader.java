@@ -7,8 +7,8 @@ import dev.larder.reader.ReadRequest;
 import java.io.IOException;
 
 /**
- * Unpacks. Of each file of a request there is one array of bytes, called like the number of the file: with {@code files} all that it unpacks
- * to, with {@code stretches} what some stretches of it do, one after the other; see {@link Stretch} for the words that name them.
+ * Unpacks each file of a request into one array of bytes, named like the number of the file: the whole file with {@code files}, a sequence of
+ * {@link Stretch}es with {@code stretches}.
  */
 public final class PackedReader implements FormatReader {
     @Override

@@ -15,7 +15,7 @@ import java.util.List;
 import org.tukaani.xz.SeekableFileInputStream;
 import org.tukaani.xz.SeekableXZInputStream;
 
-/** Files of which all, or some stretches, are to be unpacked. What packs them need not say how long it becomes: then it is read twice. */
+/** Packed files, or stretches of them. If the unpacked length of a file is unknown, it is read twice. */
 final class PackedSource implements OpenedSource {
     private static final String STRETCHES = "stretches";
     private static final int STEP_BYTES = 128 << 10;
@@ -79,7 +79,7 @@ final class PackedSource implements OpenedSource {
         FileChannel channel = channels.get(file);
         Codec codec = codec(file);
         try {
-            if (codec == Codec.XZ) { // which has an index at its end, that is compared with what is unpacked
+            if (codec == Codec.XZ) { // has an index at its end; reading compares it with the data
                 try (SeekableFileInputStream whole = new SeekableFileInputStream(
                                 request.files().get(file).path().toFile());
                         SeekableXZInputStream indexed = new SeekableXZInputStream(whole)) {
@@ -101,7 +101,7 @@ final class PackedSource implements OpenedSource {
 
     private static BadSource refusal(int file, long offset, Exception cause) {
         BadSource bad = BadSource.damaged(
-                file, offset, "", "its packed data is corrupt, or not what it seems (" + BadSource.words(cause) + ")");
+                file, offset, "", "its packed data is corrupt, or in another format (" + BadSource.words(cause) + ")");
         bad.initCause(cause);
         return bad;
     }

@@ -4,18 +4,18 @@ import java.io.IOException;
 import java.util.Locale;
 
 /**
- * A part of a file that is packed by itself.
+ * An independently packed part of a file.
  *
  * @param file the number of the file in the request
- * @param offset where it begins in the file
- * @param packedBytes how long it is there
- * @param bytes what it unpacks to
- * @param place where that goes, among all that the file unpacks to
+ * @param offset its first byte in the file
+ * @param packedBytes its length in the file
+ * @param bytes its unpacked length
+ * @param place the position of its bytes in the array of the file
  */
 record Stretch(int file, Codec codec, long offset, long packedBytes, long bytes, long place) {
     private static final int FIELDS = 5;
 
-    /** Reads what the daemon says in words: {@code FILE:CODEC:OFFSET:PACKED:BYTES}. */
+    /** Parses {@code FILE:CODEC:OFFSET:PACKED:BYTES}, as the daemon sends it. */
     static Stretch of(String words, long place) throws IOException {
         String[] fields = words.split(":", -1);
         try {

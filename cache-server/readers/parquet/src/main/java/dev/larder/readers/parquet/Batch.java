@@ -181,7 +181,7 @@ final class Batch {
 
     static IllegalStateException otherLength(int length, int found) {
         return new IllegalStateException(
-                "its Arrow schema says that lists have " + length + " elements, and one has " + found);
+                "lists have " + length + " elements in its Arrow schema, and one has " + found);
     }
 
     /** Finds the shape of a row; returns whether the lists of each level have one length. */

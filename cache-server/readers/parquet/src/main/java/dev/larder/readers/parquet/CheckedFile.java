@@ -8,8 +8,8 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 
 /**
- * A file whose footer claims nothing longer than itself, and whose empty ranges are refused. Hardwood takes memory for whatever a footer
- * claims, and reads an empty range for ever where a page claims to be longer than what is left of its column.
+ * A file that refuses empty ranges, and a footer with lengths beyond its end. Hardwood takes memory for any length in a footer, and reads an empty
+ * range indefinitely if a page claims to be longer than the rest of its column.
  */
 final class CheckedFile implements InputFile {
     private static final int TAIL_BYTES = 8;

@@ -6,14 +6,15 @@ import dev.larder.reader.BadSource;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at the headers of all pages of a column in a row group before the library does: it takes memory for what a header claims, and its
- * Snappy writes as much as the packed bytes claim, wherever that is.
+ * Checks the headers of all pages of a column in a row group before the library reads them: it takes memory for any length in a header, and its
+ * Snappy may write beyond a buffer.
  */
 final class ColumnPages {
     private static final int MOST_HEADER_BYTES = 1 << 20;
@@ -21,14 +22,17 @@ final class ColumnPages {
     /** A page is there packed, unpacked and decoded, for some threads at once. */
     private static final int HEAP_PARTS = 4;
 
-    /** What a value takes when it is decoded: itself, and two levels. */
+    /** The heap for a decoded value: itself, and two levels. */
     private static final int VALUE_BYTES = 16;
 
     private static final int DATA_PAGE = 0;
     private static final int DICTIONARY_PAGE = 2;
     private static final int DATA_PAGE_V2 = 3;
 
-    /** So many times as long as itself something that is packed can become at most; for what is not here, anything. */
+    /** The encodings of plain values, and of the two kinds of levels as runs. */
+    private static final long[] PLAIN = {0, 3, 3};
+
+    /** The greatest ratio of unpacked to packed bytes; the other codecs have no limit. */
     private static final Map<CompressionCodec, Integer> MOST_TIMES = Map.of(
             CompressionCodec.UNCOMPRESSED, 1,
             CompressionCodec.SNAPPY, 22,
@@ -41,10 +45,10 @@ final class ColumnPages {
     private final long start;
     private final ByteBuffer bytes;
     private final Map<Long, Long> lengths = new HashMap<>();
-    private final List<ByteBuffer> withRows = new ArrayList<>();
+    private final List<DataPage> withRows = new ArrayList<>();
     private @Nullable ByteBuffer dictionary;
 
-    /** Says that a page cannot be what its header claims. */
+    /** Reports a page that contradicts its header. */
     static final class BadPage extends IOException {
         private static final long serialVersionUID = 1;
         private final long offset;
@@ -60,7 +64,7 @@ final class ColumnPages {
         }
     }
 
-    /** What the header of a page says. */
+    /** The header of a page. */
     private static final class Header implements CompactFields.Numbers {
         private long type = -1;
         private long unpackedBytes;
@@ -68,6 +72,8 @@ final class ColumnPages {
         private long values;
         private long levelBytes;
         private boolean isPacked = true;
+        private boolean hasChecksum;
+        private final long[] encodings = new long[3];
 
         @Override
         public void take(int outer, int id, long value) {
@@ -75,7 +81,9 @@ final class ColumnPages {
                 case 1 -> type = value;
                 case 2 -> unpackedBytes = value;
                 case 3 -> packedBytes = value;
+                case 4 -> hasChecksum = true;
                 case 51, 71, 81 -> values = value;
+                case 52, 53, 54 -> encodings[id - 2] = value;
                 case 85, 86 -> levelBytes += value < 0 ? Integer.MAX_VALUE : value;
                 case 87 -> isPacked = value != 0;
                 default -> {} // nothing that is needed here
@@ -85,7 +93,20 @@ final class ColumnPages {
         boolean hasRows() {
             return type == DATA_PAGE || type == DATA_PAGE_V2;
         }
+
+        /** Returns whether it is a page of version 1 with plain values, runs of levels, and no checksum to compare. */
+        boolean isPlain() {
+            return type == DATA_PAGE && !hasChecksum && Arrays.equals(encodings, PLAIN);
+        }
     }
+
+    /**
+     * A page that has rows.
+     *
+     * @param whole its header and its data
+     * @param isPlain whether its data, unpacked, are runs of levels and plain values
+     */
+    record DataPage(ByteBuffer whole, ByteBuffer packed, boolean isPlain, int values, int unpackedBytes) {}
 
     private ColumnPages(CheckedFile file, ColumnChunk column) throws IOException {
         this.file = file;
@@ -96,7 +117,7 @@ final class ColumnPages {
                 : ByteBuffer.allocate(0);
     }
 
-    /** Looks at the pages of a column; fails where one cannot be what it claims. */
+    /** Checks the pages of a column; fails if one contradicts its header. */
     static ColumnPages of(CheckedFile file, ColumnChunk column) throws IOException {
         ColumnPages pages = new ColumnPages(file, column);
         if (column.metaData().numValues() > 0) {
@@ -106,8 +127,8 @@ final class ColumnPages {
         return pages;
     }
 
-    /** Returns the pages that have rows, with their headers. */
-    List<ByteBuffer> withRows() {
+    /** Returns the pages that have rows. */
+    List<DataPage> withRows() {
         return withRows;
     }
 
@@ -136,7 +157,8 @@ final class ColumnPages {
             ByteBuffer page = bytes.slice(position, in.position() + packed.limit());
             if (header.hasRows()) {
                 values += header.values;
-                withRows.add(page);
+                withRows.add(new DataPage(
+                        page, packed.rewind(), header.isPlain(), (int) header.values, (int) header.unpackedBytes));
             } else if (header.type == DICTIONARY_PAGE && dictionary == null) {
                 dictionary = page;
             }
@@ -162,21 +184,21 @@ final class ColumnPages {
         if (header.unpackedBytes < 0 || header.unpackedBytes > heap / HEAP_PARTS) {
             throw bad(
                     position,
-                    "a page says that it has " + header.unpackedBytes + " bytes when it is unpacked, more than the "
+                    "a page claims " + header.unpackedBytes + " bytes when it is unpacked, more than the "
                             + heap / HEAP_PARTS + " that the reader's heap allows");
         } else if (header.values < 0 || header.values > heap / VALUE_BYTES) {
             throw bad(
                     position,
-                    "a page says that it has " + header.values + " values, more than the " + heap / VALUE_BYTES
+                    "a page claims " + header.values + " values, more than the " + heap / VALUE_BYTES
                             + " that the reader's heap allows");
         } else if (header.type == DICTIONARY_PAGE && header.values > header.unpackedBytes) {
             throw bad(
                     position,
-                    "a dictionary says that it has " + header.values + " values in " + header.unpackedBytes + " bytes");
+                    "a dictionary claims " + header.values + " values in " + header.unpackedBytes + " bytes");
         }
     }
 
-    /** Compares what a page says of its length with what can be, and with what Snappy begins with. */
+    /** Compares the length of a page with the limits of its codec, and with the length in the packed data of Snappy. */
     private void requireLength(Header header, int position, ByteBuffer packed) throws BadPage {
         long levels = header.type == DATA_PAGE_V2 ? header.levelBytes : 0;
         long unpacked = header.unpackedBytes - levels;
@@ -194,8 +216,8 @@ final class ColumnPages {
         } else if (codec == CompressionCodec.SNAPPY && snappyLength(packed) != unpacked) {
             throw bad(
                     position,
-                    "a page says that it has " + unpacked
-                            + " bytes when it is unpacked, and what is packed says otherwise");
+                    "a page claims " + unpacked
+                            + " bytes when it is unpacked, and its packed data has another length");
         }
     }
 
@@ -211,7 +233,7 @@ final class ColumnPages {
         return -1;
     }
 
-    /** Compares an index of pages, which the library follows where there is one, with the pages. */
+    /** Compares an index of pages, if there is one, with the pages: the library follows it. */
     private void requireIndex() throws IOException {
         Long offset = column.offsetIndexOffset();
         Integer length = column.offsetIndexLength();

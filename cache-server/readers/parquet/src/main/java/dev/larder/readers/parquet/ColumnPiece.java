@@ -220,7 +220,7 @@ final class ColumnPiece {
                 file,
                 BadSource.NOWHERE,
                 column.name(),
-                "it has " + found + " " + things + " where the file says " + said);
+                "it has " + found + " " + things + ", and its metadata " + said);
     }
 
     /** Takes counts from the metadata; returns whether these are all. They are compared with the values when those are written. */

@@ -5,8 +5,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * Goes through the fields of a header that Parquet writes in Thrift's compact protocol. The library takes memory for whatever length a text
- * or a list claims; here nothing may be longer than what is left.
+ * Reads the fields of a header in Thrift's compact protocol. The library takes memory for any length that a text or a list claims; here none may
+ * exceed the bytes that are left.
  */
 final class CompactFields {
     private static final int DEEPEST = 32;
@@ -14,24 +14,22 @@ final class CompactFields {
 
     private final ByteBuffer in;
 
-    /**
-     * Takes a number or a truth: {@code outer} is 0 for a field of the header itself, else the field whose struct, or list of structs, it is in.
-     */
+    /** Takes a number or a boolean; {@code outer} is the field of the struct, or list of structs, around it, or 0 in the header itself. */
     interface Numbers {
         void take(int outer, int id, long value) throws IOException;
     }
 
-    /** Goes through bytes from the position on. */
+    /** Starts at the position of a buffer. */
     CompactFields(ByteBuffer in) {
         this.in = in;
     }
 
-    /** Goes through a struct, and leaves the position behind it. */
+    /** Reads a struct, and leaves the position behind it. */
     void struct(Numbers numbers) throws IOException {
         struct(numbers, 0, 0);
     }
 
-    /** Goes through bytes of which nothing is wanted but that they are sound. */
+    /** Fails if a struct is malformed. */
     void requireSound() throws IOException {
         struct(CompactFields::ignore);
     }
@@ -58,7 +56,7 @@ final class CompactFields {
             case 9, 10 -> list(depth, outer == 0 ? numbers : CompactFields::ignore, id);
             case 11 -> map(depth);
             case 12 -> struct(outer == 0 ? numbers : CompactFields::ignore, id, depth + 1);
-            default -> throw new IOException("a field is of no type that there is: type=" + type);
+            default -> throw new IOException("a field has an unknown type: type=" + type);
         }
     }
 
@@ -104,7 +102,7 @@ final class CompactFields {
     private void requireLeft(long length) throws IOException {
         if (length < 0 || length > in.remaining()) {
             throw new EOFException(
-                    "a text or list is longer than what is left: length=" + length + " left=" + in.remaining());
+                    "a text or list is longer than the bytes left: length=" + length + " left=" + in.remaining());
         }
     }
 

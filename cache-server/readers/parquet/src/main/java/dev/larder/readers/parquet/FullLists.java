@@ -1,19 +1,18 @@
 package dev.larder.readers.parquet;
 
+import dev.hardwood.internal.compression.DecompressorFactory;
 import dev.hardwood.internal.reader.Dictionary;
 import dev.hardwood.internal.reader.HardwoodContextImpl;
-import dev.hardwood.internal.reader.Page;
 import dev.hardwood.internal.reader.PageDecoder;
 import dev.hardwood.metadata.ColumnChunk;
 import dev.hardwood.schema.ColumnSchema;
 import dev.larder.reader.ByteSequence;
 import dev.larder.reader.Output;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the lists of numbers of one row group if none is null or empty, and none has nulls: so the values of a page follow each other as in the
+ * Reads the lists of numbers of one row group if none is null or empty, and none has nulls. Then the values of a page are in the order of the
  * array. The library builds lists value by value, and takes several times as long.
  */
 final class FullLists {
@@ -41,15 +40,21 @@ final class FullLists {
     }
 
     private interface Taker {
-        void take(Page page) throws IOException;
+        void take(ListPage page) throws IOException;
     }
 
     private void forEach(Taker taker) throws IOException {
-        HardwoodContextImpl context = (HardwoodContextImpl) opened.context();
-        PageDecoder decoder = new PageDecoder(chunk.metaData(), schema, context.decompressorFactory());
+        DecompressorFactory codecs = ((HardwoodContextImpl) opened.context()).decompressorFactory();
+        PageDecoder decoder = new PageDecoder(chunk.metaData(), schema, codecs);
         Dictionary dictionary = opened.dictionary(chunk, schema, pages);
-        for (ByteBuffer page : pages.withRows()) {
-            taker.take(decoder.decodePage(page.duplicate(), dictionary));
+        for (ColumnPages.DataPage page : pages.withRows()) {
+            ListPage plain = ListPage.Plain.of(
+                    page, codecs.getDecompressor(chunk.metaData().codec()), schema, kind);
+            taker.take(
+                    plain != null
+                            ? plain
+                            : new ListPage.Decoded(
+                                    decoder.decodePage(page.whole().duplicate(), dictionary), kind));
         }
     }
 
@@ -66,24 +71,17 @@ final class FullLists {
         return isFull[0] && values[0] == chunk.metaData().numValues() && rows[0] == saidRows;
     }
 
-    private static int beginnings(Page page) {
-        int[] levels = page.repetitionLevels();
-        int rows = 0;
-        for (int i = 0; i < page.size(); i++) {
-            rows += levels[i] == 0 ? 1 : 0;
-        }
-        return rows;
+    private static int beginnings(ListPage page) {
+        int[] rows = new int[1];
+        page.repetitions((first, count, level) -> rows[0] += level == 0 ? count : 0);
+        return rows[0];
     }
 
-    private boolean isFull(Page page) {
+    private boolean isFull(ListPage page) {
         int full = schema.maxDefinitionLevel();
-        int[] levels = page.definitionLevels();
-        for (int i = 0; i < page.size(); i++) {
-            if (levels[i] != full) {
-                return false;
-            }
-        }
-        return true;
+        boolean[] isFull = {true};
+        page.definitions((first, count, level) -> isFull[0] &= level == full);
+        return isFull[0];
     }
 
     /**
@@ -102,26 +100,16 @@ final class FullLists {
         long[] written = {element};
         forEach(page -> {
             if (!isFull(page)) {
-                throw new IllegalStateException("its metadata says that no list is null or empty, and one is");
+                throw new IllegalStateException("its metadata has no null or empty list, and its values have one");
             }
             int bytes = Math.multiplyExact(page.size(), kind.itemBytes());
-            put(output.at(first, written[0] * kind.itemBytes(), bytes), page);
-            ends.take(page.repetitionLevels(), page.size(), written[0]);
+            page.put(output.at(first, written[0] * kind.itemBytes(), bytes));
+            ends.take(page, written[0]);
             written[0] += page.size();
         });
         ends.finish(written[0], rows);
         if (written[0] - element != chunk.metaData().numValues()) {
             throw new IllegalStateException("values=" + (written[0] - element));
-        }
-    }
-
-    private void put(ByteBuffer target, Page page) {
-        switch (page) {
-            case Page.IntPage its -> NumberValues.put(kind, target, its.values(), 0, its.size());
-            case Page.LongPage its -> NumberValues.put(kind, target, its.values(), 0, its.size());
-            case Page.FloatPage its -> target.asFloatBuffer().put(its.values(), 0, its.size());
-            case Page.DoublePage its -> target.asDoubleBuffer().put(its.values(), 0, its.size());
-            default -> throw new IllegalStateException("a page of " + page.getClass());
         }
     }
 
@@ -140,14 +128,17 @@ final class FullLists {
             this.start = begin;
         }
 
-        void take(int[] levels, int count, long element) {
-            for (int i = 0; i < count; i++) {
-                if (levels[i] == 0 && element + i > begin) {
-                    end(element + i);
-                } else if (levels[i] != 0 && element + i == begin) {
+        void take(ListPage page, long element) {
+            page.repetitions((first, count, level) -> {
+                if (level != 0 && element + first == begin) {
                     throw new IllegalStateException("its first value goes on with a row before it");
                 }
-            }
+                for (long at = element + first; level == 0 && at < element + first + count; at++) {
+                    if (at > begin) {
+                        end(at);
+                    }
+                }
+            });
         }
 
         private void end(long end) {
@@ -169,7 +160,7 @@ final class FullLists {
                 end(end);
             }
             if (rows != said) {
-                throw new IllegalStateException("it has " + rows + " rows where the file says " + said);
+                throw new IllegalStateException("it has " + rows + " rows, and its metadata " + said);
             }
             if (offsets != null && lengths != null) {
                 offsets.flush();

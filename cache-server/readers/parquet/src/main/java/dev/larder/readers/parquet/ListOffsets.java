@@ -19,7 +19,7 @@ final class ListOffsets {
                     file,
                     BadSource.NOWHERE,
                     column,
-                    "its lists " + list + " have other lengths than those of a field beside it");
+                    "its lists " + list + " have other lengths than those of another field");
         }
     }
 }

@@ -55,7 +55,7 @@ final class NumberValues {
             case SECONDS_OF_MILLISECONDS -> {
                 if (value % 1000 != 0) {
                     throw new IllegalStateException(
-                            "its Arrow schema says seconds, and a value has a part of one: milliseconds=" + value);
+                            "its Arrow schema has seconds, and a value has a fraction: milliseconds=" + value);
                 }
                 yield value / 1000;
             }

@@ -71,7 +71,7 @@ record OpenedFile(
         return element.numChildren() == null ? 0 : element.numChildren();
     }
 
-    /** Returns a reader in which a column of the file is the only one, number 0. It needs no closing. */
+    /** Returns a reader with one column of the file, as number 0. It needs no closing. */
     ParquetFileReader only(int column) {
         FileMetaData whole = reader.getFileMetaData();
         List<SchemaElement> schema = new ArrayList<>();

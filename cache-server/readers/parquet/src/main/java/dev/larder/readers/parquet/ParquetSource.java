@@ -26,7 +26,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Some Parquet files, those of each level one table. Columns whose length only their values tell are read twice. */
+/** Parquet files, one table for each level. Columns are read twice if their length is not in the metadata. */
 final class ParquetSource implements OpenedSource {
     private static final String DECIMAL_REMEDY =
             "write decimals as doubles (in pyarrow: table.column(NAME).cast(\"float64\"))";
@@ -69,7 +69,7 @@ final class ParquetSource implements OpenedSource {
                         BadSource.NOWHERE,
                         "",
                         "it is encrypted",
-                        "write it again without encryption where its keys are, or leave the file out with --exclude");
+                        "write it again without encryption, with its keys, or leave the file out with --exclude");
             } catch (IOException | RuntimeException | OutOfMemoryError | StackOverflowError e) {
                 throw BadSource.unreadable(number, "", e);
             }
@@ -118,7 +118,7 @@ final class ParquetSource implements OpenedSource {
                     file,
                     BadSource.NOWHERE,
                     "",
-                    "it says that it has " + meta.numRows() + " rows, and its row groups have " + rows);
+                    "its footer claims " + meta.numRows() + " rows, and its row groups have " + rows);
         }
     }
 

@@ -204,7 +204,7 @@ final class TableColumn {
                     pieces.get(0).file(),
                     BadSource.NOWHERE,
                     name,
-                    "no value shows that its rows have " + kind.rowBytes() + " bytes each, as its schema says");
+                    "no value shows that its rows have " + kind.rowBytes() + " bytes each, as in its schema");
         }
     }
 

@@ -182,9 +182,9 @@ class ParquetReaderTest {
 
     @ParameterizedTest
     @CsvSource({
-        "lengths, 'it cannot be read (its Arrow schema says that lists have 2 elements, and one has 1)'",
-        "boxes, 'it cannot be read (its Arrow schema says that lists have 2 elements, and one has 1)'",
-        "parts, 'it cannot be read (its Arrow schema says seconds, and a value has a part of one: milliseconds=1500)'",
+        "lengths, 'it cannot be read (lists have 2 elements in its Arrow schema, and one has 1)'",
+        "boxes, 'it cannot be read (lists have 2 elements in its Arrow schema, and one has 1)'",
+        "parts, 'it cannot be read (its Arrow schema has seconds, and a value has a fraction: milliseconds=1500)'",
     })
     void anArrowSchemaThatTheValuesContradictRefusesTheColumn(String column, String reason) {
         assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), GOLDEN.resolve("lying-schema.parquet"), column))
@@ -261,13 +261,13 @@ class ParquetReaderTest {
 
     @ParameterizedTest
     @CsvSource({
-        "full, 'lists have 1073741824 elements, and one has 2'",
-        "hole, 'lists have 1073741824 elements, and one has 2'",
-        "empty, 'lists have 1073741824 elements, and one has 2'",
-        "null, 'no value shows that its rows have 4294967296 bytes each, as its schema says'",
-        "box, 'lists have 65536 elements, and one has 1'",
-        "deep, 'lists have 2147483647 elements, and one has 1'",
-        "bytes, 'no value shows that its rows have 16777216 bytes each, as its schema says'",
+        "full, 'lists have 1073741824 elements in its Arrow schema, and one has 2'",
+        "hole, 'lists have 1073741824 elements in its Arrow schema, and one has 2'",
+        "empty, 'lists have 1073741824 elements in its Arrow schema, and one has 2'",
+        "null, 'no value shows that its rows have 4294967296 bytes each, as in its schema'",
+        "box, 'lists have 65536 elements in its Arrow schema, and one has 1'",
+        "deep, 'lists have 2147483647 elements in its Arrow schema, and one has 1'",
+        "bytes, 'no value shows that its rows have 16777216 bytes each, as in its schema'",
     })
     void aLengthThatNoValueProvesIsRefusedBeforeAnythingIsOffered(String column, String reason) {
         for (String file : List.of("forged-counted.parquet", "forged-uncounted.parquet")) {
@@ -282,7 +282,7 @@ class ParquetReaderTest {
     void rowsThatOnlyTheFooterHasAreRefusedBeforeAnythingIsOffered(String column) {
         assertThatThrownBy(() -> look("many-rows.parquet", column))
                 .isInstanceOf(BadSource.class)
-                .hasMessage("it has 77 rows where the file says 1099511627776");
+                .hasMessage("it has 77 rows, and its metadata 1099511627776");
         assertThatThrownBy(() -> look("many-values.parquet", column))
                 .isInstanceOf(BadSource.class)
                 .hasMessageContaining("1099511627776 values but pages contain 77");
@@ -379,7 +379,7 @@ class ParquetReaderTest {
     void metadataThatTellsOfNoNullsIsNotBelieved() {
         assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), GOLDEN.resolve("lying.parquet")))
                 .isInstanceOf(BadSource.class)
-                .hasMessageContaining("its metadata says that no row is null, and some are");
+                .hasMessageContaining("its metadata has no null rows, and its values have some");
     }
 
     /** A damaged file gives other numbers, or a refusal. */
@@ -442,7 +442,7 @@ class ParquetReaderTest {
         assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), file, "i8"))
                 .isInstanceOfSatisfying(
                         BadSource.class, e -> assertThat(e.offset()).isEqualTo(4))
-                .hasMessage("a page says that it has 272 bytes when it is unpacked, and what is packed says otherwise");
+                .hasMessage("a page claims 272 bytes when it is unpacked, and its packed data has another length");
     }
 
     @Test
@@ -468,7 +468,7 @@ class ParquetReaderTest {
 
         assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), file))
                 .isInstanceOf(BadSource.class)
-                .hasMessageContaining("a text or list is longer than what is left: length=2147483647");
+                .hasMessageContaining("a text or list is longer than the bytes left: length=2147483647");
     }
 
     @Test
@@ -479,7 +479,7 @@ class ParquetReaderTest {
 
         assertThatThrownBy(() -> ReadArrays.of(new ParquetReader(), file))
                 .isInstanceOf(BadSource.class)
-                .hasMessage("it says that it has -500 rows, and its row groups have 500");
+                .hasMessage("its footer claims -500 rows, and its row groups have 500");
     }
 
     @ParameterizedTest

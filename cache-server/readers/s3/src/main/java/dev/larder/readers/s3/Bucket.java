@@ -32,10 +32,10 @@ import software.amazon.awssdk.services.s3.S3ClientBuilder;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
 /**
- * A place in a bucket, as {@code s3://BUCKET/KEY} names it; keys stand there as they are, without escapes.
+ * A place in a bucket: {@code s3://BUCKET/KEY}, the key without escapes.
  *
  * @param name the bucket
- * @param key empty for all of it
+ * @param key empty for the whole bucket
  */
 record Bucket(String name, String key) {
     private static final String SCHEME = "://";
@@ -64,7 +64,7 @@ record Bucket(String name, String key) {
         return new BadSource(0, BadSource.NOWHERE, "", reason, remedy);
     }
 
-    /** Asks S3, and words what it answers. Thread-safe. */
+    /** Sends requests to S3, and turns its errors into messages. Thread-safe. */
     static final class Client {
         private static final Duration CONNECT = Duration.ofSeconds(10);
         private static final Duration SILENCE = Duration.ofSeconds(15);
@@ -82,7 +82,7 @@ record Bucket(String name, String key) {
             return tried;
         }
 
-        /** Made with the first request, as looking for credentials may take a while. */
+        /** Creates the client with the first request, because the search for credentials may be slow. */
         private synchronized S3Client s3() {
             S3Client made = s3;
             if (made == null) {
@@ -92,7 +92,7 @@ record Bucket(String name, String key) {
             return made;
         }
 
-        /** Looks where the SDK's default chain does, in its order, to know where credentials were found. */
+        /** Searches the places of the SDK's default chain in its order, so that messages can name the place. */
         private AwsCredentialsProvider credentials() {
             Map<String, Supplier<AwsCredentialsProvider>> chain = new LinkedHashMap<>();
             chain.put("system properties", SystemPropertyCredentialsProvider::create);
@@ -108,7 +108,7 @@ record Bucket(String name, String key) {
                     tried = link.getKey();
                     return provider;
                 } catch (SdkException | IllegalStateException | IllegalArgumentException none) {
-                    tried = "none"; // so the next place is looked at
+                    tried = "none"; // the next place may have some
                 }
             }
             tried = "none (looked at " + String.join(", ", chain.keySet()) + ")";
@@ -123,7 +123,7 @@ record Bucket(String name, String key) {
             S3ClientBuilder builder = S3Client.builder()
                     .credentialsProvider(credentials)
                     .region(region())
-                    .forcePathStyle(isOther) // what is not Amazon's seldom has a name for each bucket
+                    .forcePathStyle(isOther) // other servers seldom have a host name for each bucket
                     .crossRegionAccessEnabled(!isOther)
                     .responseChecksumValidation(ResponseChecksumValidation.WHEN_REQUIRED)
                     .overrideConfiguration(configuration -> configuration.retryStrategy(AwsRetryStrategy.doNotRetry()))
@@ -149,19 +149,19 @@ record Bucket(String name, String key) {
             } catch (S3Exception e) {
                 throw worded(e);
             } catch (IllegalArgumentException e) { // such as a name that no bucket has
-                throw bad("it is no address of an object: " + e.getMessage(), "give s3://BUCKET/PREFIX");
+                throw bad("it is not the address of an object: " + e.getMessage(), "give s3://BUCKET/PREFIX");
             } catch (SdkException e) {
                 throw new TemporaryFailure(BadSource.words(deepest(e)), 0);
             }
         }
 
-        /** Makes one request; empty where there is nothing, or nothing that may be seen. */
+        /** Makes one request; returns empty if the object does not exist or is not accessible. */
         <T> Optional<T> askIfThere(Function<S3Client, T> request) throws IOException {
             try {
                 return Optional.of(request.apply(s3()));
             } catch (S3Exception e) {
                 if (e.statusCode() == NOT_FOUND || e.statusCode() == FORBIDDEN) {
-                    return Optional.empty(); // a list says more
+                    return Optional.empty(); // the list that follows has the reason
                 }
                 throw worded(e);
             } catch (IllegalArgumentException e) {
@@ -187,7 +187,7 @@ record Bucket(String name, String key) {
             if (TEMPORARY.contains(status)) {
                 return new TemporaryFailure("status " + status + code, 0);
             } else if (status == PRECONDITION_FAILED || status == RANGE_NOT_SATISFIABLE) {
-                return BadSource.changed(0, "the bucket has another one now");
+                return BadSource.changed(0, "the bucket has another version now");
             } else if (status == NOT_FOUND) {
                 return bad("it is not there: status=404" + code + " credentials=" + tried(), "check bucket and key");
             }

@@ -5,7 +5,7 @@ import java.io.IOException;
 import software.amazon.awssdk.core.ResponseInputStream;
 import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 
-/** What a bucket sends. Closed before its end it gives up the connection, which else would be read to the end to be used again. */
+/** Content from a bucket. Closing it early drops the connection; otherwise the SDK would read the rest in order to reuse it. */
 final class ObjectStream extends FilterInputStream {
     private final ResponseInputStream<GetObjectResponse> answer;
     private long left;

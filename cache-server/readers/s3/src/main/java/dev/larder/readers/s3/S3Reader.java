@@ -20,7 +20,7 @@ import software.amazon.awssdk.services.s3.model.ListObjectsV2Request;
 import software.amazon.awssdk.services.s3.model.ListObjectsV2Response;
 import software.amazon.awssdk.services.s3.model.S3Object;
 
-/** Reads objects of S3 buckets: one, or all whose keys begin with a prefix and a slash. */
+/** Reads objects of S3 buckets: one, or all with a prefix that ends with a slash. */
 public final class S3Reader implements PlaceReader {
     private static final long SECOND = 1_000_000_000L;
 
@@ -45,7 +45,7 @@ public final class S3Reader implements PlaceReader {
         do {
             ListObjectsV2Response page = page(at, prefix, next);
             for (S3Object object : page.contents()) {
-                if (!object.key().endsWith("/")) { // else it stands for a folder
+                if (!object.key().endsWith("/")) { // otherwise it is the mark of a folder
                     found.accept(object(at, object, prefix));
                     isAny = true;
                 }
@@ -70,7 +70,7 @@ public final class S3Reader implements PlaceReader {
         return page.get(0);
     }
 
-    /** Returns the object with just this key, if there is one that may be seen. */
+    /** Returns the object with exactly this key, if it exists and is accessible. */
     private Optional<PlaceObject> alone(Bucket at) throws IOException {
         List<HeadObjectResponse> head = new ArrayList<>();
         HeadObjectRequest request =

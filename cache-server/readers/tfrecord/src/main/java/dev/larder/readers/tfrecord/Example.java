@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Walks through a {@code tf.train.Example}, which is this, in the wire format of protocol buffers:
+ * Walks through a {@code tf.train.Example}, in the wire format of protocol buffers:
  *
  * <pre>
  *   Example   { Features features = 1; }
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *   BytesList { repeated bytes value = 1; }    FloatList, Int64List { repeated float / int64 value = 1 [packed]; }
  * </pre>
  *
- * Every length is compared with what there is. An unknown field is refused, because it may hold data: a {@code tf.train.SequenceExample}
+ * No length may exceed the bytes that are left. An unknown field is refused, because it may hold data: a {@code tf.train.SequenceExample}
  * differs from an Example only in its field 2, which holds its feature lists.
  */
 final class Example {
@@ -26,7 +26,7 @@ final class Example {
 
     private final ByteBuffer in;
 
-    /** Says that bytes are no Example. */
+    /** Reports bytes that are not an Example. */
     static final class Malformed extends Exception {
         private static final long serialVersionUID = 1;
 
@@ -35,16 +35,16 @@ final class Example {
         }
     }
 
-    /** What a feature can be; the number of its field. */
+    /** The kinds of a feature, in the order of their fields. */
     enum Kind {
         BYTES,
         FLOATS,
         INTEGERS
     }
 
-    /** Is told of what a record has. */
+    /** Receives the features of a record. */
     interface Visitor {
-        /** Begins a feature; {@code kind} is null where nothing is set. False where it is not wanted. */
+        /** Begins a feature, {@code kind} null if nothing is set; returns whether its values are wanted. */
         boolean feature(String name, @Nullable Kind kind) throws Malformed;
 
         void integer(long value) throws Malformed;
@@ -59,7 +59,7 @@ final class Example {
         this.in = ByteBuffer.wrap(bytes, 0, length).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Goes through all features of a record. */
+    /** Visits all features of a record. */
     static void visit(byte[] bytes, int length, Visitor visitor) throws Malformed {
         Example example = new Example(bytes, length);
         example.each(length, (number, wire, end) -> {
@@ -81,11 +81,11 @@ final class Example {
     }
 
     private interface Field {
-        /** Takes a field; the position is at its value, which ends at {@code end}. */
+        /** Takes a field. The buffer is at its value, which ends at {@code end}. */
         void take(int number, int wire, int end) throws Malformed;
     }
 
-    /** Hands over each field up to an end, and skips what was left of it. */
+    /** Visits each field up to an end, and skips unread bytes. */
     private void each(int end, Field field) throws Malformed {
         while (in.position() < end) {
             long tag = varint(end);
@@ -113,7 +113,7 @@ final class Example {
             default -> throw new Malformed("wire type " + wire);
         }
         if (length < 0 || length > end - in.position()) {
-            throw new Malformed("a field of " + length + " bytes where " + (end - in.position()) + " are left");
+            throw new Malformed("a field has more bytes than are left: bytes=" + length + " left=" + (end - in.position()));
         }
         return in.position() + (int) length;
     }

@@ -3,7 +3,7 @@ package dev.larder.readers.tfrecord;
 import dev.larder.readers.tfrecord.Example.Kind;
 import org.jspecify.annotations.Nullable;
 
-/** What is known of one feature in one file: how many values its records have. */
+/** The kind of one feature in one file, and the number of values in its records. */
 final class Feature {
     private @Nullable Kind kind;
     private long shortest = Long.MAX_VALUE;
@@ -12,7 +12,7 @@ final class Feature {
     private long bytes;
     private long records;
 
-    /** Takes note of the kind in a record; false where it was another before. */
+    /** Takes the kind in a record; returns false if an earlier record has another kind. */
     boolean isOfKind(Kind found) {
         if (kind == null) {
             kind = found;
@@ -20,7 +20,7 @@ final class Feature {
         return kind == found;
     }
 
-    /** Takes note of a record that has the feature. */
+    /** Counts a record that has the feature. */
     void add(long count, long byteCount) {
         shortest = Math.min(shortest, count);
         longest = Math.max(longest, count);
@@ -29,14 +29,14 @@ final class Feature {
         records++;
     }
 
-    /** Takes note of records that lack it. */
+    /** Counts records that lack it. */
     void addMissing(long count) {
         if (count > 0) {
             shortest = 0;
         }
     }
 
-    /** Adds what is known from another file; false where it is of another kind there. */
+    /** Adds the counts of another file; returns false if the kinds differ. */
     boolean merge(Feature other) {
         Kind theirs = other.kind;
         if (theirs != null && !isOfKind(theirs)) {

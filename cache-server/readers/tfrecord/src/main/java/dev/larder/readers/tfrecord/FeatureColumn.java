@@ -6,8 +6,8 @@ import dev.larder.readers.tfrecord.Example.Kind;
 import java.util.List;
 
 /**
- * What a feature becomes: an array where all records have as many numbers, a ragged column where they have not, a column of bytes where
- * each has at most one text; where some have none, with a mask.
+ * The arrays of a feature: an array if all records have the same number of numbers, else a ragged column; a column of bytes if each record has
+ * at most one text, with a mask if some have none.
  */
 final class FeatureColumn {
     private static final String MASK = ".mask";
@@ -26,11 +26,11 @@ final class FeatureColumn {
     }
 
     /**
-     * Where the rows of one file go.
+     * The place of one file's rows in the arrays.
      *
-     * @param firstElement how many values, or bytes, come before them
-     * @param rowValues how many values each row has, where all have as many
-     * @param maskOffer the number of the offer of the mask, -1 where there is none
+     * @param firstElement the number of values, or bytes, before them
+     * @param rowValues the number of values in each row of an array
+     * @param maskOffer the number of the offer of the mask, -1 if there is none
      */
     record Place(Form form, Kind kind, int firstOffer, int maskOffer, long rowValues, long firstElement) {}
 
@@ -81,7 +81,7 @@ final class FeatureColumn {
         return new FeatureColumn(Form.NUMBERS, kind, first, -1, feature.longest());
     }
 
-    /** Returns where what comes next goes. */
+    /** Returns the place of the next file. */
     Place place() {
         return new Place(form, kind, firstOffer, maskOffer, rowValues, elements);
     }

@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** What the records of one file have, found by reading all of them. */
+/** The features of one file, found by reading all its records. */
 final class FileFeatures implements Example.Visitor {
     private final int file;
     private final ReadRequest request;
@@ -45,7 +45,7 @@ final class FileFeatures implements Example.Visitor {
         features.values().forEach(feature -> feature.addMissing(rows - feature.records()));
     }
 
-    /** Goes through a record. Refuses one that is no Example, with its number and place. */
+    /** Visits a record. Refuses one that is not an Example, with its number and offset. */
     static void visit(Records records, Example.Visitor visitor, int file) throws BadSource {
         try {
             Example.visit(records.data(), records.length(), visitor);
@@ -70,7 +70,7 @@ final class FileFeatures implements Example.Visitor {
         }
         Feature feature = features.computeIfAbsent(name, unused -> new Feature());
         if (kind == null) {
-            return false; // one that no record has a value of is a column all the same
+            return false; // even without any value it is a column
         } else if (!feature.isOfKind(kind)) {
             throw new Example.Malformed("feature " + name + " is " + kind + ", and was " + feature.kind() + " before");
         }

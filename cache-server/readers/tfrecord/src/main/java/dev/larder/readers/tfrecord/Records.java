@@ -16,7 +16,7 @@ import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
 
 /**
- * Goes through the records of one file, plain or gzipped, and compares their checksums.
+ * Reads the records of one file, plain or gzipped, and compares their checksums.
  *
  * <pre>
  *   | length, u64 little | masked CRC32C of it, u32 | data | masked CRC32C of it, u32 |
@@ -43,7 +43,7 @@ final class Records implements AutoCloseable {
         this.in = in;
     }
 
-    /** Opens a file; one that is no TFRecord as it is, but begins as gzip does, is unpacked. The caller closes it. */
+    /** Opens a file. Unpacks it if it begins like gzip and not like TFRecord. The caller closes it. */
     static Records open(int file, Path path) throws IOException {
         InputStream in = open(path, file);
         try {
@@ -67,7 +67,7 @@ final class Records implements AutoCloseable {
         }
     }
 
-    /** Moves on to the next record; false where there is none. */
+    /** Moves to the next record; returns false if there is none. */
     boolean next() throws IOException {
         offset += recordBytes;
         recordBytes = 0;
@@ -94,7 +94,7 @@ final class Records implements AutoCloseable {
         }
     }
 
-    /** A length that lies, though its checksum is right, must not take all memory at once. */
+    /** Grows the buffer step by step, because a wrong length may have a right checksum. */
     private void readData() throws IOException {
         int read = 0;
         while (read < length) {
@@ -125,12 +125,12 @@ final class Records implements AutoCloseable {
         return masked == ((value >>> 15) | (value << 17)) + MASK_DELTA;
     }
 
-    /** Returns the bytes of the record, and maybe others after them; good until the next. */
+    /** Returns the bytes of the record, perhaps followed by others; valid until the next record. */
     byte[] data() {
         return data;
     }
 
-    /** Returns how long the record is. */
+    /** Returns the length of the record. */
     int length() {
         return length;
     }
@@ -140,7 +140,7 @@ final class Records implements AutoCloseable {
         return number;
     }
 
-    /** Returns where the record begins, in the file or in its unpacked data. */
+    /** Returns the offset of the record in the unpacked data. */
     long offset() {
         return offset;
     }

@@ -7,8 +7,8 @@ import dev.larder.reader.ReadRequest;
 import java.io.IOException;
 
 /**
- * Reads TFRecord files: those of one level are one table, record after record. With {@code --as bytes} a record is a row of raw bytes, else
- * each is a {@code tf.train.Example} whose features become arrays and columns. Every checksum is compared.
+ * Reads TFRecord files; those of one level are one table. With {@code --as bytes} a record is a row of raw bytes, otherwise it is a
+ * {@code tf.train.Example}, and its features become arrays and columns. Compares every checksum.
  */
 public final class TfRecordReader implements FormatReader {
     @Override

@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 
-/** Some TFRecord files, those of each level one table. Every file is read twice: for what is in it, then for good. */
+/** TFRecord files, one table for each level. Reads every file twice: for its features, then for its values. */
 final class TfRecordSource implements OpenedSource {
     private static final String RECORD = "record";
 
@@ -103,7 +103,7 @@ final class TfRecordSource implements OpenedSource {
         return merged;
     }
 
-    /** Writes the rows of one file; where its elements begin in each column is noted before those of the next file are counted. */
+    /** Writes the rows of one file. Takes its places before the columns advance to the next file. */
     private final class FileWriter {
         private final FileFeatures file;
         private final long firstRow;
@@ -159,6 +159,6 @@ final class TfRecordSource implements OpenedSource {
 
     @Override
     public void close() {
-        // every file is closed when it has been read
+        // files are closed after each reading
     }
 }

@@ -5,7 +5,6 @@ import dev.larder.loader.internal.slot.Collation;
 import dev.larder.loader.internal.slot.HostSlot;
 import dev.larder.loader.internal.slot.SlotArray;
 import dev.larder.loader.internal.transform.StepRandom;
-import dev.larder.loader.transform.BatchArrays;
 import dev.larder.loader.transform.BatchFunction;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -80,7 +79,7 @@ public final class Collator extends FieldReader {
     }
 
     /** What one thread shows to the function. */
-    private static final class Room implements BatchArrays {
+    private static final class Room implements BatchFunction.Arrays {
         private final StepRandom random = new StepRandom();
         private @Nullable HostSlot slot;
 

@@ -5,7 +5,6 @@ import dev.larder.loader.internal.device.KernelSource;
 import dev.larder.loader.internal.transform.SampleKernel;
 import dev.larder.loader.internal.transform.SampleTransform;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Order;
 import java.util.Arrays;
 import java.util.Objects;
@@ -46,7 +45,7 @@ public final class DeviceFields {
             return kernel == null ? null : new DeviceReader(made.unfinished(), field.name(), kernel, seed, place);
         }
         SampleKernel kernel = kernel(Objects.requireNonNull(rows.source().array()), field);
-        EqualRows stored = EqualRows.of(rows.source(), Transforms.none(), seed);
+        EqualRows stored = EqualRows.of(rows.source(), new Transform(), seed);
         return kernel == null ? null : new DeviceReader(stored, field.name(), kernel, seed, place);
     }
 

@@ -35,7 +35,7 @@ final class EqualRows extends SampleRows {
     private final int blockRows;
 
     private EqualRows(
-            StoredRows source, @Nullable KeptSteps kept, @Nullable SampleTransform steps, boolean userCode, long seed) {
+            SourceRows source, @Nullable KeptSteps kept, @Nullable SampleTransform steps, boolean userCode, long seed) {
         super(source);
         this.kept = kept;
         this.steps = steps;
@@ -53,7 +53,7 @@ final class EqualRows extends SampleRows {
     }
 
     /** Takes rows of an array; random steps draw from the seed. */
-    static EqualRows of(StoredRows array, Transform transform, long seed) {
+    static EqualRows of(SourceRows array, Transform transform, long seed) {
         SampleTransform steps =
                 transform.steps().isEmpty() ? null : SampleTransform.compile(transform, array.dtype(), array.shape());
         return new EqualRows(array, null, steps, transform.steps().stream().anyMatch(RowSteps::isUserCode), seed);

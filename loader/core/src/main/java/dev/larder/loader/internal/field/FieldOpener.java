@@ -57,10 +57,10 @@ final class FieldOpener {
         requireSomethingToPad(field);
         List<Dataset> datasets = data.of(field);
         List<@Nullable RowLookup> lookups = new ArrayList<>();
-        List<StoredRows> sources = new ArrayList<>();
+        List<SourceRows> sources = new ArrayList<>();
         for (Dataset dataset : datasets) {
             lookups.add(lookup(dataset, field));
-            sources.add(StoredRows.of(dataset, field));
+            sources.add(SourceRows.of(dataset, field));
         }
         requireSamples(field, datasets, lookups, sources);
         List<SampleRows> rows = new ArrayList<>();
@@ -81,7 +81,7 @@ final class FieldOpener {
     }
 
     /** Chooses what does the steps of a field. */
-    private SampleRows rows(StoredRows source, Dataset dataset, FieldSpec field) {
+    private SampleRows rows(SourceRows source, Dataset dataset, FieldSpec field) {
         long drawn = field.transformSeed(seed);
         RowSteps steps = RowSteps.of(field.transform());
         if (field.kept() != null) {
@@ -133,8 +133,8 @@ final class FieldOpener {
 
     /** Refuses a field with other numbers of samples than the first one; these are its rows, or the keys of its rows. */
     private void requireSamples(
-            FieldSpec field, List<Dataset> datasets, List<@Nullable RowLookup> lookups, List<StoredRows> sources) {
-        long[] found = sources.stream().mapToLong(StoredRows::rows).toArray();
+            FieldSpec field, List<Dataset> datasets, List<@Nullable RowLookup> lookups, List<SourceRows> sources) {
+        long[] found = sources.stream().mapToLong(SourceRows::rows).toArray();
         String name = field.column();
         for (int i = 0; i < found.length; i++) {
             RowLookup lookup = lookups.get(i);

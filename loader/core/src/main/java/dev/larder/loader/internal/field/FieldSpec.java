@@ -3,7 +3,6 @@ package dev.larder.loader.internal.field;
 import dev.larder.loader.internal.sample.Philox;
 import dev.larder.loader.transform.Step;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -92,7 +91,7 @@ public record FieldSpec(
         public @Nullable Padding padding;
         public long truncateAt = Long.MAX_VALUE;
         public @Nullable Lookup lookup;
-        public Transform transform = Transforms.none();
+        public Transform transform = new Transform();
         public String group = "";
         public @Nullable Kept kept;
         public @Nullable Window window;

@@ -31,7 +31,7 @@ record KeptSteps(
     private static final Duration LONGEST_PATIENCE = Duration.ofSeconds(10);
 
     /** Divides the steps of a field, and opens the rows that are kept. */
-    static KeptSteps of(StoredRows source, Dataset dataset, FieldSpec field, Duration timeout) {
+    static KeptSteps of(SourceRows source, Dataset dataset, FieldSpec field, Duration timeout) {
         List<Step> all = field.transform().steps();
         List<Step> steps = stepsToKeep(field);
         RowSteps parts = RowSteps.of(new Transform(steps));

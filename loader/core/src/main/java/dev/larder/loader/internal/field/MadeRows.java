@@ -12,7 +12,6 @@ import dev.larder.loader.internal.transform.TransformScratch;
 import dev.larder.loader.internal.transform.TransformTarget;
 import dev.larder.loader.transform.Step;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -44,7 +43,7 @@ final class MadeRows extends SampleRows {
     private final int madeBytes;
     private final @Nullable ImageMaker images;
 
-    private MadeRows(StoredRows source, RowSteps steps, long seed, boolean finishes) {
+    private MadeRows(SourceRows source, RowSteps steps, long seed, boolean finishes) {
         super(source);
         this.steps = steps;
         this.seed = seed;
@@ -74,11 +73,11 @@ final class MadeRows extends SampleRows {
         this.madeBytes = Math.toIntExact(new OutputArray(source.column(), madeDtype, madeShape).rowByteSize());
         this.rest = rest;
         this.restCounts = counts;
-        this.after = after(finishes ? rest : Transforms.none(), counts);
+        this.after = after(finishes ? rest : new Transform(), counts);
     }
 
     /** Compiles the steps; fails with {@code BAD_INPUT} where one does not fit. */
-    static MadeRows of(StoredRows source, RowSteps steps, long seed) {
+    static MadeRows of(SourceRows source, RowSteps steps, long seed) {
         if (steps.maker() instanceof Step.Decode && (!steps.before().steps().isEmpty() || !isBytes(source.dtype()))) {
             throw Failure.of(ErrorCode.BAD_INPUT, "encoded images are bytes, and decoding them is the first step")
                     .with("column", source.column())
@@ -93,7 +92,7 @@ final class MadeRows extends SampleRows {
         return dtype.itemSize() == 1;
     }
 
-    private static @Nullable SampleTransform before(StoredRows source, Transform steps) {
+    private static @Nullable SampleTransform before(SourceRows source, Transform steps) {
         if (steps.steps().isEmpty()) {
             return null;
         }
@@ -251,7 +250,7 @@ final class MadeRows extends SampleRows {
 
     /** One thread's memory; for rows of any length, as long as the longest that it met. */
     static final class Room {
-        private final StoredRows.Window window = new StoredRows.Window();
+        private final SourceRows.Window window = new SourceRows.Window();
         private final UnsafeBuffer preparedWindow = new UnsafeBuffer(new byte[0]);
         private final UnsafeBuffer result = new UnsafeBuffer(new byte[0]);
         private final StepRandom random;

@@ -18,18 +18,18 @@ final class RaggedRows extends SampleRows {
     private final int storedItemBytes;
     private final int itemBytes;
 
-    private RaggedRows(StoredRows source, @Nullable SampleTransform steps) {
+    private RaggedRows(SourceRows source, @Nullable SampleTransform steps) {
         super(source);
         this.steps = steps;
         this.storedItemBytes = itemBytes(source, source.dtype());
         this.itemBytes = itemBytes(source, dtype());
     }
 
-    private static int itemBytes(StoredRows source, Dtype dtype) {
+    private static int itemBytes(SourceRows source, Dtype dtype) {
         return Math.toIntExact(new OutputArray(source.column(), dtype, source.shape()).rowByteSize());
     }
 
-    static RaggedRows of(StoredRows source, Transform transform) {
+    static RaggedRows of(SourceRows source, Transform transform) {
         return new RaggedRows(
                 source,
                 transform.steps().isEmpty() ? null : SampleTransform.compileElements(transform, source.dtype()));
@@ -91,7 +91,7 @@ final class RaggedRows extends SampleRows {
 
     /** One thread's memory, as long as the longest row that it met. */
     private static final class Room {
-        final StoredRows.Window window = new StoredRows.Window();
+        final SourceRows.Window window = new SourceRows.Window();
         final UnsafeBuffer buffer = new UnsafeBuffer(new byte[0]);
         final @Nullable TransformScratch scratch;
         byte[] bytes = new byte[0];

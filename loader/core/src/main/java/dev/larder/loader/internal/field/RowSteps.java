@@ -3,7 +3,6 @@ package dev.larder.loader.internal.field;
 import dev.larder.loader.internal.transform.SampleTransform;
 import dev.larder.loader.transform.Step;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +22,7 @@ record RowSteps(Transform before, @Nullable Step maker, Transform after) {
                         new Transform(steps.subList(i + 1, steps.size())));
             }
         }
-        return new RowSteps(transform, null, Transforms.none());
+        return new RowSteps(transform, null, new Transform());
     }
 
     private static boolean makesRows(Step step) {

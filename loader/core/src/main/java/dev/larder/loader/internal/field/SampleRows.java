@@ -13,13 +13,13 @@ import org.jspecify.annotations.Nullable;
  * scratch memory of its own.
  */
 abstract class SampleRows {
-    private final StoredRows source;
+    private final SourceRows source;
 
-    SampleRows(StoredRows source) {
+    SampleRows(SourceRows source) {
         this.source = source;
     }
 
-    final StoredRows source() {
+    final SourceRows source() {
         return source;
     }
 

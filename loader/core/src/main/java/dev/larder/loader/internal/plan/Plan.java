@@ -82,7 +82,7 @@ public abstract class Plan implements Remainder {
             long turns = Math.multiplyExact(batch.number + 1, unitsOfBatch());
             left = rest.after(Math.min(rest.count(units()), Math.multiplyExact(turns, (long) shard.world())));
         } else {
-            Progress taken = new Progress(
+            RankProgress taken = new RankProgress(
                     rest,
                     consumedBefore,
                     shard.rank(),

@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pool of {@link Delivery} objects: batches need no allocation, and a closed object remains recognisable.
+ * A pool of {@link DeliveredBatch} objects: batches need no allocation, and a closed object remains recognisable.
  *
  * <p>An object is reused only after many others. Until then, a caller that still holds the closed batch gets an exception, not the data
  * of another batch. A kept object is never reused, because a late {@code close()} of its holder could close another batch; a new object
@@ -21,22 +21,22 @@ public final class Deliveries {
     /** The least number of other batches before a batch object of the host is reused. */
     public static final int REST = 256;
 
-    private final Supplier<Delivery> fresh;
+    private final Supplier<DeliveredBatch> fresh;
     private final int rest;
 
     /** The open objects, at most one for each slot. */
-    private final List<Delivery> open;
+    private final List<DeliveredBatch> open;
 
     /** The closed objects, the one closed first at the head. */
-    private final ArrayDeque<Delivery> resting;
+    private final ArrayDeque<DeliveredBatch> resting;
 
     /**
      * Creates all objects.
      *
      * @param rest the least number of others before an object is reused; with 0, none ever is
      */
-    public Deliveries(Delivery.Lender lender, int slots, int rest) {
-        this.fresh = () -> new Delivery(lender);
+    public Deliveries(DeliveredBatch.Lender lender, int slots, int rest) {
+        this.fresh = () -> new DeliveredBatch(lender);
         this.rest = rest;
         this.open = new ArrayList<>(slots);
         this.resting =
@@ -44,15 +44,15 @@ public final class Deliveries {
     }
 
     /** Opens an object on a filled slot. */
-    public Delivery open(BatchSlot slot, boolean kept) {
-        Delivery delivery = resting.removeFirst();
+    public DeliveredBatch open(BatchSlot slot, boolean kept) {
+        DeliveredBatch delivery = resting.removeFirst();
         open.add(delivery);
         delivery.open(slot, kept);
         return delivery;
     }
 
     /** Closes an object and returns its slot, or null if it was closed before. */
-    public @Nullable BatchSlot close(Delivery delivery) {
+    public @Nullable BatchSlot close(DeliveredBatch delivery) {
         if (!delivery.isOpen()) {
             return null;
         }
@@ -62,7 +62,7 @@ public final class Deliveries {
     }
 
     /** Returns a copy of the list of open objects. */
-    public List<Delivery> allOpen() {
+    public List<DeliveredBatch> allOpen() {
         return List.copyOf(open);
     }
 

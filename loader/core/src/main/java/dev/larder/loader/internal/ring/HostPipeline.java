@@ -172,7 +172,7 @@ public final class HostPipeline implements Pipeline {
     }
 
     @Override
-    public Delivery take(Plan plan, @Nullable Delivery before) {
+    public DeliveredBatch take(Plan plan, @Nullable DeliveredBatch before) {
         return ring.take(plan, before);
     }
 

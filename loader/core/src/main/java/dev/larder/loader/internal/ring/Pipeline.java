@@ -32,7 +32,7 @@ public interface Pipeline extends AutoCloseable {
     boolean advance(Plan next);
 
     /** Closes the last batch, unless it is kept, and waits for the next one. */
-    Delivery take(Plan plan, @Nullable Delivery before);
+    DeliveredBatch take(Plan plan, @Nullable DeliveredBatch before);
 
     /** Ends an epoch, unless it has ended. */
     void end(Plan plan);

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * <p>An epoch that ends early does not wait for threads that still fill its slots: these slots are marked as abandoned, and become free
  * when the last thread has left them.
  */
-public final class Ring implements Delivery.Lender {
+public final class Ring implements DeliveredBatch.Lender {
     /** The checks of a thread before it parks: some microseconds, about the time of parking and waking. */
     static final int SPINS = 200;
 
@@ -182,7 +182,7 @@ public final class Ring implements Delivery.Lender {
             }
             ending.release();
         }
-        for (Delivery delivery : deliveries.allOpen()) {
+        for (DeliveredBatch delivery : deliveries.allOpen()) {
             if (!delivery.isKept()) {
                 free(delivery);
             }
@@ -250,8 +250,8 @@ public final class Ring implements Delivery.Lender {
     // ---- for the consumer
 
     /** Closes the last batch, unless it is kept, and waits for the next one. */
-    Delivery take(Plan wanted, @Nullable Delivery before) {
-        Delivery delivery = enter(wanted, before);
+    DeliveredBatch take(Plan wanted, @Nullable DeliveredBatch before) {
+        DeliveredBatch delivery = enter(wanted, before);
         try {
             if (delivery == null) {
                 long start = System.nanoTime();
@@ -271,7 +271,7 @@ public final class Ring implements Delivery.Lender {
         }
     }
 
-    private synchronized @Nullable Delivery enter(Plan wanted, @Nullable Delivery before) {
+    private synchronized @Nullable DeliveredBatch enter(Plan wanted, @Nullable DeliveredBatch before) {
         if (wanted == plans.following() && consumer == null) {
             var unused = advance(wanted);
         }
@@ -288,13 +288,13 @@ public final class Ring implements Delivery.Lender {
         if (before != null && !before.isKept()) {
             release(before);
         }
-        Delivery delivery = poll(wanted);
+        DeliveredBatch delivery = poll(wanted);
         consumer = Thread.currentThread();
         return delivery;
     }
 
     /** Opens the next batch if it is ready; else claims one of its tasks for the consumer, if there is one. */
-    private synchronized @Nullable Delivery poll(Plan wanted) {
+    private synchronized @Nullable DeliveredBatch poll(Plan wanted) {
         requireRunning(wanted);
         consumerTask.clear();
         RingSlot head = work.inOrder() ? line.peekFirst() : firstReadyElseHead();
@@ -334,7 +334,7 @@ public final class Ring implements Delivery.Lender {
         return first == null ? line.peekFirst() : first;
     }
 
-    private Delivery deliver(RingSlot slot) {
+    private DeliveredBatch deliver(RingSlot slot) {
         lastNanos = System.nanoTime();
         deliveredBatches++;
         deliveredSamples += slot.size;
@@ -398,7 +398,7 @@ public final class Ring implements Delivery.Lender {
     }
 
     @Override
-    public void release(Delivery delivery, Fence @Nullable [] lastUse) {
+    public void release(DeliveredBatch delivery, Fence @Nullable [] lastUse) {
         if (lastUse == null) {
             close(delivery);
             return;
@@ -415,18 +415,18 @@ public final class Ring implements Delivery.Lender {
     }
 
     /** Reserves the close for the caller and the end of the loader, so that the batch is still the same after the wait. */
-    private synchronized boolean beginRelease(Delivery delivery) {
+    private synchronized boolean beginRelease(DeliveredBatch delivery) {
         return delivery.beginRelease();
     }
 
-    private synchronized void close(Delivery delivery) {
+    private synchronized void close(DeliveredBatch delivery) {
         if (!delivery.isReleasing()) {
             release(delivery);
         }
     }
 
     /** Takes back the slot of a batch; does nothing if the batch is closed. */
-    private synchronized void release(Delivery delivery) {
+    private synchronized void release(DeliveredBatch delivery) {
         // Waking a thread takes the consumer's time, so it happens once for several slots, and for one thread.
         // If one is too few, the next batch wakes another.
         if (free(delivery) && plans.unbegun() > 0 && (line.isEmpty() || free.size() * 2 >= depth)) {
@@ -437,7 +437,7 @@ public final class Ring implements Delivery.Lender {
         }
     }
 
-    private boolean free(Delivery delivery) {
+    private boolean free(DeliveredBatch delivery) {
         BatchSlot slot = deliveries.close(delivery);
         if (slot != null) {
             free.addFirst((RingSlot) slot);

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * A slot of a {@link Ring}.
  *
  * <pre>
- *   free → planning → gathering → ready → open (in a Delivery) → free
+ *   free → planning → gathering → ready → open (in a DeliveredBatch) → free
  *              └──────────┴── abandoned (its epoch ended; free when the last thread has left it)
  * </pre>
  *

@@ -2,7 +2,7 @@
  * Gathers batches on the host.
  *
  * <pre>
- * Plan (the rows of each batch) → gather threads fill a ring of reused slots → Delivery (a slot, until closed)
+ * Plan (the rows of each batch) → gather threads fill a ring of reused slots → DeliveredBatch (a slot, until closed)
  * </pre>
  *
  * <p>Only {@code Ring} changes the states of slots, only {@code Gather} copies, and no other class runs on more than one thread.

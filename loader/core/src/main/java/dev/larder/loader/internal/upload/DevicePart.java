@@ -9,7 +9,7 @@ import dev.larder.loader.internal.device.DeviceKernel;
 import dev.larder.loader.internal.device.DeviceMemory;
 import dev.larder.loader.internal.device.WorkQueue;
 import dev.larder.loader.internal.field.DeviceReader;
-import dev.larder.loader.internal.ring.Delivery;
+import dev.larder.loader.internal.ring.DeliveredBatch;
 import dev.larder.loader.internal.slot.ArrayMemory;
 import dev.larder.loader.internal.slot.HostSlot;
 import dev.larder.loader.internal.slot.OutputArray;
@@ -139,7 +139,7 @@ final class DevicePart implements SlotPart, AutoCloseable {
             int uploaded = layout.outputs().get(place).uploaded();
             DeviceMemory memory = target == null && uploaded >= 0 ? uploads[uploaded] : target;
             if (memory == null) { // the loader was closed after the batch was seen open
-                throw new IllegalStateException(Delivery.CLOSED);
+                throw new IllegalStateException(DeliveredBatch.CLOSED);
             }
             return memory;
         }

@@ -10,8 +10,8 @@ import dev.larder.loader.device.Fence;
 import dev.larder.loader.internal.device.DeviceBackend;
 import dev.larder.loader.internal.field.LoaderSource;
 import dev.larder.loader.internal.plan.Plan;
+import dev.larder.loader.internal.ring.DeliveredBatch;
 import dev.larder.loader.internal.ring.Deliveries;
-import dev.larder.loader.internal.ring.Delivery;
 import dev.larder.loader.internal.ring.HostPipeline;
 import dev.larder.loader.internal.ring.Pipeline;
 import dev.larder.loader.internal.slot.OutputArray;
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /** Uploads what a {@link HostPipeline} gathers, hands out batches on devices, and owns all that they need. */
-final class DevicePipeline implements Pipeline, Delivery.Lender {
+final class DevicePipeline implements Pipeline, DeliveredBatch.Lender {
     /** How long closing waits for the devices, and for what the consumer gave them to do. */
     private static final Duration END_TIMEOUT = Duration.ofSeconds(5);
 
@@ -108,7 +108,7 @@ final class DevicePipeline implements Pipeline, Delivery.Lender {
     // ---- for the consumer
 
     @Override
-    public Delivery take(Plan plan, @Nullable Delivery before) {
+    public DeliveredBatch take(Plan plan, @Nullable DeliveredBatch before) {
         ring.requireRunning(plan);
         closeBatches(false);
         DeviceSlot slot = ring.take(plan);
@@ -133,7 +133,7 @@ final class DevicePipeline implements Pipeline, Delivery.Lender {
     }
 
     @Override
-    public void release(Delivery delivery, Fence @Nullable [] lastUse) {
+    public void release(DeliveredBatch delivery, Fence @Nullable [] lastUse) {
         DeviceSlot slot = (DeviceSlot) delivery.lastSlot();
         if (lastUse != null) {
             requireAccepted(slot, lastUse);
@@ -174,11 +174,11 @@ final class DevicePipeline implements Pipeline, Delivery.Lender {
     }
 
     private void closeBatches(boolean keptToo) {
-        List<Delivery> open;
+        List<DeliveredBatch> open;
         synchronized (deliveries) {
             open = deliveries.allOpen();
         }
-        for (Delivery delivery : open) {
+        for (DeliveredBatch delivery : open) {
             if (!delivery.isKept() || (keptToo && !delivery.isLent())) {
                 release(delivery, null);
             }

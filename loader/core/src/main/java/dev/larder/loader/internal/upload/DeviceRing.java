@@ -7,7 +7,7 @@ import dev.larder.internal.time.Deadline;
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.internal.field.LoaderSource;
 import dev.larder.loader.internal.plan.Plan;
-import dev.larder.loader.internal.ring.Delivery;
+import dev.larder.loader.internal.ring.DeliveredBatch;
 import dev.larder.loader.internal.ring.HostPipeline;
 import dev.larder.loader.internal.ring.OpenBatches;
 import dev.larder.loader.internal.slot.PipelineStage;
@@ -72,7 +72,7 @@ final class DeviceRing {
         }
 
         /** Waits for the next batch, which is kept until it is closed. */
-        Delivery take() {
+        DeliveredBatch take() {
             return host.take(plan, null);
         }
 

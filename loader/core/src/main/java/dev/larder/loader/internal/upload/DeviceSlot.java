@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Memory for a batch on one device or several, with one part for each; used again and again.
  *
  * <pre>
- *   free → submitting → in line → lent (in a Delivery) → free, with the consumer's fence, which the next upload waits for
+ *   free → submitting → in line → lent (in a DeliveredBatch) → free, with the consumer's fence, which the next upload waits for
  * </pre>
  *
  * <p>Guarded by the {@link DeviceRing}, but for what the uploading thread does between taking a free slot and putting it in line.

@@ -9,7 +9,7 @@ import dev.larder.loader.internal.field.DeviceReader;
 import dev.larder.loader.internal.field.FieldReader;
 import dev.larder.loader.internal.field.LoaderSource;
 import dev.larder.loader.internal.plan.Plan;
-import dev.larder.loader.internal.ring.Delivery;
+import dev.larder.loader.internal.ring.DeliveredBatch;
 import dev.larder.loader.internal.slot.HostSlot;
 import dev.larder.loader.internal.slot.PipelineStage;
 import java.time.Duration;
@@ -89,7 +89,7 @@ final class DeviceThreads {
     }
 
     private void upload(DeviceRing.Job job) {
-        Delivery batch = gathered(job);
+        DeliveredBatch batch = gathered(job);
         if (batch == null) {
             return;
         }
@@ -103,7 +103,7 @@ final class DeviceThreads {
         }
     }
 
-    private @Nullable Delivery gathered(DeviceRing.Job job) {
+    private @Nullable DeliveredBatch gathered(DeviceRing.Job job) {
         try {
             return job.run().take();
         } catch (LarderException e) {

@@ -2,7 +2,7 @@ package dev.larder.loader.internal.upload;
 
 import dev.larder.loader.device.Fence;
 import dev.larder.loader.internal.plan.Plan;
-import dev.larder.loader.internal.ring.Delivery;
+import dev.larder.loader.internal.ring.DeliveredBatch;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 final class UploadingBatch {
     final Plan plan;
     final long number;
-    private final Delivery staged;
+    private final DeliveredBatch staged;
 
     /** When nothing of the consumer was in its way any more: the device's own time runs from here; 0 before. */
     long clearedNanos;
@@ -32,7 +32,7 @@ final class UploadingBatch {
     private boolean left;
 
     /** Takes over the fences of a slot's parts that stand for a batch. */
-    UploadingBatch(DeviceSlot slot, Delivery staged) {
+    UploadingBatch(DeviceSlot slot, DeliveredBatch staged) {
         this.plan = slot.plan();
         this.number = slot.number;
         this.staged = staged;

@@ -9,7 +9,7 @@ import dev.larder.loader.transform.JpegDecoder;
 import dev.larder.loader.transform.Resampling;
 import dev.larder.loader.transform.SampleRandom;
 import dev.larder.loader.transform.Step;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
@@ -179,7 +179,7 @@ class ResizingTest {
 
     @Test
     void partsStayWithinTheImageAndKeepTheirBounds() {
-        Framing framing = Framing.of(Transforms.randomResizedCrop(24, 32).steps());
+        Framing framing = Framing.of(new Transform().randomResizedCrop(24, 32).steps());
         Random random = new Random(3);
         SampleRandom numbers = new SampleRandom() {
             @Override
@@ -223,7 +223,7 @@ class ResizingTest {
     void aLieAboutTheSizeIsFoundBeforeMemoryIsTaken() {
         ImageMaker maker = ImageMaker.of(
                 new Step.Decode(Colours.RGB, DecodeSize.FULL, 1 << 20, JpegDecoder.IMAGEIO),
-                Transforms.resize(8, 8).steps());
+                new Transform().resize(8, 8).steps());
         ImageMaker.Room room = maker.newRoom();
 
         for (String name : new String[] {"liar.jpg", "bomb.png"}) {

@@ -9,7 +9,6 @@ import dev.larder.error.LarderException;
 import dev.larder.loader.internal.device.KernelSource;
 import dev.larder.loader.internal.device.KernelSource.Rows;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
@@ -26,21 +25,21 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SampleKernelTest {
     private static final float[] MEANS = {0.49f, 0.48f, 0.44f};
     private static final float[] DEVIATIONS = {0.2f, 0.21f, 0.22f};
-    private static final Transform CROP = Transforms.randomCrop(4, 6, 2).randomFlip(0.5f);
+    private static final Transform CROP = new Transform().randomCrop(4, 6, 2).randomFlip(0.5f);
     private static final int ROWS = 20;
 
     static List<SampleKernel> kernels() {
         Rows shards = Rows.resident(7, 3);
         Rows staged = Rows.staged();
         return List.of(
-                KernelCases.kernel(Transforms.none(), "|S3", shards, 5),
+                KernelCases.kernel(new Transform(), "|S3", shards, 5),
                 KernelCases.kernel(CROP, "<c16", staged, 4, 6),
                 KernelCases.kernel(CROP.toFloat().normalize(MEANS, DEVIATIONS), "|u1", shards, 5, 6, 3),
                 KernelCases.kernel(CROP.toFloat().channelsFirst().toBfloat16(), "|u1", staged, 5, 6, 3),
-                KernelCases.kernel(Transforms.toFloat().then(CROP).normalize(0.5f, 2), "|u1", shards, 5, 6),
-                KernelCases.kernel(Transforms.toFloat().normalize(MEANS, DEVIATIONS), "|u1", staged, 3, 2, 3),
-                KernelCases.kernel(Transforms.centerCrop(2, 3).flip().cast("<f8"), ">i4", shards, 5, 6),
-                KernelCases.kernel(Transforms.oneHot(256).scale(2, 1).cast("<f2"), "|u1", shards, 3));
+                KernelCases.kernel(new Transform().toFloat().then(CROP).normalize(0.5f, 2), "|u1", shards, 5, 6),
+                KernelCases.kernel(new Transform().toFloat().normalize(MEANS, DEVIATIONS), "|u1", staged, 3, 2, 3),
+                KernelCases.kernel(new Transform().centerCrop(2, 3).flip().cast("<f8"), ">i4", shards, 5, 6),
+                KernelCases.kernel(new Transform().oneHot(256).scale(2, 1).cast("<f2"), "|u1", shards, 3));
     }
 
     @ParameterizedTest
@@ -61,7 +60,7 @@ class SampleKernelTest {
     @Test
     void theControlSaysWhichRowAndWhereItsPixelsComeFrom() {
         SampleKernel kernel = KernelCases.kernel(
-                Transforms.randomCrop(4, 6, 0).flip().randomFlip(1), "|u1", Rows.resident(1L << 40, 2), 4, 6);
+                new Transform().randomCrop(4, 6, 0).flip().randomFlip(1), "|u1", Rows.resident(1L << 40, 2), 4, 6);
         ByteBuffer control = ByteBuffer.allocateDirect(4 * 9 * 3).order(ByteOrder.nativeOrder());
         UnsafeBuffer writable = new UnsafeBuffer(control);
 
@@ -76,7 +75,7 @@ class SampleKernelTest {
 
     @Test
     void onlyWhatDiffersBetweenSamplesIsInTheControl() {
-        Transform fixed = Transforms.flip().centerCrop(2, 2);
+        Transform fixed = new Transform().flip().centerCrop(2, 2);
 
         assertThat(KernelCases.kernel(fixed, "|u1", Rows.staged(), 4, 6).controlInts())
                 .isZero();
@@ -93,12 +92,12 @@ class SampleKernelTest {
         float[] many = new float[5000];
         Arrays.fill(many, 1);
         return List.of(
-                SampleTransform.compile(Transforms.map((values, shape, random) -> {}), floats, picture),
+                SampleTransform.compile(new Transform().map((values, shape, random) -> {}), floats, picture),
                 SampleTransform.compile(CROP.toFloat().then(CROP), bytes, picture),
-                SampleTransform.compile(Transforms.cast("|u1").oneHot(4), Dtype.parse("<i2"), new long[0]),
-                SampleTransform.compile(Transforms.oneHot(4).flip(), bytes, new long[] {6}),
-                SampleTransform.compile(Transforms.normalize(many, many), floats, new long[] {5000}),
-                SampleTransform.compile(Transforms.none(), bytes, new long[] {0}));
+                SampleTransform.compile(new Transform().cast("|u1").oneHot(4), Dtype.parse("<i2"), new long[0]),
+                SampleTransform.compile(new Transform().oneHot(4).flip(), bytes, new long[] {6}),
+                SampleTransform.compile(new Transform().normalize(many, many), floats, new long[] {5000}),
+                SampleTransform.compile(new Transform(), bytes, new long[] {0}));
     }
 
     @ParameterizedTest
@@ -109,7 +108,7 @@ class SampleKernelTest {
 
     @Test
     void labelsAreCheckedBeforeTheyGoToADevice() {
-        SampleKernel kernel = KernelCases.kernel(Transforms.oneHot(5), ">i2", Rows.staged(), 2);
+        SampleKernel kernel = KernelCases.kernel(new Transform().oneHot(5), ">i2", Rows.staged(), 2);
         UnsafeBuffer stored = new UnsafeBuffer(new byte[] {9, 9, 9, 0, 4, 0, 3, 0});
 
         assertThat(kernel.checksRows()).isTrue();
@@ -125,7 +124,7 @@ class SampleKernelTest {
     @ParameterizedTest
     @ValueSource(strings = {"|i1", "<i2", ">u2", ">i4", "<u4", "<i8", ">u8"})
     void theCheckReadsLabelsAsTheTransformDoes(String dtype) {
-        SampleKernel kernel = KernelCases.kernel(Transforms.oneHot(100), dtype, Rows.staged());
+        SampleKernel kernel = KernelCases.kernel(new Transform().oneHot(100), dtype, Rows.staged());
         Random random = new Random(1);
         byte[] stored = new byte[kernel.transform().storedByteSize()];
         for (int i = 0; i < 1000; i++) {
@@ -149,7 +148,7 @@ class SampleKernelTest {
 
     @Test
     void aLabelThatIsNoClassMakesZerosAsOnADevice() {
-        SampleKernel kernel = KernelCases.kernel(Transforms.oneHot(3), "|i1", Rows.staged());
+        SampleKernel kernel = KernelCases.kernel(new Transform().oneHot(3), "|i1", Rows.staged());
 
         byte[] made = KernelCases.run(kernel, new byte[] {-1, 3, 2}, new int[] {0, 1, 2});
 
@@ -160,7 +159,7 @@ class SampleKernelTest {
     void neitherControlNorChecksAllocateAnything() {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         SampleKernel crop = KernelCases.kernel(CROP, "|u1", Rows.resident(9, 1), 4, 6);
-        SampleKernel labels = KernelCases.kernel(Transforms.oneHot(5), "<i8", Rows.staged());
+        SampleKernel labels = KernelCases.kernel(new Transform().oneHot(5), "<i8", Rows.staged());
         TransformScratch scratch = crop.transform().newScratch();
         UnsafeBuffer memory = new UnsafeBuffer(ByteBuffer.allocateDirect(36));
         UnsafeBuffer label = new UnsafeBuffer(new byte[8]);
@@ -177,14 +176,14 @@ class SampleKernelTest {
 
     @Test
     void vectorsAreAsWideAsRowsAllow() {
-        assertThat(items(Transforms.none(), "|u1", 28, 28)).isEqualTo(784 / 16);
-        assertThat(items(Transforms.none(), "|u1", 15)).isEqualTo(15);
-        assertThat(items(Transforms.toFloat(), "|u1", 28, 28)).isEqualTo(784 / 4);
-        assertThat(items(Transforms.toFloat().cast("<f2"), "|u1", 28, 28)).isEqualTo(784 / 8);
-        assertThat(items(Transforms.toFloat().cast("<f2"), "|u1", 27, 28)).isEqualTo(756 / 4);
-        assertThat(items(Transforms.toFloat().flip().channelsFirst(), "|u1", 4, 6, 3))
+        assertThat(items(new Transform(), "|u1", 28, 28)).isEqualTo(784 / 16);
+        assertThat(items(new Transform(), "|u1", 15)).isEqualTo(15);
+        assertThat(items(new Transform().toFloat(), "|u1", 28, 28)).isEqualTo(784 / 4);
+        assertThat(items(new Transform().toFloat().cast("<f2"), "|u1", 28, 28)).isEqualTo(784 / 8);
+        assertThat(items(new Transform().toFloat().cast("<f2"), "|u1", 27, 28)).isEqualTo(756 / 4);
+        assertThat(items(new Transform().toFloat().flip().channelsFirst(), "|u1", 4, 6, 3))
                 .isEqualTo(72 / 2);
-        assertThat(items(Transforms.flip(), "<c16", 4, 6)).isEqualTo(48 / 2);
+        assertThat(items(new Transform().flip(), "<c16", 4, 6)).isEqualTo(48 / 2);
     }
 
     private static int items(Transform transform, String dtype, long... shape) {
@@ -195,14 +194,16 @@ class SampleKernelTest {
     void onlyComputingWithDoublesNeedsThem() {
         Rows staged = Rows.staged();
 
-        assertThat(KernelCases.kernel(Transforms.cast(">f8"), "<f8", staged, 2, 2)
+        assertThat(KernelCases.kernel(new Transform().cast(">f8"), "<f8", staged, 2, 2)
                         .needsDoubles())
                 .isFalse();
-        assertThat(KernelCases.kernel(Transforms.flip(), "<f8", staged, 2, 2).needsDoubles())
+        assertThat(KernelCases.kernel(new Transform().flip(), "<f8", staged, 2, 2)
+                        .needsDoubles())
                 .isFalse();
-        assertThat(KernelCases.kernel(Transforms.toFloat(), "<f8", staged, 2, 2).needsDoubles())
+        assertThat(KernelCases.kernel(new Transform().toFloat(), "<f8", staged, 2, 2)
+                        .needsDoubles())
                 .isTrue();
-        assertThat(KernelCases.kernel(Transforms.cast("<f8"), "|i1", staged, 2, 2)
+        assertThat(KernelCases.kernel(new Transform().cast("<f8"), "|i1", staged, 2, 2)
                         .needsDoubles())
                 .isTrue();
     }

@@ -7,7 +7,6 @@ import com.sun.management.ThreadMXBean;
 import dev.larder.loader.transform.SampleRandom;
 import dev.larder.loader.transform.Step;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
@@ -31,15 +30,15 @@ class SampleTransformTest {
     private static final int SAMPLES = 64;
 
     static List<Transform> kinds() {
-        Transform moved = Transforms.randomCrop(8, 8, 4).randomFlip(0.5f);
+        Transform moved = new Transform().randomCrop(8, 8, 4).randomFlip(0.5f);
         return List.of(
                 moved.toFloat().normalize(MEANS, DEVIATIONS).channelsFirst(),
                 moved,
                 moved.cast("<i4").cast("<f8"),
-                Transforms.toFloat().randomCrop(8, 8, 2),
-                Transforms.cast("<f4").map(SampleTransformTest::addNoise).randomFlip(0.5f),
+                new Transform().toFloat().randomCrop(8, 8, 2),
+                new Transform().cast("<f4").map(SampleTransformTest::addNoise).randomFlip(0.5f),
                 moved.map(FLOATS, new long[] {7}, SampleTransformTest::draw),
-                Transforms.oneHot(256).flip());
+                new Transform().oneHot(256).flip());
     }
 
     private static void addNoise(float[] values, long[] shape, SampleRandom random) {
@@ -108,7 +107,7 @@ class SampleTransformTest {
     @Test
     void seedEpochPositionAndPlaceOfTheStepDecideWhatIsDrawn() {
         SampleTransform crops = SampleTransform.compile(
-                Transforms.randomCrop(1, 1, 1 << 20).randomCrop(1, 1, 1 << 20), BYTES, new long[] {1, 1});
+                new Transform().randomCrop(1, 1, 1 << 20).randomCrop(1, 1, 1 << 20), BYTES, new long[] {1, 1});
 
         int[] drawn = crops.parameters(1, 2, 3);
 
@@ -122,8 +121,8 @@ class SampleTransformTest {
 
     @Test
     void everyPlaceOfACropAndBothSidesAreEquallyLikely() {
-        SampleTransform transform =
-                SampleTransform.compile(Transforms.randomCrop(3, 4, 1).randomFlip(0.25f), BYTES, new long[] {4, 4});
+        SampleTransform transform = SampleTransform.compile(
+                new Transform().randomCrop(3, 4, 1).randomFlip(0.25f), BYTES, new long[] {4, 4});
         int[] corners = new int[4 * 3];
         int flipped = 0;
 
@@ -140,8 +139,8 @@ class SampleTransformTest {
     @Test
     void probabilitiesOfZeroAndOneAreCertain() {
         long[] shape = {1, 2};
-        SampleTransform never = SampleTransform.compile(Transforms.randomFlip(0), BYTES, shape);
-        SampleTransform always = SampleTransform.compile(Transforms.randomFlip(1), BYTES, shape);
+        SampleTransform never = SampleTransform.compile(new Transform().randomFlip(0), BYTES, shape);
+        SampleTransform always = SampleTransform.compile(new Transform().randomFlip(1), BYTES, shape);
 
         for (int position = 0; position < 1000; position++) {
             assertThat(never.parameters(1, 1, position)).containsExactly(0);
@@ -152,7 +151,7 @@ class SampleTransformTest {
     @Test
     void whatTheUsersCodeThrowsComesThroughUnchanged() {
         IllegalStateException mine = new IllegalStateException("mine");
-        Transform transform = Transforms.map((values, shape, random) -> {
+        Transform transform = new Transform().map((values, shape, random) -> {
             throw mine;
         });
         SampleTransform compiled = SampleTransform.compile(transform, FLOATS, new long[] {1});
@@ -163,7 +162,8 @@ class SampleTransformTest {
 
     @Test
     void theUsersCodeGetsValuesShapeAndLaterStepsGetWhatItLeft() {
-        Transform transform = Transforms.toFloat()
+        Transform transform = new Transform()
+                .toFloat()
                 .channelsFirst()
                 .map((values, shape, random) -> values[0] = shape[0] * 100 + shape[1] * 10 + shape[2] + values.length)
                 .flip()
@@ -176,7 +176,7 @@ class SampleTransformTest {
 
     @Test
     void bytesAreMappedInTheOrderOfTheirTypes() {
-        Transform transform = Transforms.map(Dtype.parse(">i4"), new long[] {2}, (sample, result, random) -> {
+        Transform transform = new Transform().map(Dtype.parse(">i4"), new long[] {2}, (sample, result, random) -> {
             assertThat(result.remaining()).isEqualTo(8);
             result.putInt(sample.getShort()).putInt(sample.remaining());
         });
@@ -192,37 +192,39 @@ class SampleTransformTest {
     @Test
     void aTransformTellsWhatItNeedsAndGives() {
         SampleTransform compiled =
-                SampleTransform.compile(Transforms.centerCrop(2, 2).cast("<f8"), BYTES, new long[] {3, 4});
+                SampleTransform.compile(new Transform().centerCrop(2, 2).cast("<f8"), BYTES, new long[] {3, 4});
 
         assertThat(compiled.storedByteSize()).isEqualTo(12);
         assertThat(compiled.rowByteSize()).isEqualTo(32);
         assertThat(compiled.rowShape()).containsExactly(2, 2);
         assertThat(compiled.isRandom()).isFalse();
         assertThat(compiled.isElementwise()).isFalse();
-        assertThat(SampleTransform.compile(Transforms.randomFlip(0.5f), BYTES, new long[] {3, 4})
+        assertThat(SampleTransform.compile(new Transform().randomFlip(0.5f), BYTES, new long[] {3, 4})
                         .isRandom())
                 .isTrue();
-        assertThat(SampleTransform.compileElements(Transforms.toFloat(), BYTES).isElementwise())
+        assertThat(SampleTransform.compileElements(new Transform().toFloat(), BYTES)
+                        .isElementwise())
                 .isTrue();
     }
 
     @Test
     void stepsAreDataThatCanBeCompared() {
-        Transform transform = Transforms.toFloat().normalize(0.1f, 0.2f).cast("<f2");
+        Transform transform = new Transform().toFloat().normalize(0.1f, 0.2f).cast("<f2");
 
         assertThat(transform)
-                .isEqualTo(Transforms.toFloat()
-                        .then(Transforms.normalize(0.1f, 0.2f))
+                .isEqualTo(new Transform()
+                        .toFloat()
+                        .then(new Transform().normalize(0.1f, 0.2f))
                         .cast("<f2"));
         assertThat(transform)
-                .isNotEqualTo(Transforms.toFloat().normalize(0.1f, 0.3f).cast("<f2"));
+                .isNotEqualTo(new Transform().toFloat().normalize(0.1f, 0.3f).cast("<f2"));
         assertThat(transform).hasToString("Transform[toFloat(), normalize([0.1], [0.2]), cast(<f2)]");
     }
 
     @ParameterizedTest
     @ValueSource(ints = {-1, 2, Integer.MAX_VALUE})
     void nothingIsWrittenOutsideTheOutput(int row) {
-        SampleTransform compiled = SampleTransform.compile(Transforms.toFloat(), BYTES, new long[] {4});
+        SampleTransform compiled = SampleTransform.compile(new Transform().toFloat(), BYTES, new long[] {4});
         TransformTarget output = TransformTarget.of(ByteBuffer.allocateDirect(2 * 16 + 15));
         TransformScratch scratch = compiled.newScratch();
 
@@ -234,8 +236,8 @@ class SampleTransformTest {
 
     @Test
     void scratchMemoryOfAnotherTransformIsRefused() {
-        SampleTransform one = SampleTransform.compile(Transforms.toFloat(), BYTES, new long[] {4});
-        TransformScratch another = SampleTransform.compile(Transforms.flip(), BYTES, new long[] {2, 2})
+        SampleTransform one = SampleTransform.compile(new Transform().toFloat(), BYTES, new long[] {4});
+        TransformScratch another = SampleTransform.compile(new Transform().flip(), BYTES, new long[] {2, 2})
                 .newScratch();
         TransformTarget output = TransformTarget.of(ByteBuffer.allocate(16));
 

@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
 import java.io.IOException;
 import java.io.InputStream;
@@ -43,24 +42,25 @@ class TransformGoldenTest {
     }
 
     private static Transform transform(String name) {
-        Transform augment = Transforms.randomCrop(5, 6, 4).randomFlip(0.5f).toFloat();
+        Transform augment = new Transform().randomCrop(5, 6, 4).randomFlip(0.5f).toFloat();
         return switch (name) {
-            case "flip" -> Transforms.flip();
-            case "centerCrop" -> Transforms.centerCrop(4, 3);
-            case "channelsFirst" -> Transforms.channelsFirst();
-            case "toFloat" -> Transforms.toFloat();
-            case "normalize" -> Transforms.toFloat().normalize(0.286f, 0.353f);
-            case "normalize3" -> Transforms.toFloat().normalize(MEANS, DEVIATIONS);
-            case "scale" -> Transforms.scale((float) (1 / 127.5), -1);
+            case "flip" -> new Transform().flip();
+            case "centerCrop" -> new Transform().centerCrop(4, 3);
+            case "channelsFirst" -> new Transform().channelsFirst();
+            case "toFloat" -> new Transform().toFloat();
+            case "normalize" -> new Transform().toFloat().normalize(0.286f, 0.353f);
+            case "normalize3" -> new Transform().toFloat().normalize(MEANS, DEVIATIONS);
+            case "scale" -> new Transform().scale((float) (1 / 127.5), -1);
             case "augment" -> augment.normalize(MEANS, DEVIATIONS).channelsFirst();
             case "augmentGrey" ->
-                Transforms.randomCrop(6, 5, 4).randomFlip(0.5f).toFloat().normalize(0.286f, 0.353f);
-            case "late" -> Transforms.toFloat().normalize(MEANS, DEVIATIONS).randomCrop(4, 4, 2);
-            case "toBfloat16" -> Transforms.toBfloat16();
-            case "toFloatToBfloat16" -> Transforms.toFloat().toBfloat16();
-            case "fromBfloat16" -> Transforms.fromBfloat16();
-            case "oneHot" -> Transforms.oneHot(5);
-            default -> Transforms.cast(name.substring("cast ".length()));
+                new Transform().randomCrop(6, 5, 4).randomFlip(0.5f).toFloat().normalize(0.286f, 0.353f);
+            case "late" ->
+                new Transform().toFloat().normalize(MEANS, DEVIATIONS).randomCrop(4, 4, 2);
+            case "toBfloat16" -> new Transform().toBfloat16();
+            case "toFloatToBfloat16" -> new Transform().toFloat().toBfloat16();
+            case "fromBfloat16" -> new Transform().fromBfloat16();
+            case "oneHot" -> new Transform().oneHot(5);
+            default -> new Transform().cast(name.substring("cast ".length()));
         };
     }
 

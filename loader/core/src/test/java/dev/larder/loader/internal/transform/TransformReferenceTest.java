@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.larder.error.LarderException;
 import dev.larder.internal.number.Half;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -52,7 +51,8 @@ class TransformReferenceTest {
         for (int i = 0; i < 2000; i++) {
             int channels = 1 + random.nextInt(4);
             long[] shape = {1 + random.nextInt(20), 1 + random.nextInt(20), channels};
-            Transform transform = Transforms.randomCrop(1 + random.nextInt(12), 1 + random.nextInt(12), 6)
+            Transform transform = new Transform()
+                    .randomCrop(1 + random.nextInt(12), 1 + random.nextInt(12), 6)
                     .randomFlip(0.5f)
                     .scale(random.nextFloat(), random.nextFloat())
                     .normalize(floats(channels), floats(channels));
@@ -68,7 +68,8 @@ class TransformReferenceTest {
         for (int i = 0; i < 1000; i++) {
             Dtype dtype = Dtype.parse(TYPES.get(random.nextInt(TYPES.size())));
             int count = random.nextInt(3000);
-            Transform transform = Transforms.scale(random.nextFloat(), 1)
+            Transform transform = new Transform()
+                    .scale(random.nextFloat(), 1)
                     .normalize(0.5f, 0.3f)
                     .cast(type());
             byte[] stored = values(dtype, count + 2);
@@ -106,7 +107,7 @@ class TransformReferenceTest {
     }
 
     private Transform steps(long[] shape) {
-        Transform transform = Transforms.none();
+        Transform transform = new Transform();
         for (int i = random.nextInt(6); i > 0; i--) {
             transform = transform.then(step(shape.length == 0 ? 1 : (int) shape[shape.length - 1]));
         }
@@ -115,18 +116,18 @@ class TransformReferenceTest {
 
     private Transform step(int channels) {
         return switch (random.nextInt(12)) {
-            case 0 -> Transforms.toFloat();
-            case 1 -> Transforms.cast(type());
-            case 2 -> Transforms.scale(random.nextFloat() - 0.5f, random.nextFloat() - 0.5f);
-            case 3 -> Transforms.normalize(random.nextFloat(), 0.1f + random.nextFloat());
-            case 4 -> Transforms.normalize(floats(channels), floats(channels));
-            case 5 -> Transforms.randomCrop(1 + random.nextInt(8), 1 + random.nextInt(8), random.nextInt(5));
-            case 6 -> Transforms.centerCrop(1 + random.nextInt(8), 1 + random.nextInt(8));
-            case 7 -> Transforms.randomFlip(0.5f);
-            case 8 -> Transforms.channelsFirst();
-            case 9 -> Transforms.toBfloat16();
-            case 10 -> Transforms.fromBfloat16();
-            default -> Transforms.flip();
+            case 0 -> new Transform().toFloat();
+            case 1 -> new Transform().cast(type());
+            case 2 -> new Transform().scale(random.nextFloat() - 0.5f, random.nextFloat() - 0.5f);
+            case 3 -> new Transform().normalize(random.nextFloat(), 0.1f + random.nextFloat());
+            case 4 -> new Transform().normalize(floats(channels), floats(channels));
+            case 5 -> new Transform().randomCrop(1 + random.nextInt(8), 1 + random.nextInt(8), random.nextInt(5));
+            case 6 -> new Transform().centerCrop(1 + random.nextInt(8), 1 + random.nextInt(8));
+            case 7 -> new Transform().randomFlip(0.5f);
+            case 8 -> new Transform().channelsFirst();
+            case 9 -> new Transform().toBfloat16();
+            case 10 -> new Transform().fromBfloat16();
+            default -> new Transform().flip();
         };
     }
 

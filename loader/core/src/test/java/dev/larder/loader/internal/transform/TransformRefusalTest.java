@@ -8,7 +8,6 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.loader.transform.Colours;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -24,90 +23,103 @@ class TransformRefusalTest {
     static List<Arguments> unfit() {
         return List.of(
                 arguments(
-                        Transforms.toFloat(),
+                        new Transform().toFloat(),
                         "<i4",
                         shape(2),
                         "step=toFloat() place=1 dtype=<i4 shape=[2]"
                                 + " reason=toFloat() has no divisor for integers of this type; use cast(\"<f4\") to keep"
                                 + " their values, or scale(factor, offset)"),
                 arguments(
-                        Transforms.flip().normalize(0, 1),
+                        new Transform().flip().normalize(0, 1),
                         "|u1",
                         shape(2, 2),
                         "step=normalize([0.0], [1.0]) place=2"
                                 + " dtype=|u1 shape=[2, 2] reason=normalize takes floats; put toFloat(),"
                                 + " scale(factor, offset) or cast(\"<f4\") before it"),
                 arguments(
-                        Transforms.normalize(THREE, THREE),
+                        new Transform().normalize(THREE, THREE),
                         "<f4",
                         shape(4, 5),
                         "dtype=<f4 shape=[4, 5] reason=the numbers of means and channels differ means=3 channels=1; give"
                                 + " one mean and deviation for each channel, or one for all"),
-                arguments(Transforms.normalize(THREE, THREE), "<f4", shape(3, 4, 5), "means=3 channels=5; "),
-                arguments(Transforms.channelsFirst().normalize(THREE, THREE), "<f4", shape(3, 4, 5), "shape=[5, 3, 4]"),
+                arguments(new Transform().normalize(THREE, THREE), "<f4", shape(3, 4, 5), "means=3 channels=5; "),
                 arguments(
-                        Transforms.randomCrop(9, 4, 2),
+                        new Transform().channelsFirst().normalize(THREE, THREE),
+                        "<f4",
+                        shape(3, 4, 5),
+                        "shape=[5, 3, 4]"),
+                arguments(
+                        new Transform().randomCrop(9, 4, 2),
                         "|u1",
                         shape(4, 4),
                         "step=randomCrop(9, 4, 2) place=1 dtype=|u1"
                                 + " shape=[4, 4] reason=the window is larger than the sample; crop to at most the sample's size and"
                                 + " its padding on both sides"),
                 arguments(
-                        Transforms.centerCrop(3, 3).centerCrop(2, 4),
+                        new Transform().centerCrop(3, 3).centerCrop(2, 4),
                         "|u1",
                         shape(4, 4),
                         "place=2 dtype=|u1 shape=[3, 3]"),
-                arguments(Transforms.flip(), "|u1", shape(4), "reason=a picture has height × width"),
-                arguments(Transforms.randomFlip(0.5f), "|u1", shape(1, 2, 3, 4), "reason=a picture has height × width"),
-                arguments(Transforms.flip(), "|u1", shape(0, 4), "reason=a picture has height × width"),
-                arguments(Transforms.channelsFirst().channelsFirst(), "|u1", shape(4, 4), "channels are already first"),
+                arguments(new Transform().flip(), "|u1", shape(4), "reason=a picture has height × width"),
                 arguments(
-                        Transforms.toBfloat16(),
+                        new Transform().randomFlip(0.5f),
+                        "|u1",
+                        shape(1, 2, 3, 4),
+                        "reason=a picture has height × width"),
+                arguments(new Transform().flip(), "|u1", shape(0, 4), "reason=a picture has height × width"),
+                arguments(
+                        new Transform().channelsFirst().channelsFirst(),
+                        "|u1",
+                        shape(4, 4),
+                        "channels are already first"),
+                arguments(
+                        new Transform().toBfloat16(),
                         "|u1",
                         shape(4),
                         "reason=bfloat16 takes floats; put toFloat(), scale(factor, offset) or cast(\"<f4\")"),
                 arguments(
-                        Transforms.fromBfloat16(),
+                        new Transform().fromBfloat16(),
                         "<i2",
                         shape(4),
                         "reason=fromBfloat16 takes unsigned integers of 2 bytes; give it an array of u2"),
-                arguments(Transforms.oneHot(3), "<f4", shape(), "reason=oneHot takes integers; put cast(\"<i8\")"),
+                arguments(new Transform().oneHot(3), "<f4", shape(), "reason=oneHot takes integers; put cast(\"<i8\")"),
                 arguments(
-                        Transforms.cast("<c8"),
+                        new Transform().cast("<c8"),
                         "<f4",
                         shape(2),
                         "step=cast(<c8) place=1 dtype=<f4 shape=[2] reason=not a numeric type; cast to ?, i1 to i8, u1"
                                 + " to u8, f2, f4 or f8"),
                 arguments(
-                        Transforms.toFloat(),
+                        new Transform().toFloat(),
                         "<U4",
                         shape(2),
                         "reason=this step cannot compute with elements of this type"),
                 arguments(
-                        Transforms.scale(1, 0),
+                        new Transform().scale(1, 0),
                         "<f16",
                         shape(2),
                         "dtype=<f16 shape=[2] reason=this step cannot compute with elements of this type"),
                 arguments(
-                        Transforms.map((values, shape, random) -> {}),
+                        new Transform().map((values, shape, random) -> {}),
                         "|u1",
                         shape(2),
                         "step=map(…) place=1 dtype=|u1"
                                 + " shape=[2] reason=the function takes float32 values; put toFloat() or cast(\"<f4\") before it"),
                 arguments(
-                        Transforms.randomResizedCrop(2, 2),
+                        new Transform().randomResizedCrop(2, 2),
                         "|u1",
                         shape(4, 4, 3),
                         "reason=this step takes encoded images; put it right behind decode(…); stored pixels take"
                                 + " resize(h, w), randomCrop(h, w, padding) and centerCrop(h, w)"),
                 arguments(
-                        Transforms.flip().decode(Colours.RGB),
+                        new Transform().flip().decode(Colours.RGB),
                         "|u1",
                         shape(4, 4, 3),
                         "reason=this step takes encoded images; put it first, over a column of files or bytes"),
-                arguments(Transforms.oneHot(1 << 30), "|u1", shape(2), "reason=a sample would be larger than 1 GiB"),
                 arguments(
-                        Transforms.none(),
+                        new Transform().oneHot(1 << 30), "|u1", shape(2), "reason=a sample would be larger than 1 GiB"),
+                arguments(
+                        new Transform(),
                         "|u1",
                         shape(1L << 40, 1L << 40),
                         "reason=a sample would be larger than 1 GiB"));
@@ -126,11 +138,11 @@ class TransformRefusalTest {
 
     static List<Transform> shaped() {
         return List.of(
-                Transforms.flip(),
-                Transforms.toFloat().channelsFirst(),
-                Transforms.oneHot(3),
-                Transforms.normalize(THREE, THREE),
-                Transforms.map((values, shape, random) -> {}));
+                new Transform().flip(),
+                new Transform().toFloat().channelsFirst(),
+                new Transform().oneHot(3),
+                new Transform().normalize(THREE, THREE),
+                new Transform().map((values, shape, random) -> {}));
     }
 
     @ParameterizedTest
@@ -143,14 +155,14 @@ class TransformRefusalTest {
 
     @Test
     void nonsenseIsAMistakeOfTheCaller() {
-        assertThatThrownBy(() -> Transforms.normalize(0, 0)).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> Transforms.normalize(THREE, new float[2]))
+        assertThatThrownBy(() -> new Transform().normalize(0, 0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new Transform().normalize(THREE, new float[2]))
                 .isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> Transforms.randomFlip(1.1f)).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> Transforms.randomFlip(Float.NaN)).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> Transforms.randomCrop(0, 1, 0)).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> Transforms.randomCrop(1, 1, -1)).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> Transforms.oneHot(0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new Transform().randomFlip(1.1f)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new Transform().randomFlip(Float.NaN)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new Transform().randomCrop(0, 1, 0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new Transform().randomCrop(1, 1, -1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new Transform().oneHot(0)).isInstanceOf(IllegalArgumentException.class);
     }
 
     @ParameterizedTest
@@ -158,7 +170,7 @@ class TransformRefusalTest {
     void aLabelThatIsNoClassIsRefused(long label) {
         byte[] stored = ByteBuffer.allocate(8).putLong(label).array();
 
-        assertThatThrownBy(() -> Samples.floats(Transforms.oneHot(5), ">i8", shape(), stored))
+        assertThatThrownBy(() -> Samples.floats(new Transform().oneHot(5), ">i8", shape(), stored))
                 .isInstanceOf(LarderException.class)
                 .hasMessage("label is outside the classes: label=" + label
                         + " classes=5; give oneHot(…) the number of classes; labels count from 0");

@@ -138,7 +138,7 @@ final class DlpackStruct {
             throw Failure.of(ErrorCode.BAD_INPUT, "DLPack has no name for this type")
                     .with("array", array.name())
                     .with("dtype", dtype)
-                    .remedy("cast it: Transforms.cast(\"<f4\"), or leave it out");
+                    .remedy("cast it: new Transform().cast(\"<f4\"), or leave it out");
         }
         return code;
     }

@@ -8,7 +8,7 @@ import dev.larder.loader.Batch;
 import dev.larder.loader.BatchArray;
 import dev.larder.loader.Loader;
 import dev.larder.loader.LoaderBuilder;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
@@ -86,7 +86,7 @@ final class DlpackProgram {
                 Dataset dataset = larder.dataset("pictures")) {
             LoaderBuilder builder = Loader.over(dataset)
                     .arrays("images", "labels")
-                    .transform("images", Transforms.toFloat().channelsFirst())
+                    .transform("images", new Transform().toFloat().channelsFirst())
                     .shuffle(3)
                     .batch(20);
             for (boolean onDevice : new boolean[] {false, true}) {

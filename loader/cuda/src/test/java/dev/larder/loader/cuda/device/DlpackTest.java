@@ -13,7 +13,7 @@ import dev.larder.loader.device.DeviceMode;
 import dev.larder.loader.device.DeviceQueue;
 import dev.larder.loader.device.Pictures;
 import dev.larder.loader.internal.device.fake.FakeDevice;
-import dev.larder.loader.transform.Transforms;
+import dev.larder.loader.transform.Transform;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Iterator;
@@ -207,8 +207,9 @@ class DlpackTest {
 
     @Test
     void whatDlpackHasNoNameForIsRefusedAndHoldsNothing() {
-        try (Loader loader =
-                pictures.loader().transform("labels", Transforms.cast(">i4")).build()) {
+        try (Loader loader = pictures.loader()
+                .transform("labels", new Transform().cast(">i4"))
+                .build()) {
             Batch batch = first(loader);
             try (Dlpack tensors = Dlpack.of(batch)) {
                 assertThatThrownBy(() -> tensors.tensor("labels"))

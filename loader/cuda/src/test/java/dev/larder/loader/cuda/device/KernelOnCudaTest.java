@@ -16,7 +16,6 @@ import dev.larder.loader.internal.device.DeviceMemory;
 import dev.larder.loader.internal.device.HostMemory;
 import dev.larder.loader.internal.device.KernelSource;
 import dev.larder.loader.transform.Transform;
-import dev.larder.loader.transform.Transforms;
 import dev.larder.npy.Dtype;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -42,7 +41,8 @@ class KernelOnCudaTest {
     private static List<KernelCase> usual() {
         float[] means = {0.49f, 0.48f, 0.44f};
         float[] deviations = {0.2f, 0.21f, 0.22f};
-        Transform augment = Transforms.randomCrop(16, 16, 4)
+        Transform augment = new Transform()
+                .randomCrop(16, 16, 4)
                 .randomFlip(0.5f)
                 .toFloat()
                 .normalize(means, deviations)
@@ -54,12 +54,18 @@ class KernelOnCudaTest {
         edges[4] = Float.NaN;
         KernelSource.Rows staged = KernelSource.Rows.staged();
         return List.of(
-                make(Transforms.none(), "|u1", KernelSource.Rows.resident(7, 5).startingAt(192), 3, 5),
+                make(new Transform(), "|u1", KernelSource.Rows.resident(7, 5).startingAt(192), 3, 5),
                 make(augment.cast("<f2"), "|u1", KernelSource.Rows.resident(13, 3), 16, 16, 3),
-                make(Transforms.flip().channelsFirst(), "<c16", staged, 5, 6, 3),
-                make(Transforms.toFloat().normalize(edges, many), "|u1", staged, 20),
-                make(Transforms.cast(">i2"), ">f8", staged, 64),
-                make(Transforms.toFloat().normalize(means, deviations).randomCrop(9, 10, 3), "|u1", staged, 16, 16, 3));
+                make(new Transform().flip().channelsFirst(), "<c16", staged, 5, 6, 3),
+                make(new Transform().toFloat().normalize(edges, many), "|u1", staged, 20),
+                make(new Transform().cast(">i2"), ">f8", staged, 64),
+                make(
+                        new Transform().toFloat().normalize(means, deviations).randomCrop(9, 10, 3),
+                        "|u1",
+                        staged,
+                        16,
+                        16,
+                        3));
     }
 
     private static KernelCase make(Transform transform, String stored, KernelSource.Rows rows, long... shape) {
@@ -129,7 +135,7 @@ class KernelOnCudaTest {
         byte[] array = Rig.random(samples, 3);
         int[] batch = IntStream.range(0, samples).toArray();
         KernelCase many = new KernelCase(
-                Transforms.none(), Dtype.parse("|u1"), new long[] {1}, KernelSource.Rows.staged(), array, batch);
+                new Transform(), Dtype.parse("|u1"), new long[] {1}, KernelSource.Rows.staged(), array, batch);
         try (DeviceBackend backend =
                 CudaDevice.of(0).with(DeviceLoaderOnCudaTest.POISONED).open()) {
             assertThat(run(backend, many)).isEqualTo(array);

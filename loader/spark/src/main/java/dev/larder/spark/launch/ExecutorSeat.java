@@ -13,7 +13,7 @@ import java.util.Objects;
  * @param node its number in the gang
  * @param store where its data is; empty for what the environment says
  */
-record Seat(int node, String store) {
+record ExecutorSeat(int node, String store) {
     private static final Path BOOT = Path.of("/proc/sys/kernel/random/boot_id");
 
     /**
@@ -30,14 +30,14 @@ record Seat(int node, String store) {
     }
 
     /** Returns the seat of a task, from the places of all. */
-    static Seat of(int node, String[] places, String store) {
+    static ExecutorSeat of(int node, String[] places, String store) {
         int before = 0;
         for (int other = 0; other < node; other++) {
             before += places[other].equals(places[node]) ? 1 : 0;
         }
         if (before == 0) {
-            return new Seat(node, store);
+            return new ExecutorSeat(node, store);
         }
-        return new Seat(node, StoreLocation.resolve(store.isEmpty() ? null : Path.of(store)) + "-" + before);
+        return new ExecutorSeat(node, StoreLocation.resolve(store.isEmpty() ? null : Path.of(store)) + "-" + before);
     }
 }

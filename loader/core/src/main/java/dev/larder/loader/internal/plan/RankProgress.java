@@ -18,9 +18,9 @@ import java.util.stream.LongStream;
  * @param missing earlier batches that were not taken
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
-public record Progress(Rest base, long before, int rank, int world, long batch, long taken, long[] missing) {
+public record RankProgress(Rest base, long before, int rank, int world, long batch, long taken, long[] missing) {
     /** Checks that the numbers are consistent. */
-    public Progress {
+    public RankProgress {
         if (world < 1 || rank < 0 || rank >= world || batch < 1 || taken < 0) {
             throw new IllegalArgumentException(
                     "not a rank's progress: rank=" + rank + " world=" + world + " batch=" + batch + " taken=" + taken);
@@ -29,12 +29,12 @@ public record Progress(Rest base, long before, int rank, int world, long batch, 
     }
 
     /** Returns the progress if no batch was taken since {@code base}. */
-    public static Progress of(Rest base) {
-        return new Progress(base, 0, 0, 1, 1, 0, new long[0]);
+    public static RankProgress of(Rest base) {
+        return new RankProgress(base, 0, 0, 1, 1, 0, new long[0]);
     }
 
     /** Parses a text of {@link #toString}; fails with {@link IllegalArgumentException} on any other. */
-    public static Progress parse(String text) {
+    public static RankProgress parse(String text) {
         Map<String, String> words = new HashMap<>();
         for (String word : text.split(" ", -1)) {
             int equals = word.indexOf('=');
@@ -46,7 +46,7 @@ public record Progress(Rest base, long before, int rank, int world, long batch, 
         if (words.size() == 2) {
             return of(base);
         }
-        return new Progress(
+        return new RankProgress(
                 base,
                 Long.parseLong(word(words, "before")),
                 Integer.parseInt(word(words, "rank")),
@@ -69,12 +69,12 @@ public record Progress(Rest base, long before, int rank, int world, long batch, 
      *
      * @param units at least the number of the epoch's units
      */
-    public static Rest merged(List<Progress> ranks, long units) {
-        Progress first = ranks.get(0);
+    public static Rest merged(List<RankProgress> ranks, long units) {
+        RankProgress first = ranks.get(0);
         long count = first.base.count(units);
-        long turns = ranks.stream().mapToLong(Progress::taken).max().orElse(0);
+        long turns = ranks.stream().mapToLong(RankProgress::taken).max().orElse(0);
         List<LongStream> left = new ArrayList<>();
-        for (Progress rank : ranks) {
+        for (RankProgress rank : ranks) {
             LongStream batches = LongStream.concat(LongStream.of(rank.missing), LongStream.range(rank.taken, turns));
             left.add(batches.flatMap(number -> LongStream.range(number * rank.batch, (number + 1) * rank.batch))
                     .map(n -> n * rank.world + rank.rank));
@@ -101,7 +101,7 @@ public record Progress(Rest base, long before, int rank, int world, long batch, 
     }
 
     /** Returns whether this and {@code other} belong to two ranks of one run. */
-    public boolean goesWith(Progress other) {
+    public boolean goesWith(RankProgress other) {
         return world == other.world
                 && batch == other.batch
                 && before == other.before

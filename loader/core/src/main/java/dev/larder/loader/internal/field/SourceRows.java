@@ -17,7 +17,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
 /** The rows of an array or column as they are stored. Threads may share it, each with a {@link Window}. */
-final class StoredRows {
+final class SourceRows {
     private static final Dtype BYTE = Dtype.parse("|u1");
     private static final byte[] NOTHING = {};
 
@@ -49,7 +49,7 @@ final class StoredRows {
     private final Source source;
     private final BooleanSupplier open;
 
-    private StoredRows(
+    private SourceRows(
             String column, Dtype dtype, long rows, long[] shape, Lengths lengths, Source source, BooleanSupplier open) {
         this.column = column;
         this.dtype = dtype;
@@ -61,7 +61,7 @@ final class StoredRows {
         this.open = open;
     }
 
-    private StoredRows(ArrayView array) {
+    private SourceRows(ArrayView array) {
         this.column = array.name();
         this.dtype = array.dtype();
         this.rows = array.rows();
@@ -73,10 +73,10 @@ final class StoredRows {
     }
 
     /** Opens the array or column of a field in one dataset. */
-    static StoredRows of(Dataset dataset, FieldSpec field) {
+    static SourceRows of(Dataset dataset, FieldSpec field) {
         long atMost = field.truncateAt();
         return switch (field.form()) {
-            case ROWS, WINDOWS -> new StoredRows(array(dataset, field));
+            case ROWS, WINDOWS -> new SourceRows(array(dataset, field));
             case TEXTS -> of(dataset.strings(field.column()), atMost);
             case FILES -> of(dataset.bytes(field.column()), atMost);
             default -> of(dataset.ragged(field.column()), atMost, field.makesRows());
@@ -126,8 +126,8 @@ final class StoredRows {
         };
     }
 
-    private static StoredRows of(StringsColumn texts, long atMost) {
-        return new StoredRows(
+    private static SourceRows of(StringsColumn texts, long atMost) {
+        return new SourceRows(
                 texts.name(),
                 BYTE,
                 texts.rows(),
@@ -140,8 +140,8 @@ final class StoredRows {
                 texts::isOpen);
     }
 
-    private static StoredRows of(BytesColumn files, long atMost) {
-        return new StoredRows(
+    private static SourceRows of(BytesColumn files, long atMost) {
+        return new SourceRows(
                 files.name(),
                 BYTE,
                 files.rows(),
@@ -159,7 +159,7 @@ final class StoredRows {
      *
      * @param bytes whether a step takes the bytes of rows of any shape
      */
-    private static StoredRows of(RaggedColumn ragged, long atMost, boolean bytes) {
+    private static SourceRows of(RaggedColumn ragged, long atMost, boolean bytes) {
         if (ragged.dimensions() == 0 && !bytes) {
             throw Failure.of(ErrorCode.BAD_INPUT, "rows of this column have no dimensions")
                     .with("column", ragged.name())
@@ -181,7 +181,7 @@ final class StoredRows {
             ragged.row(row, length, window.view);
             return window.view;
         };
-        return new StoredRows(ragged.name(), ragged.dtype(), ragged.rows(), inner, lengths, source, ragged::isOpen);
+        return new SourceRows(ragged.name(), ragged.dtype(), ragged.rows(), inner, lengths, source, ragged::isOpen);
     }
 
     private static void requireLikeFirst(RaggedColumn ragged, long[] inner, long row) {

@@ -13,13 +13,13 @@ import java.util.Objects;
 import java.util.function.Predicate;
 
 /**
- * Divides the arrays of one dataset: most are copied from their sources. A file that was written for this load as the store would write it is moved,
- * like a file of a client that builds a dataset.
+ * Divides the arrays of one dataset into those that are copied, usually most, and those that are moved. A file is moved if it was written
+ * for this load in the format of a segment, like a file of a client's build.
  *
- * @param copied the place of each array that is copied
+ * @param copied the place of each copied array
  * @param moved the arrays of the moved files
  */
-record Delivery(LoadPlan copied, List<SourceArray> moved) {
+record TransferPlan(LoadPlan copied, List<SourceArray> moved) {
     /** Returns how many bytes readers write. */
     static long byteSize(List<SourceArray> arrays) {
         return ByteSums.sum(arrays.stream()
@@ -28,21 +28,22 @@ record Delivery(LoadPlan copied, List<SourceArray> moved) {
     }
 
     /**
-     * Lets readers write their arrays. The reservation has room for every array once; it grows by the arrays that are written and copied.
+     * Lets readers write their arrays. The reservation has space for every array once; it grows by the arrays that are written and then
+     * copied.
      */
-    static Delivery of(
+    static TransferPlan of(
             List<SourceArray> arrays, LoadPlan plan, PackRule packs, Reservation reservation, LoadProgress progress) {
         List<SourceArray> all =
                 arrays.stream().map(array -> delivered(array, progress)).toList();
-        if (all.stream().noneMatch(Delivery::isWritten)) {
-            return new Delivery(plan, List.of());
+        if (all.stream().noneMatch(TransferPlan::isWritten)) {
+            return new TransferPlan(plan, List.of());
         }
         Predicate<SourceArray> isMoved =
-                packs.packed(all).negate().and(Delivery::isWritten).and(array -> MovableFiles.fits(array, folder(array)));
+                packs.packed(all).negate().and(TransferPlan::isWritten).and(array -> MovableFiles.fits(array, folder(array)));
         List<SourceArray> copied = all.stream().filter(isMoved.negate()).toList();
-        List<SourceArray> twice = copied.stream().filter(Delivery::isWritten).toList();
+        List<SourceArray> twice = copied.stream().filter(TransferPlan::isWritten).toList();
         reservation.grow(LoadPlan.of(twice, packs).storedBytes());
-        return new Delivery(
+        return new TransferPlan(
                 LoadPlan.of(copied, packs), all.stream().filter(isMoved).toList());
     }
 
@@ -66,7 +67,7 @@ record Delivery(LoadPlan copied, List<SourceArray> moved) {
                 array.name(), array.header(), Extents.of(data.region(file)).own(), List.of(file), array.part());
     }
 
-    /** Moves files, and returns the plan of the other arrays, which are copied. They include a file that a process can still write to. */
+    /** Moves files. Returns the plan for the arrays to copy, which include those of files that a process can still write to. */
     LoadPlan moveTo(IncomingVersion version, PackRule packs, Reservation reservation, LoadProgress progress) {
         List<SourceArray> stillWritten = MovableFiles.moveAll(moved, version, progress);
         if (stillWritten.isEmpty()) {

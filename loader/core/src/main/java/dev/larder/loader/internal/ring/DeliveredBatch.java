@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * A batch that the consumer has: a filled slot until it is closed. Opened and closed under the lock of its pipeline. Any thread may
  * read and close it while it is open.
  */
-public final class Delivery {
+public final class DeliveredBatch {
     /** The message of the exception for a closed batch. */
     public static final String CLOSED =
             "batch is closed: by close(), by the next iteration, or with its epoch or loader";
@@ -33,7 +33,7 @@ public final class Delivery {
     @Nullable
     public Object batch;
 
-    Delivery(Lender lender) {
+    DeliveredBatch(Lender lender) {
         this.lender = lender;
     }
 
@@ -124,6 +124,6 @@ public final class Delivery {
     /** Receives batches that the consumer has closed. */
     public interface Lender {
         /** Takes the slot back after the fences; without fences, after the consumer's queue. */
-        void release(Delivery delivery, Fence @Nullable [] lastUse);
+        void release(DeliveredBatch delivery, Fence @Nullable [] lastUse);
     }
 }

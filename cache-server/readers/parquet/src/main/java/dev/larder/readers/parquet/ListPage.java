@@ -1,0 +1,114 @@
+package dev.larder.readers.parquet;
+
+import dev.hardwood.internal.compression.Decompressor;
+import dev.hardwood.internal.reader.Page;
+import dev.hardwood.metadata.PhysicalType;
+import dev.hardwood.schema.ColumnSchema;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
+
+/** A page of lists of numbers: its levels, and its values in the order of an array. Valid until the thread reads the next page. */
+interface ListPage {
+    /** Returns the number of values. */
+    int size();
+
+    /** Visits the level of repetition of each value, which is 0 for the first one of a list. */
+    void repetitions(LevelRuns.Taker taker);
+
+    /** Visits the level of definition of each value. */
+    void definitions(LevelRuns.Taker taker);
+
+    /** Writes the values. */
+    void put(ByteBuffer target);
+
+    /** A page that the library has decoded. */
+    record Decoded(Page page, ColumnKind kind) implements ListPage {
+        @Override
+        public int size() {
+            return page.size();
+        }
+
+        @Override
+        public void repetitions(LevelRuns.Taker taker) {
+            visit(page.repetitionLevels(), taker);
+        }
+
+        @Override
+        public void definitions(LevelRuns.Taker taker) {
+            visit(page.definitionLevels(), taker);
+        }
+
+        private void visit(int[] levels, LevelRuns.Taker taker) {
+            for (int i = 0; i < page.size(); i++) {
+                taker.take(i, 1, levels[i]);
+            }
+        }
+
+        @Override
+        public void put(ByteBuffer target) {
+            switch (page) {
+                case Page.IntPage its -> NumberValues.put(kind, target, its.values(), 0, its.size());
+                case Page.LongPage its -> NumberValues.put(kind, target, its.values(), 0, its.size());
+                case Page.FloatPage its -> target.asFloatBuffer().put(its.values(), 0, its.size());
+                case Page.DoublePage its -> target.asDoubleBuffer().put(its.values(), 0, its.size());
+                default -> throw new IllegalStateException("a page of " + page.getClass());
+            }
+        }
+    }
+
+    /** A page whose values have the bytes of the array: the library would make several copies of them, and two integers for the levels of each. */
+    record Plain(byte[] data, int definitions, int values, int end, int size, ColumnSchema schema) implements ListPage {
+        /** Returns a page; null if only the library can decode it. */
+        static @Nullable Plain of(
+                ColumnPages.DataPage page, Decompressor decompressor, ColumnSchema schema, ColumnKind kind)
+                throws IOException {
+            boolean isWide = schema.type() == PhysicalType.INT64 || schema.type() == PhysicalType.DOUBLE;
+            int itemBytes = isWide ? Long.BYTES : Integer.BYTES;
+            if (!page.isPlain() || kind.itemBytes() != itemBytes || kind.scale() != ColumnKind.Scale.SAME) {
+                return null;
+            }
+            int end = page.unpackedBytes();
+            byte[] data = decompressor.decompress(page.packed(), end);
+            int definitions = sectionEnd(data, 0, end);
+            int values = sectionEnd(data, definitions, end);
+            if (page.values() > (end - values) / itemBytes) {
+                throw new IllegalStateException("a page of " + page.values() + " values has the bytes of "
+                        + (end - values) / itemBytes);
+            }
+            return new Plain(data, definitions, values, values + page.values() * itemBytes, page.values(), schema);
+        }
+
+        /** Returns the end of levels that follow their length. */
+        private static int sectionEnd(byte[] data, int from, int end) {
+            int length = end - from < Integer.BYTES
+                    ? -1
+                    : ByteBuffer.wrap(data).order(ByteOrder.LITTLE_ENDIAN).getInt(from);
+            if (length < 0 || length > end - from - Integer.BYTES) {
+                throw new IllegalStateException("the levels of a page are longer than it is: bytes=" + length);
+            }
+            return from + Integer.BYTES + length;
+        }
+
+        @Override
+        public void repetitions(LevelRuns.Taker taker) {
+            visit(0, definitions, schema.maxRepetitionLevel(), taker);
+        }
+
+        @Override
+        public void definitions(LevelRuns.Taker taker) {
+            visit(definitions, values, schema.maxDefinitionLevel(), taker);
+        }
+
+        private void visit(int from, int to, int most, LevelRuns.Taker taker) {
+            int bits = Integer.SIZE - Integer.numberOfLeadingZeros(most);
+            LevelRuns.forEach(data, from + Integer.BYTES, to, bits, size, taker);
+        }
+
+        @Override
+        public void put(ByteBuffer target) {
+            target.put(data, values, end - values);
+        }
+    }
+}
