@@ -33,6 +33,7 @@ public class GatherBenchmark extends Measured {
         @Param({"64", "256", "784", "3072", "153600"})
         public int rowBytes;
 
+        @SuppressWarnings("NullAway.Init") // opened() sets it
         private long[][] batches;
 
         @Override

@@ -32,7 +32,10 @@ public class FirstBatchBenchmark extends Measured {
         @Param({"shuffle", "permuted"})
         public String order;
 
+        @SuppressWarnings("NullAway.Init") // opened() sets it
         private Loader loader;
+
+        @SuppressWarnings("NullAway.Init") // opened() sets it
         private String state;
 
         @Override

@@ -30,6 +30,7 @@ public class RingBenchmark extends Measured {
     /** The array, and one order of its rows. */
     @State(Scope.Benchmark)
     public static class Ordered extends OpenArray {
+        @SuppressWarnings("NullAway.Init") // opened() sets it
         private SampleOrder order;
 
         @Override

@@ -258,12 +258,12 @@ class ArchitectureTest {
                 .and()
                 .doNotHaveFullyQualifiedName("dev.larder.command.Feed")
                 .should()
-                .dependOnClassesThat(
-                        resideInAPackage("dev.larder.loader..").and(not(resideInAPackage("dev.larder.loader.device"))))
+                .dependOnClassesThat(resideInAPackage("dev.larder.loader..")
+                        .and(not(resideInAnyPackage("dev.larder.loader.device", "dev.larder.loader.internal.device"))))
                 .check(CLASSES);
     }
 
-    /** Packages of loader/core; other modules, backends too, do with its API. What orders are computed with lies below both. */
+    /** Packages of loader/core; other modules use its API, and backends the interfaces of devices. What orders are computed with lies below both. */
     @Test
     void whatMakesBatchesIsForTheLoaderAlone() {
         noClasses()
@@ -274,14 +274,22 @@ class ArchitectureTest {
                         "dev.larder.loader.internal..",
                         "dev.larder.loader.cuda.device")
                 .should()
-                .dependOnClassesThat(resideInAPackage("dev.larder.loader.internal.."))
+                .dependOnClassesThat(resideInAPackage("dev.larder.loader.internal..")
+                        .and(not(resideInAPackage("dev.larder.loader.internal.device"))))
+                .check(CLASSES);
+        noClasses()
+                .that()
+                .resideOutsideOfPackages("dev.larder.loader..", "dev.larder.command", "dev.larder.bench..")
+                .should()
+                .dependOnClassesThat(resideInAPackage("dev.larder.loader.internal.device.."))
                 .check(CLASSES);
         noClasses()
                 .that()
                 .resideInAPackage("dev.larder.loader.cuda.device")
                 .should()
                 .dependOnClassesThat(resideInAPackage("dev.larder.loader.internal..")
-                        .and(not(resideInAPackage("dev.larder.loader.internal.cuda"))))
+                        .and(not(resideInAnyPackage(
+                                "dev.larder.loader.internal.cuda", "dev.larder.loader.internal.device"))))
                 .check(CLASSES);
     }
 

@@ -22,7 +22,9 @@ final class BatchCursor {
     private final Buffer buffer = new Buffer();
     private final int nodeCount;
     private final int bufferCount;
-    private Place mark = new Place(0, 0, 0);
+    private int markedNode;
+    private int markedBuffer;
+    private int markedViews;
     private int nextNode;
     private int nextBuffer;
     private int nextViews;
@@ -30,9 +32,6 @@ final class BatchCursor {
     private long nodeNulls;
     private long bufferOffset;
     private long bufferBytes;
-
-    /** The next field, the next buffer, and the next count of buffers of views. */
-    private record Place(int node, int buffer, int views) {}
 
     /**
      * Starts at the first field.
@@ -90,7 +89,9 @@ final class BatchCursor {
 
     /** Marks the next field, and refuses the batch if the field has another number of rows. */
     void begin(long rows) {
-        mark = new Place(nextNode, nextBuffer, nextViews);
+        markedNode = nextNode;
+        markedBuffer = nextBuffer;
+        markedViews = nextViews;
         node(rows);
         nextNode--;
         if (nodeRows != rows) {
@@ -100,9 +101,9 @@ final class BatchCursor {
 
     /** Returns to the marked field. */
     void again() {
-        nextNode = mark.node;
-        nextBuffer = mark.buffer;
-        nextViews = mark.views;
+        nextNode = markedNode;
+        nextBuffer = markedBuffer;
+        nextViews = markedViews;
     }
 
     /** Enters the next field, which must have at least so many rows. */
@@ -148,8 +149,11 @@ final class BatchCursor {
     /** Returns the bits of the entered field that are 0 for nulls, or null if it has no nulls. */
     @Nullable
     BatchBuffer bitmap() {
-        BatchBuffer bits = buffer(nodeNulls > 0 ? bytesOfBits(nodeRows) : 0);
-        return nodeNulls > 0 ? bits : null;
+        if (nodeNulls == 0) {
+            nextPlace();
+            return null;
+        }
+        return buffer(bytesOfBits(nodeRows));
     }
 
     static long bytesOfBits(long bits) {

@@ -88,9 +88,10 @@ final class RowBounds {
         long most = pieces.number(piece, LAST);
         long shift = pieces.number(piece, BEFORE) - least;
         ByteBuffer offsets = in.read(place, (count + 1) * size);
-        long begin = next(offsets);
+        boolean isNarrow = size == Integer.BYTES;
+        long begin = next(offsets, isNarrow);
         for (int i = 0; i < count; i++) {
-            long end = next(offsets);
+            long end = next(offsets, isNarrow);
             if (begin < least || end < begin || end > most) {
                 in.enter(place);
                 throw in.refusal("offsets of its rows are out of order");
@@ -100,7 +101,7 @@ final class RowBounds {
         }
     }
 
-    private long next(ByteBuffer offsets) {
-        return size == Integer.BYTES ? offsets.getInt() : offsets.getLong();
+    private static long next(ByteBuffer offsets, boolean isNarrow) {
+        return isNarrow ? offsets.getInt() : offsets.getLong();
     }
 }

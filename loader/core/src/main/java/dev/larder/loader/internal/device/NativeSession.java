@@ -4,6 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import dev.larder.loader.device.DeviceInfo;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -60,7 +61,7 @@ public abstract class NativeSession {
 
     /** Returns the state of the backend. */
     public final State state() {
-        return state.get();
+        return Objects.requireNonNull(state.get());
     }
 
     final boolean begin(State from, State to) {

@@ -78,7 +78,7 @@ public final class Collator extends FieldReader {
         return new Room();
     }
 
-    /** What one thread shows to the function. */
+    /** One thread's view of a batch for the function. */
     private static final class Room implements BatchFunction.Arrays {
         private final StepRandom random = new StepRandom();
         private @Nullable HostSlot slot;

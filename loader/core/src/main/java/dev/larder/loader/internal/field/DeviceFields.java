@@ -74,7 +74,7 @@ public final class DeviceFields {
         if (resident.isPresent()) {
             return SampleKernel.of(transform, resident.get()).orElse(null);
         }
-        return transform.isIdentity() ? null : kernel; // as it is, it is uploaded to where the consumer reads it
+        return transform.isIdentity() ? null : kernel; // unchanged rows are uploaded into the consumer's memory
     }
 
     /** Returns the kernel for rows that are staged, if these devices compute as Java does. */

@@ -128,5 +128,8 @@ public final class DeviceReader extends FieldReader {
     }
 
     /** One thread's memory. */
-    private record Room(TransformScratch scratch, UnsafeBuffer row, Object rows) {}
+    private record Room(
+            TransformScratch scratch,
+            UnsafeBuffer row,
+            @Nullable Object rows) {}
 }

@@ -75,12 +75,12 @@ final class FieldOpener {
         return reader;
     }
 
-    /** Opens what comes after all fields. */
+    /** Opens the function over whole batches, which runs after all fields. */
     Collator open(Collation collation, long seed) {
         return new Collator(collation, seed, new FieldReader.Place(fields, arrays, null, new long[0]));
     }
 
-    /** Chooses what does the steps of a field. */
+    /** Opens the rows of a field with its steps. */
     private SampleRows rows(SourceRows source, Dataset dataset, FieldSpec field) {
         long drawn = field.transformSeed(seed);
         RowSteps steps = RowSteps.of(field.transform());
@@ -94,7 +94,7 @@ final class FieldOpener {
                 : EqualRows.of(source, field.transform(), drawn);
     }
 
-    /** Chooses how slots hold a field. */
+    /** Chooses the layout of a field in slots. */
     private FieldReader reader(FieldSpec field, List<SampleRows> rows, FieldReader.Place place) {
         if (rows.get(0).isRagged()) {
             return new RaggedReader(rows, field, place);

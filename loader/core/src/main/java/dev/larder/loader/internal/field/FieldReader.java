@@ -21,7 +21,7 @@ public abstract class FieldReader {
     private final Place place;
 
     /**
-     * Where a field stands among the others, and which rows its samples have.
+     * The place of a field among the others, and the rows of its samples.
      *
      * @param lookup finds the rows of samples; null if they have the same numbers
      * @param firstSamples the first sample of each dataset, and after the last how many there are
@@ -154,8 +154,8 @@ public abstract class FieldReader {
     /**
      * Writes rows of equal length back to back, or the row of one sample.
      *
-     * @param item where the first one begins in the target, in rows of equal length, or in items of ragged rows
-     * @return how many items the last row has
+     * @param item the start of the first one in the target, in rows of equal length, or in items of ragged rows
+     * @return how many items the row of a user's function has
      */
     final int write(HostSlot slot, int first, int count, SlotArray target, int item, @Nullable Object scratch) {
         long[] rows = rows(slot);

@@ -32,7 +32,7 @@ public record FieldSpec(
         @Nullable Kept kept,
         @Nullable Window window,
         @Nullable String dataset) {
-    /** How batches hold a field. */
+    /** The forms of a field in batches. */
     public enum Form {
         ROWS,
         WINDOWS,
@@ -42,19 +42,19 @@ public record FieldSpec(
         FILES
     }
 
-    /** How ragged rows are made equally long: at which end, to a multiple of what, with which number. */
+    /** The padding of ragged rows: its end, the unit of the length, and the number that fills up. */
     public record Padding(boolean left, long multiple, double fillValue) {
         public static final Padding DEFAULT = new Padding(false, 1, 0);
     }
 
     /**
-     * Which windows of an array are taken.
+     * The windows of an array.
      *
-     * @param length how many rows each has
-     * @param stride from one window to the next
-     * @param offset how many rows after the place of the window its first one is
-     * @param random whether windows lie anywhere, in every epoch elsewhere
-     * @param borders the array that says where documents begin, which no window crosses; null where they count for nothing
+     * @param length the number of rows in each
+     * @param stride the rows from one window to the next
+     * @param offset the rows from the place of a window to its first row
+     * @param random whether windows are at random places, others in every epoch
+     * @param borders the array with the first row of each document, which no window crosses; null if windows may cross documents
      */
     public record Window(
             long length,
@@ -67,20 +67,20 @@ public record FieldSpec(
             return Math.addExact(offset, length);
         }
 
-        /** Says what windows that go together have in common. */
+        /** Returns the properties that windows of one loader share. */
         String places() {
             return "stride=" + stride + (random ? " random" : "") + (borders == null ? "" : " within=" + borders);
         }
     }
 
-    /** Where the row of a field is found: in an array of rows, or by keys in an index. */
+    /** Finds the row of a sample: in an array of rows, or by keys in an index. */
     public record Lookup(String keys, @Nullable String index) {}
 
     /**
-     * What computed rows are called, and how they are waited for.
+     * The name of computed rows, and the wait for them.
      *
-     * @param version that of the user's code among their steps; empty where there is none
-     * @param patience how long to wait for a row that another process computes; null for what fits the loader's timeout
+     * @param version that of the user's code among their steps; empty if there is none
+     * @param patience how long to wait for a row that another process computes; null for a third of the loader's timeout, 10 s at most
      */
     public record Kept(
             String name, String version, @Nullable Duration patience) {}
@@ -140,7 +140,7 @@ public record FieldSpec(
                 .orElse(0);
     }
 
-    /** Says which windows the samples of a loader are; nothing where they are rows. */
+    /** Describes the windows that are the samples of a loader; empty if samples are rows. */
     public static String windows(List<FieldSpec> fields) {
         List<Window> windows = fields.stream()
                 .filter(FieldSpec::hasPlacedWindows)
@@ -152,7 +152,7 @@ public record FieldSpec(
                 : " of windows(span=" + span(fields) + " " + windows.get(0).places() + ")";
     }
 
-    /** Returns whether its samples are windows that begin where the loader says, and not where an array of the dataset does. */
+    /** Returns whether the loader places its windows, and not an array of the dataset. */
     boolean hasPlacedWindows() {
         return window != null && lookup == null;
     }
@@ -162,7 +162,7 @@ public record FieldSpec(
         return form == Form.ROWS && kept == null && !makesRows();
     }
 
-    /** Returns whether a step makes rows of bytes, whatever their length. */
+    /** Returns whether a step makes rows from bytes of any length. */
     public boolean makesRows() {
         return RowSteps.of(transform).maker() != null;
     }
@@ -186,7 +186,7 @@ public record FieldSpec(
                 .toList();
     }
 
-    /** Returns what random steps draw from, by the loader's seed. */
+    /** Returns the seed of its random steps, derived from the loader's seed. */
     long transformSeed(long seed) {
         return Philox.seedFor(seed, group.isEmpty() ? "field " + name : "group " + group);
     }

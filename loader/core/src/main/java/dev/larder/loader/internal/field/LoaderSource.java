@@ -30,10 +30,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where batches come from: fields of one version of a dataset, or of several, whose rows belong together.
+ * The source of batches: fields of one version of a dataset, or of several datasets.
  *
  * @param fields the readers of the fields that {@code specs} declare, in their order, and perhaps a {@link Collator}
- * @param firstSamples the first sample of each dataset whose rows follow those of others, and after the last how many there are
+ * @param firstSamples the first sample of each of the datasets that follow each other, and after the last the number of samples
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record LoaderSource(SourceData data, List<FieldSpec> specs, List<FieldReader> fields, long[] firstSamples) {
@@ -87,7 +87,7 @@ public record LoaderSource(SourceData data, List<FieldSpec> specs, List<FieldRea
         return dataset.arrayNames().stream().map(name -> FieldSpec.of(name, FieldSpec.Form.ROWS));
     }
 
-    /** Returns what changes batches as a whole. */
+    /** Returns the function over whole batches, or null if there is none. */
     public @Nullable Collator collator() {
         return fields.get(fields.size() - 1) instanceof Collator collator ? collator : null;
     }
@@ -97,7 +97,7 @@ public record LoaderSource(SourceData data, List<FieldSpec> specs, List<FieldRea
         return firstSamples[firstSamples.length - 1];
     }
 
-    /** Returns how many samples each dataset has whose rows follow those of others. */
+    /** Returns the number of samples of each of the datasets that follow each other. */
     public long[] samplesOfDatasets() {
         long[] counts = new long[firstSamples.length - 1];
         Arrays.setAll(counts, i -> firstSamples[i + 1] - firstSamples[i]);
@@ -163,7 +163,7 @@ public record LoaderSource(SourceData data, List<FieldSpec> specs, List<FieldRea
         return fields.stream().anyMatch(FieldReader::runsUserCode);
     }
 
-    /** Returns what decodes images, and a fingerprint of how; empty where nothing is decoded. */
+    /** Returns the decoder of images and a fingerprint of its results; empty if no field has images. */
     public String decoder() {
         return fields.stream()
                 .map(FieldReader::decoder)
@@ -178,7 +178,7 @@ public record LoaderSource(SourceData data, List<FieldSpec> specs, List<FieldRea
         return data.failure(code, what);
     }
 
-    /** Starts the failure of a stage; its code is that of the cause, or what kind of cause it is. */
+    /** Starts the failure of a stage; its code is that of the cause, or of its kind. */
     public Failure failure(String what, PipelineStage stage, @Nullable Throwable cause) {
         Failure failure = failure(code(cause), what)
                 .with("stage", stage)

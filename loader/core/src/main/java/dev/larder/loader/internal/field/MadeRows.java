@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Makes rows from the bytes of stored rows: steps before, the user's function or the decoder, and steps after it. */
 final class MadeRows extends SampleRows {
-    /** The draws of what cuts images; those of moves count from 0, those of functions from 2²⁰. */
+    /** The number of the draws that cut images; draws of moves count from 0, draws of functions from 2²⁰. */
     private static final int FRAME_DRAWS = 1 << 19;
 
     private static final Dtype BYTE = Dtype.parse("|u1");
@@ -76,7 +76,7 @@ final class MadeRows extends SampleRows {
         this.after = after(finishes ? rest : new Transform(), counts);
     }
 
-    /** Compiles the steps; fails with {@code BAD_INPUT} where one does not fit. */
+    /** Compiles the steps; fails with {@code BAD_INPUT} if one does not fit. */
     static MadeRows of(SourceRows source, RowSteps steps, long seed) {
         if (steps.maker() instanceof Step.Decode && (!steps.before().steps().isEmpty() || !isBytes(source.dtype()))) {
             throw Failure.of(ErrorCode.BAD_INPUT, "encoded images are bytes, and decoding them is the first step")
@@ -174,7 +174,7 @@ final class MadeRows extends SampleRows {
     /**
      * Makes one row, and returns how many items it has if rows are ragged.
      *
-     * @param firstItem where it begins in the target, in rows, or in items if rows are ragged
+     * @param firstItem its start in the target, in rows, or in items if rows are ragged
      */
     private int make(long row, UnsafeBuffer memory, TransformTarget output, int firstItem, Room room) {
         DirectBuffer bytes = prepared(row, room);

@@ -26,7 +26,7 @@ public final class RaggedReader extends FieldReader {
     private final byte[] filler;
     private final int itemBytes;
 
-    /** How many items there are from one row to the next until rows are moved together; 0 if lengths are known before. */
+    /** The number of items from one row to the next until rows are moved together; 0 if lengths are known before. */
     private final int stride;
 
     RaggedReader(List<SampleRows> parts, FieldSpec field, Place place) {

@@ -1,14 +1,12 @@
 package dev.larder.loader.internal.field;
 
 import dev.larder.loader.internal.slot.HostSlot;
-import dev.larder.loader.internal.slot.OutputArray;
 import dev.larder.loader.internal.slot.SlotArray;
 import dev.larder.loader.internal.transform.SampleTransform;
 import dev.larder.loader.internal.transform.TransformScratch;
 import dev.larder.loader.transform.Transform;
 import dev.larder.npy.Dtype;
 import java.util.Objects;
-import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
@@ -21,12 +19,8 @@ final class RaggedRows extends SampleRows {
     private RaggedRows(SourceRows source, @Nullable SampleTransform steps) {
         super(source);
         this.steps = steps;
-        this.storedItemBytes = itemBytes(source, source.dtype());
-        this.itemBytes = itemBytes(source, dtype());
-    }
-
-    private static int itemBytes(SourceRows source, Dtype dtype) {
-        return Math.toIntExact(new OutputArray(source.column(), dtype, source.shape()).rowByteSize());
+        this.storedItemBytes = Math.toIntExact(source.itemByteSize());
+        this.itemBytes = Math.toIntExact(output(column()).rowByteSize());
     }
 
     static RaggedRows of(SourceRows source, Transform transform) {
@@ -62,41 +56,36 @@ final class RaggedRows extends SampleRows {
 
     @Override
     int write(HostSlot slot, long[] rows, int first, int count, SlotArray target, int item, @Nullable Object scratch) {
-        Room room = Objects.requireNonNull((Room) scratch);
         long row = rows[first];
-        int items = (int) source().length(row);
-        int stored = Math.multiplyExact(items, storedItemBytes);
-        DirectBuffer bytes = source().read(row, room.window);
         if (steps == null) {
-            bytes.getBytes(0, target.memory(), item * itemBytes, stored);
-        } else if (stored > 0) {
+            source().copy(row, target.memory(), item * itemBytes);
+            return 0;
+        }
+        Room room = Objects.requireNonNull((Room) scratch);
+        int stored = Math.toIntExact(source().length(row) * storedItemBytes);
+        if (stored > 0) {
             room.reserve(stored);
-            bytes.getBytes(0, room.buffer, 0, stored);
+            source().copy(row, room.buffer, 0);
             int perItem = itemBytes / steps.rowByteSize();
             steps.applyElements(
-                    room.bytes,
-                    0,
-                    stored / steps.storedByteSize(),
-                    target.output(),
-                    item * perItem,
-                    Objects.requireNonNull(room.scratch));
+                    room.bytes, 0, stored / steps.storedByteSize(), target.output(), item * perItem, room.scratch);
         }
-        return items;
+        return 0;
     }
 
     @Override
+    @Nullable
     Object newScratch() {
-        return new Room(steps == null ? null : steps.newScratch());
+        return steps == null ? null : new Room(steps.newScratch());
     }
 
     /** One thread's memory, as long as the longest row that it met. */
     private static final class Room {
-        final SourceRows.Window window = new SourceRows.Window();
         final UnsafeBuffer buffer = new UnsafeBuffer(new byte[0]);
-        final @Nullable TransformScratch scratch;
+        final TransformScratch scratch;
         byte[] bytes = new byte[0];
 
-        Room(@Nullable TransformScratch scratch) {
+        Room(TransformScratch scratch) {
             this.scratch = scratch;
         }
 

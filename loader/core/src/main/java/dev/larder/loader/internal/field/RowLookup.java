@@ -28,7 +28,7 @@ final class RowLookup {
     private final Finder finder;
 
     /**
-     * Takes what finds rows.
+     * Takes a finder of rows.
      *
      * @param keys the name of the array or column with a key for each sample
      * @param rows how many samples there are keys for

@@ -54,10 +54,10 @@ abstract class SampleRows {
     }
 
     /**
-     * Writes the rows of {@code count} samples, of ragged rows only one, and returns how many items the last row has.
+     * Writes the rows of {@code count} samples, of ragged rows only one. Returns how many items the row has if {@link #mostItems} is not 0.
      *
      * @param rows the row of each sample of the slot
-     * @param item where the first row begins in the target, in rows, or in items if rows are ragged
+     * @param item the start of the first row in the target, in rows, or in items if rows are ragged
      */
     abstract int write(
             HostSlot slot, long[] rows, int first, int count, SlotArray target, int item, @Nullable Object scratch);
@@ -93,10 +93,11 @@ abstract class SampleRows {
     }
 
     /** Returns the memory that a thread needs to write rows. */
+    @Nullable
     abstract Object newScratch();
 
     /** Returns the memory that a thread needs for {@link #writeKept}: with it, a function that draws fails. */
     Object newKeptScratch() {
-        return newScratch();
+        throw new IllegalStateException("rows differ in length: column=" + column());
     }
 }

@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The datasets that a loader reads: one, or several whose rows follow each other, or lie side by side.
+ * The datasets that a loader reads: one, or several that follow each other or are side by side.
  *
  * @param joins how several belong together
  * @param key an array or column of texts that datasets side by side must have alike; null where only numbers of rows are compared
@@ -28,7 +28,7 @@ public record SourceData(
 
     private static final int CHUNK_BYTES = 64 << 20;
 
-    /** How datasets belong together. */
+    /** The ways to join datasets. */
     public enum Joins {
         /** The rows of one come after those of the other. */
         CONCAT,
@@ -36,7 +36,7 @@ public record SourceData(
         ZIP
     }
 
-    /** Checks that there is a dataset, and that those side by side can be told apart. */
+    /** Checks that there is a dataset, and that datasets side by side have different names. */
     public SourceData {
         datasets = List.copyOf(datasets);
         if (datasets.isEmpty()) {
@@ -83,7 +83,7 @@ public record SourceData(
         return joined(SourceData::digest);
     }
 
-    /** Returns the same, and which of the shards this is: what counts places in the rows of one node holds on that node alone. */
+    /** Returns the same, and the number of this shard: places in the rows of one node are valid on that node alone. */
     public String digestHere() {
         return joined(dataset -> {
             StoredVersion stored = dataset.stored();
@@ -96,7 +96,7 @@ public record SourceData(
         return isOne() ? digests : joins.name().toLowerCase(java.util.Locale.ROOT) + "(" + digests + ")";
     }
 
-    /** All shards of a whole have one: what was saved over one of them goes on over each. */
+    /** All shards of a whole have the same: a state that was saved over one resumes over each. */
     private static String digest(Dataset dataset) {
         StoredVersion stored = dataset.stored();
         int shards = stored.shards();
@@ -104,10 +104,10 @@ public record SourceData(
     }
 
     /**
-     * Returns the part of one rank of all nodes among the rows that this node has: the same, where it has all.
+     * Returns the part of one rank of all nodes among the rows that this node has: the same if it has all.
      *
-     * @throws dev.larder.error.LarderException USAGE where that rank is on another node, BAD_INPUT where datasets were cut differently, REFUSED where
-     *     nodes have not agreed on what this is a shard of
+     * @throws dev.larder.error.LarderException USAGE if that rank is on another node, BAD_INPUT if datasets were cut differently, REFUSED if
+     *     nodes have not compared their shards
      */
     public Shard here(Shard shard) {
         StoredVersion stored = datasets.get(0).stored();
@@ -144,7 +144,7 @@ public record SourceData(
         return new Shard(shard.rank() % ranksHere, ranksHere, shard.tail());
     }
 
-    /** Fails where a file that was loaded in place has changed. */
+    /** Fails if a file that was loaded in place has changed. */
     public void requireSourcesUnchanged() {
         for (int i = 0; i < datasets.size(); i++) {
             datasets.get(i).stored().requireSourcesUnchanged();

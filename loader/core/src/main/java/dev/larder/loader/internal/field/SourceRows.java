@@ -8,30 +8,19 @@ import dev.larder.client.StringsColumn;
 import dev.larder.client.ViewBuffer;
 import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
+import dev.larder.loader.internal.slot.OutputArray;
 import dev.larder.npy.Dtype;
 import java.util.Arrays;
-import java.util.function.BooleanSupplier;
 import java.util.stream.LongStream;
 import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
 /** The rows of an array or column as they are stored. Threads may share it, each with a {@link Window}. */
-final class SourceRows {
+abstract class SourceRows {
     private static final Dtype BYTE = Dtype.parse("|u1");
     private static final byte[] NOTHING = {};
-
-    /** Points a thread's window at a row, or copies the row there. */
-    @FunctionalInterface
-    private interface Source {
-        DirectBuffer read(long row, Window window);
-    }
-
-    /** Counts the items of a row along its first dimension. */
-    @FunctionalInterface
-    private interface Lengths {
-        long of(long row);
-    }
 
     /** One thread's access to rows. The user's code gets it: it is read-only, and fails after the dataset is closed. */
     static final class Window {
@@ -44,39 +33,21 @@ final class SourceRows {
     private final Dtype dtype;
     private final long rows;
     private final long[] shape;
-    private final @Nullable ArrayView array;
-    private final Lengths lengths;
-    private final Source source;
-    private final BooleanSupplier open;
+    private final long itemByteSize;
 
-    private SourceRows(
-            String column, Dtype dtype, long rows, long[] shape, Lengths lengths, Source source, BooleanSupplier open) {
+    private SourceRows(String column, Dtype dtype, long rows, long... shape) {
         this.column = column;
         this.dtype = dtype;
         this.rows = rows;
         this.shape = shape;
-        this.array = null;
-        this.lengths = lengths;
-        this.source = source;
-        this.open = open;
-    }
-
-    private SourceRows(ArrayView array) {
-        this.column = array.name();
-        this.dtype = array.dtype();
-        this.rows = array.rows();
-        this.shape = Arrays.copyOfRange(array.shape(), 1, array.dimensions());
-        this.array = array;
-        this.lengths = row -> 1;
-        this.source = DeviceFields.mayBeResident(array) ? inPlace(array) : inPieces(array);
-        this.open = array::isOpen;
+        this.itemByteSize = new OutputArray(column, dtype, shape).rowByteSize();
     }
 
     /** Opens the array or column of a field in one dataset. */
     static SourceRows of(Dataset dataset, FieldSpec field) {
         long atMost = field.truncateAt();
         return switch (field.form()) {
-            case ROWS, WINDOWS -> new SourceRows(array(dataset, field));
+            case ROWS, WINDOWS -> of(array(dataset, field));
             case TEXTS -> of(dataset.strings(field.column()), atMost);
             case FILES -> of(dataset.bytes(field.column()), atMost);
             default -> of(dataset.ragged(field.column()), atMost, field.makesRows());
@@ -106,52 +77,85 @@ final class SourceRows {
                 .remedy(remedy);
     }
 
-    private static Source inPlace(ArrayView array) {
-        return (row, window) -> {
-            array.row(row, window.view);
-            return window.view;
-        };
-    }
-
-    /** In Fortran order a row lies in pieces. */
-    private static Source inPieces(ArrayView array) {
-        int length = Math.toIntExact(array.rowByteSize());
-        return (row, window) -> {
-            if (window.copy.capacity() != length) {
-                window.copy.wrap(new byte[length]);
+    private static SourceRows of(ArrayView array) {
+        boolean inPlace = DeviceFields.mayBeResident(array);
+        long[] shape = Arrays.copyOfRange(array.shape(), 1, array.dimensions());
+        return new SourceRows(array.name(), array.dtype(), array.rows(), shape) {
+            @Override
+            ArrayView array() {
+                return array;
             }
-            window.one[0] = row;
-            array.copyRows(window.one, 0, 1, window.copy, 0);
-            return window.copy;
+
+            @Override
+            DirectBuffer read(long row, Window window) {
+                if (inPlace) {
+                    array.row(row, window.view);
+                    return window.view;
+                }
+                int length = Math.toIntExact(array.rowByteSize()); // in Fortran order a row lies in pieces
+                if (window.copy.capacity() != length) {
+                    window.copy.wrap(new byte[length]);
+                }
+                window.one[0] = row;
+                array.copyRows(window.one, 0, 1, window.copy, 0);
+                return window.copy;
+            }
+
+            @Override
+            boolean isOpen() {
+                return array.isOpen();
+            }
         };
     }
 
     private static SourceRows of(StringsColumn texts, long atMost) {
-        return new SourceRows(
-                texts.name(),
-                BYTE,
-                texts.rows(),
-                new long[0],
-                row -> Math.min(atMost, texts.byteSize(row)),
-                (row, window) -> {
-                    texts.utf8(row, atMost, window.view);
-                    return window.view;
-                },
-                texts::isOpen);
+        return new SourceRows(texts.name(), BYTE, texts.rows()) {
+            @Override
+            long length(long row) {
+                return Math.min(atMost, texts.byteSize(row));
+            }
+
+            @Override
+            void copy(long row, MutableDirectBuffer target, int offset) {
+                texts.copy(row, atMost, target, offset);
+            }
+
+            @Override
+            DirectBuffer read(long row, Window window) {
+                texts.utf8(row, atMost, window.view);
+                return window.view;
+            }
+
+            @Override
+            boolean isOpen() {
+                return texts.isOpen();
+            }
+        };
     }
 
     private static SourceRows of(BytesColumn files, long atMost) {
-        return new SourceRows(
-                files.name(),
-                BYTE,
-                files.rows(),
-                new long[0],
-                row -> Math.min(atMost, files.byteSize(row)),
-                (row, window) -> {
-                    files.row(row, atMost, window.view);
-                    return window.view;
-                },
-                files::isOpen);
+        return new SourceRows(files.name(), BYTE, files.rows()) {
+            @Override
+            long length(long row) {
+                return Math.min(atMost, files.byteSize(row));
+            }
+
+            @Override
+            void copy(long row, MutableDirectBuffer target, int offset) {
+                files.copy(row, atMost, target, offset);
+            }
+
+            @Override
+            DirectBuffer read(long row, Window window) {
+                files.row(row, atMost, window.view);
+                return window.view;
+            }
+
+            @Override
+            boolean isOpen() {
+                return files.isOpen();
+            }
+        };
     }
 
     /**
@@ -168,20 +172,31 @@ final class SourceRows {
         long[] inner = LongStream.range(1, ragged.dimensions())
                 .map(i -> ragged.rows() == 0 ? 0 : ragged.dimension(0, (int) i))
                 .toArray();
-        Lengths lengths = row -> {
-            requireLikeFirst(ragged, inner, row);
-            return Math.min(atMost, ragged.dimension(row, 0));
-        };
-        Source source = (row, window) -> {
-            long length = Long.MAX_VALUE;
-            if (atMost < Long.MAX_VALUE) {
-                long items = ragged.dimensions() == 0 ? 1 : ragged.dimension(row, 0);
-                length = items > atMost ? ragged.byteSize(row) / items * atMost : length;
+        return new SourceRows(ragged.name(), ragged.dtype(), ragged.rows(), inner) {
+            @Override
+            long length(long row) {
+                requireLikeFirst(ragged, inner, row);
+                return Math.min(atMost, ragged.dimension(row, 0));
             }
-            ragged.row(row, length, window.view);
-            return window.view;
+
+            @Override
+            void copy(long row, MutableDirectBuffer target, int offset) {
+                ragged.copy(row, length(row) * itemByteSize(), target, offset);
+            }
+
+            @Override
+            DirectBuffer read(long row, Window window) {
+                long items = ragged.dimensions() == 0 ? 1 : ragged.dimension(row, 0);
+                long length = ragged.byteSize(row);
+                ragged.row(row, items > atMost ? length / items * atMost : length, window.view);
+                return window.view;
+            }
+
+            @Override
+            boolean isOpen() {
+                return ragged.isOpen();
+            }
         };
-        return new SourceRows(ragged.name(), ragged.dtype(), ragged.rows(), inner, lengths, source, ragged::isOpen);
     }
 
     private static void requireLikeFirst(RaggedColumn ragged, long[] inner, long row) {
@@ -199,45 +214,52 @@ final class SourceRows {
         }
     }
 
-    String column() {
+    final String column() {
         return column;
     }
 
-    Dtype dtype() {
+    final Dtype dtype() {
         return dtype;
     }
 
-    long rows() {
+    final long rows() {
         return rows;
     }
 
     /** Returns the shape of a row of an array; of one item of ragged rows. */
-    long[] shape() {
+    final long[] shape() {
         return shape.clone();
+    }
+
+    /** Returns the length of one item in bytes. */
+    final long itemByteSize() {
+        return itemByteSize;
     }
 
     /** Returns the array, or null if the rows are those of a column, which differ in length. */
     @Nullable
     ArrayView array() {
-        return array;
+        return null;
     }
 
-    boolean isOpen() {
-        return open.getAsBoolean();
-    }
+    abstract boolean isOpen();
 
     /** Returns how many items of a ragged row are taken; fails for a row unlike the others. */
     long length(long row) {
-        return lengths.of(row);
+        return 1;
+    }
+
+    /** Copies the items of a ragged row that are taken. */
+    void copy(long row, MutableDirectBuffer target, int offset) {
+        throw new IllegalStateException("rows are of one length: array=" + column);
     }
 
     /** Returns a row's bytes, or a copy of them in the window, until the next call with this window. */
-    DirectBuffer read(long row, Window window) {
-        return source.read(row, window);
-    }
+    abstract DirectBuffer read(long row, Window window);
 
     /** Returns the mean length of the first rows in bytes. */
-    long meanByteSize() {
+    final long meanByteSize() {
+        ArrayView array = array();
         if (array != null) {
             return array.rowByteSize();
         }

@@ -14,17 +14,17 @@ import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says where each window of a dataset begins: the same place for all fields of windows, so that inputs and targets go together.
+ * The first row of each window of a dataset: the same place for all fields of windows, so that inputs and targets go together.
  * Immutable.
  *
- * <p>A window's span reaches from its place to the end of the field that ends last. Where borders count, a document has as many windows
- * as its length has room for; what is left over at its end, and a document that is shorter than a span, are left out.
+ * <p>A window's span reaches from its place to the end of the field that ends last. With borders, a document has as many windows
+ * as its length has room for. The rest at its end, and a document that is shorter than a span, are left out.
  */
 final class WindowPlaces {
     private final FieldSpec.Window first;
     private final Documents strided;
 
-    /** All places where a window may begin, for random windows. */
+    /** All places of random windows. */
     private final Documents anywhere;
 
     private final long seed;
@@ -37,7 +37,7 @@ final class WindowPlaces {
     }
 
     /**
-     * Lays down the windows of a dataset that fields ask for; null where none does.
+     * Places the windows of fields in a dataset; returns null if no field has windows.
      *
      * @param span how many rows a window of all datasets' fields reaches over
      */
@@ -89,7 +89,7 @@ final class WindowPlaces {
         }
     }
 
-    /** Reads where documents begin, and where the last one ends. */
+    /** Reads the first row of each document, and the end of the last one. */
     private static long[] bounds(Dataset dataset, ArrayView borders, FieldSpec field, long rows) {
         LongUnaryOperator offsets = IntegerArrays.of(borders);
         long[] bounds = new long[Math.toIntExact(borders.rows())];
@@ -130,7 +130,7 @@ final class WindowPlaces {
         return anywhere.start(Philox.below(Philox.bits(seed, epoch, position, Draws.WINDOW_STARTS), anywhere.count()));
     }
 
-    /** Returns what finds the windows of a field, which begins so many rows after their places. */
+    /** Returns a lookup of the windows of a field, which begin so many rows after their places. */
     RowLookup lookup(long offset) {
         return new RowLookup("windows", count(), (window, epoch, position) -> start(window, epoch, position) + offset);
     }
@@ -138,7 +138,7 @@ final class WindowPlaces {
     /**
      * Numbers the places where windows begin, document by document; takes 16 bytes a document.
      *
-     * @param bounds where each document begins, and where the last one ends
+     * @param bounds the first row of each document, and the end of the last one
      * @param before how many windows there are before each document, and in all
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
