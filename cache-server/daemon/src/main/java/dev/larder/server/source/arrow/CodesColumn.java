@@ -142,7 +142,7 @@ final class CodesColumn extends FieldColumn {
     private void addClasses(FoundArrays arrays) {
         if (words.kind() == Kind.FIXED) {
             ByteArrayOutputStream all = new ByteArrayOutputStream();
-            numbers.keySet().forEach(word -> all.write(word.array(), 0, word.remaining()));
+            numbers.keySet().forEach(word -> all.write(word.array(), word.arrayOffset(), word.remaining()));
             ArrayData data = () -> Channels.newChannel(new ByteArrayInputStream(all.toByteArray()));
             arrays.add(name + CLASSES, ColumnPart.NONE, words.type(), data, numbers.size());
             return;
