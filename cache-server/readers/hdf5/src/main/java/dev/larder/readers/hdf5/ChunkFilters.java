@@ -73,7 +73,8 @@ final class ChunkFilters {
 
     /** Returns the bytes of a chunk; bit i of {@code skipped} is set if the chunk was written without filter i. */
     byte[] undo(ByteBuffer stored, BitSet skipped) {
-        byte[] bytes = stored.array();
+        byte[] bytes = new byte[stored.remaining()];
+        stored.get(bytes);
         for (int i = filters.size() - 1; i >= 0; i--) {
             if (!skipped.get(i)) {
                 bytes = undo(filters.get(i), bytes, mostBytes(i, skipped));
