@@ -73,12 +73,7 @@ final class ChunkFilters {
 
     /** Returns the bytes of a chunk; bit i of {@code skipped} is set if the chunk was written without filter i. */
     byte[] undo(ByteBuffer stored, BitSet skipped) {
-<<<<<<< HEAD
         byte[] bytes = bytes(stored);
-=======
-        byte[] bytes = new byte[stored.remaining()];
-        stored.get(bytes);
->>>>>>> w-b
         for (int i = filters.size() - 1; i >= 0; i--) {
             if (!skipped.get(i)) {
                 bytes = undo(filters.get(i), bytes, mostBytes(i, skipped));
