@@ -68,6 +68,9 @@ final class ReaderChild implements AutoCloseable {
     /** With less to read than this, the second compiler and a parallel collector cost more processor time than they save. */
     private static final long QUICK_BYTES = 64L << 20;
 
+    /** With less to read than this, the reader starts and ends, and compiled code hardly runs. */
+    private static final long TINY_BYTES = 1L << 20;
+
     private final ReaderSpec spec;
     private final Path folder;
     private final ReaderClasses classes;
@@ -127,6 +130,7 @@ final class ReaderChild implements AutoCloseable {
                 "-XX:ErrorFile=/dev/null", // standard output has the reason of a crash
                 workers > 1 && !isQuick ? "-XX:+UseParallelGC" : "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=" + (isQuick ? 1 : 4),
+                "-XX:CompileThresholdScaling=" + (sourceBytes < TINY_BYTES ? 5 : 1),
                 "-Djava.io.tmpdir=" + folder,
                 "-Dslf4j.internal.verbosity=ERROR",
                 "-Djava.util.logging.config.class=" + WarningsOnly.class.getName()));

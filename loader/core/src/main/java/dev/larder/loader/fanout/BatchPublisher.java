@@ -364,7 +364,8 @@ public final class BatchPublisher implements AutoCloseable {
                     .with("ring", name())
                     .with("published", writer.published())
                     .with("consumers", consumers)
-                    .remedy("find out why its process ended, then start both again from the epoch that was interrupted");
+                    .remedy(
+                            "find out why its process ended, then start both again from the epoch that was interrupted");
         }
     }
 

@@ -50,7 +50,8 @@ final class RingWait {
     }
 
     @SuppressWarnings(
-            "ThreadPriorityCheck") // correctness does not depend on it: it only saves a pause if all processors are busy
+            "ThreadPriorityCheck") // correctness does not depend on it: it only saves a pause if all processors are
+    // busy
     void pause() {
         turns = Math.min(turns + 1, SPINS + YIELDS + SHORT_PAUSES + 1);
         if (turns <= SPINS) {

@@ -222,7 +222,8 @@ final class RingWriter implements AutoCloseable {
                 .putLong(RingDescriptor.SLOT_VALID_OFFSET, batch.validSize());
         RingWords.longRelease(slot, RingDescriptor.SLOT_SEQUENCE_OFFSET, RingDescriptor.written(published));
         published++;
-        RingWords.longRelease(header, RingDescriptor.PUBLISHED_OFFSET, published); // last: a process that sees it sees the batch
+        RingWords.longRelease(
+                header, RingDescriptor.PUBLISHED_OFFSET, published); // last: a process that sees it sees the batch
     }
 
     private static void writePart(ByteBuffer slot, int part, long dataOffset, BatchArray array) {

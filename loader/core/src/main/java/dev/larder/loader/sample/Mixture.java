@@ -48,8 +48,8 @@ public final class Mixture {
         }
         for (double weight : weights) {
             if (!(weight > 0) || !Double.isFinite(weight)) {
-                throw new IllegalArgumentException("a weight must be above 0: weights=" + Arrays.toString(weights)
-                        + "; remove the source");
+                throw new IllegalArgumentException(
+                        "a weight must be above 0: weights=" + Arrays.toString(weights) + "; remove the source");
             }
         }
         return new Mixture(weights.clone(), 1, Exhausted.STOP, 0);

@@ -73,7 +73,7 @@ final class ChunkFilters {
 
     /** Returns the bytes of a chunk; bit i of {@code skipped} is set if the chunk was written without filter i. */
     byte[] undo(ByteBuffer stored, BitSet skipped) {
-        byte[] bytes = stored.array();
+        byte[] bytes = bytes(stored);
         for (int i = filters.size() - 1; i >= 0; i--) {
             if (!skipped.get(i)) {
                 bytes = undo(filters.get(i), bytes, mostBytes(i, skipped));
@@ -83,6 +83,16 @@ final class ChunkFilters {
             throw wrongLength(bytes.length);
         }
         return bytes;
+    }
+
+    /** Returns the bytes of a buffer, without a copy if its array has no others. */
+    private static byte[] bytes(ByteBuffer stored) {
+        if (stored.hasArray() && stored.arrayOffset() == 0 && stored.array().length == stored.remaining()) {
+            return stored.array();
+        }
+        byte[] copy = new byte[stored.remaining()];
+        stored.duplicate().get(copy);
+        return copy;
     }
 
     /** Returns how long the data was before a filter, at most: filters of length before it only add checksums, others pack. */
@@ -261,8 +271,8 @@ final class ChunkFilters {
 
     static void requireLength(long all, int blockBytes, int most) {
         if (all < 0 || all > most || blockBytes <= 0) {
-            throw new HdfException("a chunk claims " + all + " bytes in blocks of " + blockBytes
-                    + ", and has " + most + " at most");
+            throw new HdfException(
+                    "a chunk claims " + all + " bytes in blocks of " + blockBytes + ", and has " + most + " at most");
         }
     }
 

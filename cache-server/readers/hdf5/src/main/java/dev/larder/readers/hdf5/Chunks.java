@@ -60,8 +60,7 @@ final class Chunks {
                         chunkBytes)
                 : noFilters;
         this.areEdgesFiltered = header.stream().noneMatch(Chunks::leavesOutEdges);
-        this.hasWholeRows =
-                IntStream.range(1, chunk.length).allMatch(axis -> chunk[axis] == dimensions[axis]);
+        this.hasWholeRows = IntStream.range(1, chunk.length).allMatch(axis -> chunk[axis] == dimensions[axis]);
     }
 
     private static boolean leavesOutEdges(RawMessages.Raw message) {

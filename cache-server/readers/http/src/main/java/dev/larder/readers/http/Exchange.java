@@ -117,7 +117,8 @@ final class Exchange {
         try {
             to = Address.requested(at.resolve(next.replace(" ", "%20")).toString());
         } catch (IllegalArgumentException e) {
-            throw HttpReader.bad("the server redirects to a malformed address", "report this to the owner of the server");
+            throw HttpReader.bad(
+                    "the server redirects to a malformed address", "report this to the owner of the server");
         }
         if ("https".equals(at.getScheme()) && !"https".equals(to.getScheme())) {
             throw HttpReader.bad(

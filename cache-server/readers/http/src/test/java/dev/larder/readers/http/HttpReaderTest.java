@@ -331,7 +331,8 @@ class HttpReaderTest {
             send(exchange);
         };
         assertThatThrownBy(() -> reader.open(object, 0, 10)).hasMessageContaining("the server compresses it: gzip");
-        assertThatThrownBy(() -> list(reader, address("/x.npy"))).hasMessageContaining("the server compresses it: gzip");
+        assertThatThrownBy(() -> list(reader, address("/x.npy")))
+                .hasMessageContaining("the server compresses it: gzip");
         assertThat(list(reader, address("/x.npy.gz"))).hasSize(1);
     }
 

@@ -193,8 +193,7 @@ final class ColumnPages {
                             + " that the reader's heap allows");
         } else if (header.type == DICTIONARY_PAGE && header.values > header.unpackedBytes) {
             throw bad(
-                    position,
-                    "a dictionary claims " + header.values + " values in " + header.unpackedBytes + " bytes");
+                    position, "a dictionary claims " + header.values + " values in " + header.unpackedBytes + " bytes");
         }
     }
 
@@ -216,8 +215,7 @@ final class ColumnPages {
         } else if (codec == CompressionCodec.SNAPPY && snappyLength(packed) != unpacked) {
             throw bad(
                     position,
-                    "a page claims " + unpacked
-                            + " bytes when it is unpacked, and its packed data has another length");
+                    "a page claims " + unpacked + " bytes when it is unpacked, and its packed data has another length");
         }
     }
 

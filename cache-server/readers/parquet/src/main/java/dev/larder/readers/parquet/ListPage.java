@@ -74,8 +74,8 @@ interface ListPage {
             int definitions = sectionEnd(data, 0, end);
             int values = sectionEnd(data, definitions, end);
             if (page.values() > (end - values) / itemBytes) {
-                throw new IllegalStateException("a page of " + page.values() + " values has the bytes of "
-                        + (end - values) / itemBytes);
+                throw new IllegalStateException(
+                        "a page of " + page.values() + " values has the bytes of " + (end - values) / itemBytes);
             }
             return new Plain(data, definitions, values, values + page.values() * itemBytes, page.values(), schema);
         }

@@ -81,7 +81,10 @@ final class PieceWriter {
 
     private BadSource untrue() {
         return BadSource.damaged(
-                piece.file(), BadSource.NOWHERE, column.name(), "its metadata has no null rows, and its values have some");
+                piece.file(),
+                BadSource.NOWHERE,
+                column.name(),
+                "its metadata has no null rows, and its values have some");
     }
 
     private void putMask(Batch batch, int depth) throws BadSource {

@@ -113,7 +113,8 @@ final class Example {
             default -> throw new Malformed("wire type " + wire);
         }
         if (length < 0 || length > end - in.position()) {
-            throw new Malformed("a field has more bytes than are left: bytes=" + length + " left=" + (end - in.position()));
+            throw new Malformed(
+                    "a field has more bytes than are left: bytes=" + length + " left=" + (end - in.position()));
         }
         return in.position() + (int) length;
     }

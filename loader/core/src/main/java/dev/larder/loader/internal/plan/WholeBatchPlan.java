@@ -120,8 +120,7 @@ final class WholeBatchPlan extends Plan {
         long from = batches.first(batch);
         slot.resize(size);
         slot.counted = shard.unit(slot.number) < left ? size : 0;
-        slot.valid =
-                isOwn && unit < Math.min(orderBatches, end) ? size : 0; // later ones pad the last turn
+        slot.valid = isOwn && unit < Math.min(orderBatches, end) ? size : 0; // later ones pad the last turn
         for (int i = 0; i < size; i++) {
             slot.requireNotEnded();
             slot.cursor = i;

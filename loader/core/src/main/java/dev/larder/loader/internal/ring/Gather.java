@@ -159,7 +159,8 @@ public final class Gather {
             slot.requireNotEnded();
             Throwable e = fillOne(slot, field, i, workspace);
             if (e != null && !slot.bad[i]) {
-                slot.requireNotEnded(); // else the interrupt of a closing loader would count as a failure of this sample
+                slot.requireNotEnded(); // else the interrupt of a closing loader would count as a failure of this
+                // sample
                 giveUp(slot, field, i, stage(field), e);
                 slot.bad[i] = true;
                 bad++;

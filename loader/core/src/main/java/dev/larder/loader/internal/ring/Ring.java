@@ -177,7 +177,9 @@ public final class Ring implements DeliveredBatch.Lender {
         if (ending != null) {
             boolean isDone = plans.endRunning() && failure == null;
             isDone &= abandon(ending);
-            if (!isDone && work.firstSlot() != null) { // the following batches are behind slots that have to be filled again
+            if (!isDone
+                    && work.firstSlot()
+                            != null) { // the following batches are behind slots that have to be filled again
                 endFollowing();
             }
             ending.release();

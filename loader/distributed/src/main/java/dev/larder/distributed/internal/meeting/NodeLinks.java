@@ -97,7 +97,7 @@ public final class NodeLinks implements AutoCloseable {
     public @Nullable News await(long timeoutMs) {
         try {
             News next = news.poll(timeoutMs, TimeUnit.MILLISECONDS);
-            return next == WAKE_UP ? null : next;
+            return WAKE_UP.equals(next) ? null : next;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return null;
