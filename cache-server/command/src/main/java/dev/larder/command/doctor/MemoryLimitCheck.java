@@ -49,6 +49,7 @@ final class MemoryLimitCheck implements Check {
                 .flatMap(group -> group.andAbove().stream())
                 .flatMap(group -> group.limits().stream())
                 .min(Comparator.comparingLong(Limit::bytes)
-                        .thenComparing(limit -> limit.file().endsWith("memory.stat"))); // prefer the file that can be written
+                        .thenComparing(
+                                limit -> limit.file().endsWith("memory.stat"))); // prefer the file that can be written
     }
 }

@@ -178,7 +178,8 @@ public record FeedRow(
                 for (int attempt = 0; attempt < ATTEMPTS && isLocked(page); attempt++) {
                     ByteBuffer said = FeedRow.read(page, 0, RingDescriptor.SEAT_LENGTH);
                     long finished = said.getLong(RingDescriptor.SEAT_FINISHED_OFFSET);
-                    if (said.getLong(RingDescriptor.SEAT_CHECK_OFFSET) == ~finished) { // a mismatch: the consumer is writing it
+                    if (said.getLong(RingDescriptor.SEAT_CHECK_OFFSET)
+                            == ~finished) { // a mismatch: the consumer is writing it
                         return consumer(seat, said, finished);
                     }
                 }

@@ -82,7 +82,9 @@ public final class Statistics {
     }
 
     private void addInteger(long stored) {
-        long integer = dtype.kind() == Kind.UINT ? stored ^ Long.MIN_VALUE : stored; // so that unsigned integers compare as signed ones
+        long integer = dtype.kind() == Kind.UINT
+                ? stored ^ Long.MIN_VALUE
+                : stored; // so that unsigned integers compare as signed ones
         if (integer < minInteger) {
             minInteger = integer;
         }
