@@ -57,7 +57,9 @@ final class Reuse {
         } else if (!eachIs(candidate, version, version.isInPlace() ? Reuse::isStamped : SourceRecord::looksLike)) {
             return Optional.empty(); // readers of files in place check their stamps
         }
-        return hasSameContents(candidate, version) ? Optional.of(recordUnchanged(candidate, version)) : Optional.empty();
+        return hasSameContents(candidate, version)
+                ? Optional.of(recordUnchanged(candidate, version))
+                : Optional.empty();
     }
 
     /**

@@ -38,10 +38,13 @@ record TransferPlan(LoadPlan copied, List<SourceArray> moved) {
         if (all.stream().noneMatch(TransferPlan::isWritten)) {
             return new TransferPlan(plan, List.of());
         }
-        Predicate<SourceArray> isMoved =
-                packs.packed(all).negate().and(TransferPlan::isWritten).and(array -> MovableFiles.fits(array, folder(array)));
+        Predicate<SourceArray> isMoved = packs.packed(all)
+                .negate()
+                .and(TransferPlan::isWritten)
+                .and(array -> MovableFiles.fits(array, folder(array)));
         List<SourceArray> copied = all.stream().filter(isMoved.negate()).toList();
-        List<SourceArray> twice = copied.stream().filter(TransferPlan::isWritten).toList();
+        List<SourceArray> twice =
+                copied.stream().filter(TransferPlan::isWritten).toList();
         reservation.grow(LoadPlan.of(twice, packs).storedBytes());
         return new TransferPlan(
                 LoadPlan.of(copied, packs), all.stream().filter(isMoved).toList());
