@@ -169,7 +169,7 @@ class InPlaceTest {
             publisher.publish(gallery.loader.epoch(0));
             assertThatThrownBy(() -> gallery.loaderInto(publisher)).hasMessageContaining("the slots are in use");
             LoaderBuilder onDevice = builder().device(Device.auto()).into(publisher.slots());
-            assertThatThrownBy(onDevice::build).hasMessageContaining("remove device(…) or into(…) out");
+            assertThatThrownBy(onDevice::build).hasMessageContaining("remove device(…) or into(…)");
         }
     }
 

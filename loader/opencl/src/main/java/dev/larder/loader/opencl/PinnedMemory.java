@@ -5,6 +5,7 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import dev.larder.internal.error.Logs;
 import dev.larder.loader.internal.device.HostMemory;
+import dev.larder.loader.internal.device.NativeSession;
 import java.nio.ByteBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jocl.CL;
@@ -87,12 +88,12 @@ final class PinnedMemory implements HostMemory {
             return;
         }
         closed = true;
-        Session.State state = session.state();
-        if (state == Session.State.STUCK) {
+        NativeSession.State state = session.state();
+        if (state == NativeSession.State.STUCK) {
             return;
         }
         LiveObjects.removed(LiveObjects.Kind.MAPPING);
-        if (state == Session.State.OPEN && !session.health().isLost()) {
+        if (state == NativeSession.State.OPEN && !session.health().isLost()) {
             unmap();
         }
         Jocl.code(() -> CL.clReleaseMemObject(buffer));

@@ -89,9 +89,9 @@ final class RowBounds {
         long shift = pieces.number(piece, BEFORE) - least;
         ByteBuffer offsets = in.read(place, (count + 1) * size);
         boolean isNarrow = size == Integer.BYTES;
-        long begin = next(offsets, isNarrow);
+        long begin = number(offsets, 0, isNarrow);
         for (int i = 0; i < count; i++) {
-            long end = next(offsets, isNarrow);
+            long end = number(offsets, i + 1, isNarrow);
             if (begin < least || end < begin || end > most) {
                 in.enter(place);
                 throw in.refusal("offsets of its rows are out of order");
@@ -101,7 +101,7 @@ final class RowBounds {
         }
     }
 
-    private static long next(ByteBuffer offsets, boolean isNarrow) {
-        return isNarrow ? offsets.getInt() : offsets.getLong();
+    private static long number(ByteBuffer offsets, int index, boolean isNarrow) {
+        return isNarrow ? offsets.getInt(index * Integer.BYTES) : offsets.getLong(index * Long.BYTES);
     }
 }

@@ -1,14 +1,16 @@
 package dev.larder.readers.parquet;
 
+import java.nio.ByteBuffer;
+
 /** Reads the levels of a page, which Parquet stores as runs of one level and as groups of eight packed levels. */
 final class LevelRuns {
     private static final int GROUP = 8;
 
-    private final byte[] bytes;
+    private final ByteBuffer bytes;
     private final int end;
     private int position;
 
-    private LevelRuns(byte[] bytes, int from, int end) {
+    private LevelRuns(ByteBuffer bytes, int from, int end) {
         this.bytes = bytes;
         this.position = from;
         this.end = end;
@@ -25,7 +27,7 @@ final class LevelRuns {
      *
      * @param bits the length of a packed level, at most 8
      */
-    static void forEach(byte[] bytes, int from, int end, int bits, int values, Taker taker) {
+    static void forEach(ByteBuffer bytes, int from, int end, int bits, int values, Taker taker) {
         LevelRuns runs = new LevelRuns(bytes, from, end);
         int value = 0;
         while (value < values) {
@@ -58,7 +60,7 @@ final class LevelRuns {
         if (position == end) {
             throw new IllegalStateException("the levels of a page end too early");
         }
-        return bytes[position++] & 0xff;
+        return bytes.get(position++) & 0xff;
     }
 
     private long varint() {

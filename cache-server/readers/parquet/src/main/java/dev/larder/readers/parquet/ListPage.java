@@ -59,7 +59,8 @@ interface ListPage {
     }
 
     /** A page whose values have the bytes of the array: the library would make several copies of them, and two integers for the levels of each. */
-    record Plain(byte[] data, int definitions, int values, int end, int size, ColumnSchema schema) implements ListPage {
+    record Plain(ByteBuffer data, int definitions, int values, int end, int size, ColumnSchema schema)
+            implements ListPage {
         /** Returns a page; null if only the library can decode it. */
         static @Nullable Plain of(
                 ColumnPages.DataPage page, Decompressor decompressor, ColumnSchema schema, ColumnKind kind)
@@ -70,7 +71,8 @@ interface ListPage {
                 return null;
             }
             int end = page.unpackedBytes();
-            byte[] data = decompressor.decompress(page.packed(), end);
+            ByteBuffer data =
+                    ByteBuffer.wrap(decompressor.decompress(page.packed(), end)).order(ByteOrder.LITTLE_ENDIAN);
             int definitions = sectionEnd(data, 0, end);
             int values = sectionEnd(data, definitions, end);
             if (page.values() > (end - values) / itemBytes) {
@@ -81,10 +83,8 @@ interface ListPage {
         }
 
         /** Returns the end of levels that follow their length. */
-        private static int sectionEnd(byte[] data, int from, int end) {
-            int length = end - from < Integer.BYTES
-                    ? -1
-                    : ByteBuffer.wrap(data).order(ByteOrder.LITTLE_ENDIAN).getInt(from);
+        private static int sectionEnd(ByteBuffer data, int from, int end) {
+            int length = end - from < Integer.BYTES ? -1 : data.getInt(from);
             if (length < 0 || length > end - from - Integer.BYTES) {
                 throw new IllegalStateException("the levels of a page are longer than it is: bytes=" + length);
             }
@@ -108,7 +108,7 @@ interface ListPage {
 
         @Override
         public void put(ByteBuffer target) {
-            target.put(data, values, end - values);
+            target.put(0, data, values, end - values);
         }
     }
 }

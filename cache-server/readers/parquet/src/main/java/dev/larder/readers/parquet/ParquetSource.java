@@ -158,9 +158,13 @@ final class ParquetSource implements OpenedSource {
                 refused.add(unfit(file, leaf));
                 continue;
             }
-            TableColumn column = columns.computeIfAbsent(
-                    level + leaf.name(), whole -> new TableColumn(level, leaf, kind, listOwners));
-            column.take(file, kind, leaf.lists());
+            TableColumn column = columns.get(level + leaf.name());
+            if (column == null) { // a new column compares no kinds: the first equals of a record takes 30 ms
+                column = new TableColumn(level, leaf, kind, listOwners);
+                columns.put(level + leaf.name(), column);
+            } else {
+                column.take(file, kind, leaf.lists());
+            }
             column.add(new ColumnPiece(file, opened, leaf.schema(), column));
         }
     }

@@ -3,6 +3,7 @@ package dev.larder.readers.parquet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -16,7 +17,7 @@ class LevelRunsTest {
             data[i] = (byte) bytes[i];
         }
         List<Integer> levels = new ArrayList<>();
-        LevelRuns.forEach(data, 0, bytes.length, bits, values, (first, count, level) -> {
+        LevelRuns.forEach(ByteBuffer.wrap(data), 0, bytes.length, bits, values, (first, count, level) -> {
             assertThat(first).isEqualTo(levels.size());
             for (int i = 0; i < count; i++) {
                 levels.add(level);

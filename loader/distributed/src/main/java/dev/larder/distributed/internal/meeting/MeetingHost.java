@@ -126,13 +126,17 @@ final class MeetingHost implements Acceptor.Guests<MeetingMessage, MeetingPeer>,
         return flush(peers);
     }
 
+    /** Waits until all is sent, or no rank has read for a while. */
     private static boolean flush(List<MeetingPeer> peers) {
+        List<MeetingPeer> left = new ArrayList<>(peers);
         Deadline patience = Deadline.after(SEND_PATIENCE);
-        boolean isSent = true;
-        for (MeetingPeer peer : peers) {
-            isSent &= peer.outbox().flush(patience);
+        while (!left.isEmpty() && !patience.isOver()) {
+            boolean unused = left.get(0).outbox().flush(Deadline.after(Duration.ofMillis(TICK_MS)));
+            if (left.removeIf(peer -> peer.outbox().isDone())) {
+                patience = Deadline.after(SEND_PATIENCE);
+            }
         }
-        return isSent;
+        return peers.stream().allMatch(peer -> peer.outbox().isEmpty());
     }
 
     @Override

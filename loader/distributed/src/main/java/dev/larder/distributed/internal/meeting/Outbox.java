@@ -68,7 +68,17 @@ public final class Outbox<M> implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+        return isEmpty();
+    }
+
+    /** Returns whether the kernel has taken all messages. */
+    synchronized boolean isEmpty() {
         return unsent == 0;
+    }
+
+    /** Returns whether nothing is left to do: all messages are sent, or the link has ended. */
+    boolean isDone() {
+        return isEmpty() || !thread.isAlive();
     }
 
     @Override
