@@ -9,12 +9,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One array of the batches on a device, and what it is made of.
+ * One array of the batches on a device, and its inputs.
  *
  * @param description its name, dtype and row shape
- * @param uploaded which array of the host's slot has its bytes, or the stored rows that the kernel reads; negative if none
- * @param control which one has the kernel's control; negative if none
- * @param reader whose kernel makes it; nothing where bytes are uploaded as they are
+ * @param uploaded index of the array in the host slot that holds its bytes, or the stored rows for the kernel; negative if none
+ * @param control index of the array in the host slot that holds the kernel's control; negative if none
+ * @param reader the reader that provides its kernel; absent if the bytes are uploaded unchanged
  */
 record DeviceOutput(
         OutputArray description,

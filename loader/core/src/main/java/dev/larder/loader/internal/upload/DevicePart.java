@@ -24,7 +24,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one device holds of a batch: memory that is used again and again, and the kernels that are bound to it.
+ * One device's part of a batch: reusable memory and the kernels that are bound to it.
  *
  * <p>The memory belongs to the loader's uploading thread until {@link #ready}, then to the consumer until {@link #lastUse}.
  */
@@ -33,22 +33,22 @@ final class DevicePart implements SlotPart, AutoCloseable {
     private final Layout layout;
     private final Map<String, ResidentArray> residents;
 
-    /** What is uploaded, by its place in the host's slot. */
+    /** Memory of uploaded arrays, by index in the host slot. */
     private final @Nullable DeviceMemory[] uploads;
 
-    /** What kernels make, by output; nothing for those that are uploaded as they are. */
+    /** Memory of kernel results, by output; null for outputs that are uploaded unchanged. */
     private final @Nullable DeviceMemory[] made;
 
     private final DeviceKernel.@Nullable Call[] calls;
 
-    /** How many samples the memory of arrays with rows of one length has room for. */
+    /** Capacity in samples of the arrays with rows of equal length. */
     private int room;
 
     private final OutputMemory[] outputs;
     private int firstSample;
     private int samples;
 
-    /** Passed when the consumer is done with the batch before; belongs to the next {@link UploadingBatch}. */
+    /** Passed when the consumer no longer uses the previous batch; belongs to the next {@link UploadingBatch}. */
     Fence lastUse = Fence.passed();
 
     /** Passed when the host's bytes are no longer needed; belongs to the {@link UploadingBatch}. */
@@ -58,14 +58,14 @@ final class DevicePart implements SlotPart, AutoCloseable {
     Fence ready = Fence.passed();
 
     /**
-     * What all parts have in common.
+     * The layout that all parts share.
      *
      * @param staged the arrays of the host's slots
-     * @param samples what there is room for at first
+     * @param samples initial capacity in samples
      */
     record Layout(List<DeviceOutput> outputs, List<OutputArray> staged, int samples) {}
 
-    /** Takes memory. */
+    /** Allocates the memory. */
     DevicePart(DeviceBackend device, Layout layout, Map<String, ResidentArray> residents) {
         this.device = device;
         this.layout = layout;
@@ -116,7 +116,7 @@ final class DevicePart implements SlotPart, AutoCloseable {
         return Objects.requireNonNull(uploads[place]);
     }
 
-    /** Returns how many bytes of the device its memory takes. */
+    /** Returns the size of its device memory in bytes. */
     long byteSize() {
         return Stream.of(uploads, made)
                 .flatMap(Stream::of)
@@ -125,7 +125,7 @@ final class DevicePart implements SlotPart, AutoCloseable {
                 .sum();
     }
 
-    /** An array of batches, as it is now. */
+    /** The current memory of one batch array. */
     private final class OutputMemory extends ArrayMemory {
         private final int place;
 
@@ -187,7 +187,7 @@ final class DevicePart implements SlotPart, AutoCloseable {
         return outputs[place];
     }
 
-    /** Gives the device its part of a batch to do; returns when all is given, and how many bytes are uploaded. */
+    /** Submits this device's part of a batch without waiting for the device. Returns the number of bytes to upload. */
     long submit(HostSlot batch, int first, int count) {
         firstSample = first;
         samples = count;
@@ -234,14 +234,14 @@ final class DevicePart implements SlotPart, AutoCloseable {
         return length;
     }
 
-    /** Takes memory for a batch that has more samples than any before. */
+    /** Enlarges the memory for a batch with more samples than any earlier one. */
     private void grow(int count) {
         awaitOver();
         free();
         allocate(Math.addExact(count, count / 4));
     }
 
-    /** Takes longer memory for rows of different lengths; no kernel is bound to it. */
+    /** Enlarges the memory for rows of different lengths; no kernel is bound to it. */
     private DeviceMemory growRagged(int place, long byteSize) {
         awaitOver();
         upload(place).close();
@@ -253,7 +253,7 @@ final class DevicePart implements SlotPart, AutoCloseable {
     }
 
     /**
-     * Waits until nothing uses the memory any more, for the consumer as long as that takes: it has a deadline of its own, and closing
+     * Waits until nothing uses the memory. The wait for the consumer has no deadline here: the consumer has its own, and closing
      * the loader ends the wait.
      */
     private void awaitOver() {
@@ -272,7 +272,7 @@ final class DevicePart implements SlotPart, AutoCloseable {
         }
     }
 
-    /** Runs the kernels after what they read is there; tells whether there are any. */
+    /** Enqueues the kernels behind their inputs. Returns whether there are any. */
     private boolean launch() {
         WorkQueue queue = device.kernels();
         boolean launched = false;
@@ -288,7 +288,7 @@ final class DevicePart implements SlotPart, AutoCloseable {
         return launched;
     }
 
-    /** Closes the memory, and first what is bound to it. */
+    /** Closes the kernels first, then the memory that they are bound to. */
     private void free() {
         for (int i = 0; i < calls.length; i++) {
             DeviceKernel.Call call = calls[i];
@@ -308,7 +308,7 @@ final class DevicePart implements SlotPart, AutoCloseable {
         }
     }
 
-    /** Closes what it holds; nothing may be under way any more. */
+    /** Closes the kernels and memory. No device work may be in flight. */
     @Override
     public void close() {
         Stream.of(lastUse, uploaded, ready).forEach(Fence::close);

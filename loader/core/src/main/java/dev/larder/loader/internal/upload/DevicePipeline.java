@@ -24,12 +24,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
-/** Uploads what a {@link HostPipeline} gathers, hands out batches on devices, and owns all that they need. */
+/** Uploads the batches of a {@link HostPipeline} and delivers them on devices. Owns the device resources. */
 final class DevicePipeline implements Pipeline, DeliveredBatch.Lender {
-    /** How long closing waits for the devices, and for what the consumer gave them to do. */
+    /** Time limit of closing for the devices' work, including the consumer's. */
     private static final Duration END_TIMEOUT = Duration.ofSeconds(5);
 
-    /** What could not be waited for: a device may still use its memory, so it must not be collected. */
+    /** Pipelines that timed out while closing. They stay reachable, because a device may still use their memory. */
     private static final Set<DevicePipeline> LEFT_ALONE = ConcurrentHashMap.newKeySet();
 
     private static final Logger LOG = Logs.of(DevicePipeline.class);
@@ -41,7 +41,7 @@ final class DevicePipeline implements Pipeline, DeliveredBatch.Lender {
     private final DeviceRing ring;
     private final DeviceThreads threads;
 
-    /** What the consumer has; guarded by itself. */
+    /** The batches that the consumer holds; guarded by itself. */
     private final Deliveries deliveries;
 
     private boolean closing;
@@ -92,7 +92,7 @@ final class DevicePipeline implements Pipeline, DeliveredBatch.Lender {
     public boolean advance(Plan next) {
         boolean follows = ring.advance(next);
         if (follows) {
-            var unused = host.advance(next); // unless the thread that uploads is there already
+            var unused = host.advance(next); // does nothing if the uploading thread has already advanced
             closeBatches(false);
         }
         return follows;
@@ -116,7 +116,7 @@ final class DevicePipeline implements Pipeline, DeliveredBatch.Lender {
             for (DevicePart part : slot.parts) {
                 part.device.consumer().waitFor(part.ready);
             }
-        } catch (Throwable e) { // the batch failed before anybody saw it, mostly
+        } catch (Throwable e) { // usually the batch failed before delivery
             LarderException failure = DeviceThreads.failure(source, "device failed", plan, slot.number, "deliver", e);
             ring.failed(failure);
             ring.giveBack(slot);
@@ -165,7 +165,7 @@ final class DevicePipeline implements Pipeline, DeliveredBatch.Lender {
         for (int i = 0; i < fences.length; i++) {
             try {
                 fences[i] = slot.parts.get(i).device.consumer().fence();
-            } catch (LarderException e) { // nothing will be uploaded any more, so nothing has to wait
+            } catch (LarderException e) { // there are no more uploads that would have to wait
                 ring.failed(DeviceThreads.failure(source, "device failed", slot.plan(), slot.number, "give back", e));
                 fences[i] = Fence.passed();
             }
@@ -185,7 +185,7 @@ final class DevicePipeline implements Pipeline, DeliveredBatch.Lender {
         }
     }
 
-    // ---- what it has
+    // ---- state
 
     @Override
     public List<DeviceInfo> devices() {
@@ -214,7 +214,7 @@ final class DevicePipeline implements Pipeline, DeliveredBatch.Lender {
 
     // ---- for the end
 
-    /** Closes in a thread of its own: a driver that hangs holds up no other loader that was forgotten. */
+    /** Closes in a separate thread, so that a driver that hangs does not delay the cleanup of other abandoned loaders. */
     @Override
     public void abandon() {
         Thread closer = new Thread(this::close, "larder-close-forgotten");
@@ -223,15 +223,15 @@ final class DevicePipeline implements Pipeline, DeliveredBatch.Lender {
     }
 
     /**
-     * Ends in an order in which nothing is freed that a device, a thread or the consumer may still use: what cannot be waited for in
-     * time is left as it is, for good.
+     * Closes without freeing memory that a device, a thread or the consumer may still use. If the wait for a user times out, its
+     * memory is never freed.
      */
     @Override
     public void close() {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
-        boolean interrupted = Thread.interrupted(); // it would end every wait at once, and leave everything behind
+        boolean interrupted = Thread.interrupted(); // an interrupt would end every wait and leak the memory
         try {
             synchronized (deliveries) {
                 closing = true;
@@ -251,7 +251,7 @@ final class DevicePipeline implements Pipeline, DeliveredBatch.Lender {
         } catch (InterruptedException e) {
             interrupted = true;
             leaveAlone();
-        } catch (LarderException e) { // also where a gather thread is held up: it may still write where it was
+        } catch (LarderException e) { // also if a gather thread is blocked: it may still write to its memory
             leaveAlone();
             throw e;
         } finally {
@@ -270,7 +270,7 @@ final class DevicePipeline implements Pipeline, DeliveredBatch.Lender {
         host.close(false);
     }
 
-    /** Waits for threads, batches, the consumer's work and that of the devices; says what did not end. */
+    /** Waits for the threads, batches, consumer's work and devices' work. Returns a description of the first that did not end. */
     private String awaitEnd(Deadline deadline) throws InterruptedException {
         String names = threads.join(deadline);
         if (!names.isEmpty()) {
@@ -299,7 +299,7 @@ final class DevicePipeline implements Pipeline, DeliveredBatch.Lender {
         try {
             fence.await(deadline.remaining());
             return true;
-        } catch (LarderException e) { // work that failed is over as well
+        } catch (LarderException e) { // failed work has also ended
             if (e.code() == ErrorCode.INTERRUPTED) {
                 throw new InterruptedException();
             }

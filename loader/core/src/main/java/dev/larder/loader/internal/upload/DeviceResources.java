@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a loader has on its devices.
+ * A loader's resources on its devices.
  *
- * @param residents the arrays that each device has as a whole, in the order of the devices
+ * @param residents the complete arrays on each device, in the order of the devices
  */
 record DeviceResources(List<DeviceBackend> backends, List<Map<String, ResidentArray>> residents, List<DeviceSlot> slots)
         implements AutoCloseable {
-    /** Returns how many bytes of all devices that takes. */
+    /** Returns the memory in use on all devices together, in bytes. */
     long byteSize() {
         long resident = residents.stream()
                 .flatMap(arrays -> arrays.values().stream())
@@ -24,13 +24,13 @@ record DeviceResources(List<DeviceBackend> backends, List<Map<String, ResidentAr
                         .sum();
     }
 
-    /** Closes what lies on the devices, but not these: they come last, after memory of the host that they may know. */
+    /** Frees the memory on the devices. The devices close later, after the host memory that may be registered with them. */
     void free() {
         slots.forEach(DeviceSlot::close);
         residents.forEach(arrays -> arrays.values().forEach(ResidentArray::close));
     }
 
-    /** Closes everything; nothing may be under way any more. */
+    /** Closes everything. No device work may be in flight. */
     @Override
     public void close() {
         free();

@@ -19,30 +19,30 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands a loader's device slots round: to the thread that gives batches to the devices, in their order to the consumer, and back.
+ * Circulates a loader's device slots: to the uploading thread, to the consumer in the order of the batches, and back.
  *
- * <p>All state changes happen under this object's monitor, which is never held while a device or anybody else's code is called,
- * but to look at a fence or close it. A device that failed once is not used again.
+ * <p>All state changes happen under this object's monitor. It is never held during calls to a device or to foreign code,
+ * except to check or close a fence. A device that failed once is not used again.
  */
 final class DeviceRing {
     private final LoaderSource source;
     private final long timeoutNanos;
     private final int depth;
 
-    /** Slots that nobody uses; the one that was given up first goes first, as its consumer's work is done first. */
+    /** Free slots, oldest first, because the consumer's work on the oldest ends first. */
     private final ArrayDeque<DeviceSlot> free;
 
-    /** Slots of the running plan that were submitted, in the plan's order. */
+    /** Submitted slots of the running plan, in the plan's order. */
     private final ArrayDeque<DeviceSlot> line = new ArrayDeque<>();
 
-    /** What is under way: until the host's bytes are free again, and until the batch is complete. */
+    /** Batches in flight: until the host's bytes are free again and the batch is complete. */
     private final ArrayDeque<UploadingBatch> uploading = new ArrayDeque<>();
 
     private final ArrayDeque<UploadingBatch> computing = new ArrayDeque<>();
 
     private @Nullable Run run;
 
-    /** The epoch after it, whose first batches are uploaded behind its last ones. */
+    /** The epoch after the running one. Its first batches are uploaded directly after the last ones of the running epoch. */
     private @Nullable Run following;
 
     private @Nullable LarderException failure;
@@ -59,7 +59,7 @@ final class DeviceRing {
         this.free = new ArrayDeque<>(slots);
     }
 
-    /** An epoch that is gathered on the host, and how many of its batches were not taken yet. */
+    /** An epoch that the host gathers, and the number of its batches that are still to be taken. */
     static final class Run {
         final Plan plan;
         private final HostPipeline host;
@@ -81,12 +81,12 @@ final class DeviceRing {
         }
     }
 
-    /** What the uploading thread does next. */
+    /** The next task of the uploading thread. */
     record Job(Run run, DeviceSlot slot) {}
 
     // ---- for epochs
 
-    /** Begins an epoch; the one before ends. */
+    /** Begins an epoch and ends the previous one. */
     synchronized void start(Run next) {
         requireOpen();
         end();
@@ -98,7 +98,7 @@ final class DeviceRing {
         notifyAll();
     }
 
-    /** Takes note of what comes after the epoch that runs; does nothing where that has ended. */
+    /** Sets the epoch that follows the running one. Does nothing if the running epoch has ended. */
     synchronized void follow(Plan running, Run next) {
         if (run != null && run.plan == running && following == null && !closed) {
             following = next;
@@ -106,7 +106,7 @@ final class DeviceRing {
         }
     }
 
-    /** Goes on with the epoch that follows, and ends the one that runs; false where none such does. */
+    /** Ends the running epoch and continues with {@code next}. Returns false if that epoch does not follow. */
     synchronized boolean advance(Plan next) {
         requireOpen();
         Run wanted = following;
@@ -121,7 +121,7 @@ final class DeviceRing {
         return true;
     }
 
-    /** Ends an epoch, unless it has ended, and tells whether it had not; batches that nobody has seen go back. */
+    /** Ends an epoch and takes back its undelivered batches. Returns false if the epoch had already ended. */
     synchronized boolean end(Plan ending) {
         boolean running = run != null && run.plan == ending;
         if (running) {
@@ -132,7 +132,7 @@ final class DeviceRing {
         return running;
     }
 
-    /** Ends the epoch that runs, if any. */
+    /** Ends the running epoch, if any. */
     synchronized void endRunning() {
         requireOpen();
         end();
@@ -228,7 +228,7 @@ final class DeviceRing {
                 .with("computing", computing.size());
     }
 
-    /** Takes the slot of a batch back, to be used again when its fences are passed: one for each part, now the ring's. */
+    /** Returns the slot of a batch. It is reused once its fences are passed: one for each part, now owned by the ring. */
     synchronized void giveBack(DeviceSlot slot, Fence[] fences) {
         slot.waitFor(fences);
         lentCount--;
@@ -236,7 +236,7 @@ final class DeviceRing {
         notifyAll();
     }
 
-    /** Takes the slot of a batch back that no consumer has seen. */
+    /** Returns the slot of an undelivered batch. */
     synchronized void giveBack(DeviceSlot slot) {
         slot.waitForItself();
         lentCount--;
@@ -250,7 +250,7 @@ final class DeviceRing {
 
     // ---- for the uploading thread
 
-    /** Waits for a free slot and a batch that is to be put there; nothing when the ring is closed. */
+    /** Waits for a free slot and a batch to upload. Returns null if the ring is closed. */
     synchronized @Nullable Job next() throws InterruptedException {
         while (!closed) {
             Run next = run != null && run.untaken > 0 ? run : following;
@@ -263,7 +263,7 @@ final class DeviceRing {
         return null;
     }
 
-    /** Takes note of a batch that was given to the devices. */
+    /** Records a batch that was submitted to the devices. */
     synchronized void submitted(Job job, UploadingBatch batch, long bytes) {
         uploadedBytes += bytes;
         uploading.addLast(batch);
@@ -278,7 +278,7 @@ final class DeviceRing {
         notifyAll();
     }
 
-    /** Takes note that the host has no batch: the epoch ends with it, after those before. */
+    /** Records that the host has no batch: the epoch ends here, after the earlier batches. */
     synchronized void notGathered(Job job, LarderException cause) {
         free.addFirst(job.slot());
         if ((run == job.run() || following == job.run()) && failure == null) {
@@ -287,7 +287,7 @@ final class DeviceRing {
         notifyAll();
     }
 
-    /** Takes note that a device failed: nothing is delivered any more. */
+    /** Records that a device failed. No more batches are delivered. */
     synchronized void failed(LarderException cause) {
         if (!failedForEver) {
             failedForEver = true;
@@ -303,7 +303,7 @@ final class DeviceRing {
 
     // ---- for the retiring thread
 
-    /** Waits until something is under way; tells whether there is anything more to wait for. */
+    /** Waits until a batch is in flight. Returns false if there is none and the ring has ended. */
     synchronized boolean awaitUploads() throws InterruptedException {
         while (uploading.isEmpty() && computing.isEmpty()) {
             if (closed && uploaderLeft) {
@@ -336,7 +336,7 @@ final class DeviceRing {
 
     // ---- for the end
 
-    /** Ends everything that has not begun. Idempotent. */
+    /** Cancels all work that has not begun. Idempotent. */
     synchronized void close() {
         if (!closed) {
             closed = true;
@@ -344,7 +344,7 @@ final class DeviceRing {
         }
     }
 
-    /** Waits until no batch is lent; tells whether that is so in time. */
+    /** Waits until no batch is lent. Returns false if the deadline passes first. */
     synchronized boolean awaitNothingLent(Deadline deadline) throws InterruptedException {
         while (lentCount > 0 && !deadline.isOver()) {
             wait(deadline.remainingMillis());

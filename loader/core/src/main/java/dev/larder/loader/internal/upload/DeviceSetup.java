@@ -31,11 +31,11 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 
-/** Opens devices and makes a pipeline to them; one on the host where they cannot be had and may fall back to it. */
+/** Opens devices and a pipeline to them, or a pipeline on the host if they are unavailable and may fall back to it. */
 public final class DeviceSetup {
     private static final Logger LOG = Logs.of(DeviceSetup.class);
 
-    /** Pages of the host are shared in pieces that a buffer of Java can hold. */
+    /** Upper limit of one shared piece of host memory, because a Java buffer must be able to hold it. */
     private static final long MAX_SHARED_BYTES = 1 << 30;
 
     private final PipelineSettings settings;
@@ -43,10 +43,10 @@ public final class DeviceSetup {
     private final List<Device> devices;
 
     /**
-     * What was asked for.
+     * The requested devices and limits.
      *
-     * @param budgetBytes how many bytes of a device {@link DeviceMode#AUTO} may fill with whole arrays; negative for half of its memory
-     * @param slots how many batches can be on their way to a device or there
+     * @param budgetBytes limit in bytes for whole arrays on one device in {@link DeviceMode#AUTO}; negative for half of its memory
+     * @param slots maximum number of batches on a device or in upload
      */
     public record Wishes(List<Device> devices, DeviceMode mode, long budgetBytes, int slots) {}
 
@@ -57,9 +57,9 @@ public final class DeviceSetup {
     }
 
     /**
-     * Opens the devices, takes their memory and starts the threads. With too little memory of a device there are fewer slots. If there
-     * is not even one, arrays are streamed instead of resident, unless {@code RESIDENT} was asked for and the device may not fall back
-     * to the host; then batches stay on the host, if they may; else it fails with {@code NO_SPACE} and numbers.
+     * Opens the devices, allocates their memory and starts the threads. If a device has too little memory, there are fewer slots. If
+     * not even one fits, arrays are streamed instead of resident, unless {@code RESIDENT} was set and the device may not fall back
+     * to the host. If there is still no slot, batches stay on the host if allowed; otherwise this fails with {@code NO_SPACE}.
      */
     public static Pipeline open(PipelineSettings settings, Wishes wishes) {
         return new DeviceSetup(settings, wishes).open();
@@ -92,7 +92,7 @@ public final class DeviceSetup {
         return devices.stream().allMatch(Device::fallsBackToHost);
     }
 
-    /** Opens all devices; none where one of them stands for the host. */
+    /** Opens all devices. Returns an empty list if one of them stands for the host. */
     private List<DeviceBackend> openDevices() {
         List<DeviceBackend> backends = new ArrayList<>();
         try {
@@ -159,12 +159,12 @@ public final class DeviceSetup {
         }
     }
 
-    /** Returns whether kernels may gather and transform: several datasets are gathered, and batches collated, on the host. */
+    /** Returns whether kernels may gather and transform. The host joins several datasets and collates batches. */
     private boolean mayComputeOnDevice() {
         return settings.data().isOne() && settings.collation() == null;
     }
 
-    /** Finds the arrays that would be resident. */
+    /** Returns the arrays that would be resident. */
     private Stream<ArrayView> wholeArrays() {
         if (!mayComputeOnDevice()) {
             return Stream.empty();
@@ -204,7 +204,7 @@ public final class DeviceSetup {
         }
     }
 
-    /** The consumer has a deadline; the thread that uploads ahead of it has none of its own, and is done with batches later. */
+    /** The uploading thread has no deadline, unlike the consumer, and releases batches later. */
     private HostPipeline.Consumption staging(HostAllocator memory) {
         return new HostPipeline.Consumption(
                 Collections.nCopies(settings.prefetch(), memory), null, Deadline.FOREVER, true);
@@ -275,7 +275,7 @@ public final class DeviceSetup {
         return residents;
     }
 
-    /** Takes as many slots as wanted, or as the devices have room for: one at least. */
+    /** Allocates the requested number of slots, or as many as the devices have room for, but at least one. */
     private void allocateSlots(LoaderSource source, DeviceResources resources) {
         int share = (int)
                 Plan.ceilDiv(settings.samples(source), resources.backends().size());

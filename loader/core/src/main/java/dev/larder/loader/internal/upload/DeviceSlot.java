@@ -10,13 +10,13 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory for a batch on one device or several, with one part for each; used again and again.
+ * Reusable memory for a batch on one or more devices, with one part for each device.
  *
  * <pre>
- *   free → submitting → in line → lent (in a DeliveredBatch) → free, with the consumer's fence, which the next upload waits for
+ *   free → submitting → in line → lent (in a DeliveredBatch) → free, with the consumer's fence; the next upload waits for it
  * </pre>
  *
- * <p>Guarded by the {@link DeviceRing}, but for what the uploading thread does between taking a free slot and putting it in line.
+ * <p>Guarded by the {@link DeviceRing}, except while the uploading thread submits it.
  */
 final class DeviceSlot extends BatchSlot implements AutoCloseable {
     final List<DevicePart> parts;
@@ -37,7 +37,7 @@ final class DeviceSlot extends BatchSlot implements AutoCloseable {
         return parts.get(place);
     }
 
-    /** Gives the devices a batch, which must be kept until its bytes are uploaded; returns how many bytes that are. */
+    /** Submits a batch to the devices and returns its size in bytes. The caller must keep the batch until it is uploaded. */
     long submit(HostSlot filled, Plan newPlan) {
         plan = newPlan;
         describe(filled);
@@ -52,7 +52,7 @@ final class DeviceSlot extends BatchSlot implements AutoCloseable {
         return bytes;
     }
 
-    /** Takes note of the batch that it holds now; the one before gives up what it held. */
+    /** Sets the batch that the slot holds. The previous batch releases its fences. */
     void take(@Nullable UploadingBatch next) {
         UploadingBatch before = uploading;
         uploading = next;
@@ -61,21 +61,21 @@ final class DeviceSlot extends BatchSlot implements AutoCloseable {
         }
     }
 
-    /** Sets what the next upload waits for, one fence for each part; they belong to the slot, and then to its next upload. */
+    /** Sets the fences that the next upload waits for, one for each part. The slot owns them until its next upload does. */
     void waitFor(Fence[] fences) {
         for (int i = 0; i < fences.length; i++) {
             parts.get(i).lastUse = fences[i];
         }
     }
 
-    /** Lets the next upload wait for the batch itself: nobody has seen it. */
+    /** Makes the next upload wait for the current batch only, as it was not delivered. */
     void waitForItself() {
         for (DevicePart part : parts) {
             part.lastUse = part.ready;
         }
     }
 
-    /** Closes everything; nothing may be under way any more. */
+    /** Closes everything. No device work may be in flight. */
     @Override
     public void close() {
         parts.forEach(DevicePart::close);

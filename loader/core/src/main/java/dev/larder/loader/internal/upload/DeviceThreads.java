@@ -19,8 +19,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The two threads of a loader with devices: one gives batches to them, the other looks how far they have come. Neither keeps a
- * processor busy while it waits. What ends one of them fails the loader.
+ * The two threads of a loader with devices: one submits batches, the other checks their progress. Neither keeps a
+ * processor busy while it waits. If one of them fails, the loader fails.
  */
 final class DeviceThreads {
     private static final String AGAIN = "build a new loader";
@@ -44,7 +44,7 @@ final class DeviceThreads {
         threads.uploader.start();
         try {
             threads.retirer.start();
-        } catch (Throwable e) { // no more threads to be had
+        } catch (Throwable e) { // the system has no more threads
             ring.close();
             threads.uploader.interrupt();
             throw e;
@@ -52,7 +52,7 @@ final class DeviceThreads {
         return threads;
     }
 
-    /** Waits for the threads of a closed ring to end, and all work with them; returns the names of those that have not. */
+    /** Waits until the threads of a closed ring and their work end. Returns the names of the threads that are still running. */
     String join(Deadline deadline) throws InterruptedException {
         uploader.interrupt();
         join(uploader, deadline);
@@ -129,7 +129,7 @@ final class DeviceThreads {
         }
     }
 
-    /** Looks until nothing is under way. */
+    /** Checks the batches until none is in flight. */
     private void retireUploads() throws InterruptedException {
         long quietSince = System.nanoTime();
         while (ring.hasUploads()) {
@@ -164,7 +164,7 @@ final class DeviceThreads {
         return true;
     }
 
-    /** Fails the loader if an array that kernels read in place was closed meanwhile: they may have read zeros. */
+    /** Fails the loader if an array that kernels read in place has been closed: they may have read zeros. */
     private void requireOpenArrays(UploadingBatch batch) {
         for (FieldReader field : source.fields()) {
             if (field instanceof DeviceReader reader && reader.storedArray() < 0 && !reader.isOpen()) {
@@ -176,13 +176,13 @@ final class DeviceThreads {
         }
     }
 
-    /** Returns whether there is nothing to wait for any more: the work is done, or has failed. */
+    /** Returns whether the work has ended or failed. */
     private boolean isOver(UploadingBatch batch, String phase, BooleanSupplier done) {
         try {
             if (done.getAsBoolean()) {
                 return true;
             }
-            if (isLate(batch)) { // and may still be at it: its memory stays as it is
+            if (isLate(batch)) { // the device may still use the memory, which stays allocated
                 batch.reportedLate = true;
                 LarderException late = Failure.of(ErrorCode.DEADLINE, "not finished in time")
                         .with("timeout", timeout.toMillis() + "ms")
@@ -196,7 +196,7 @@ final class DeviceThreads {
         }
     }
 
-    /** Returns whether the device itself takes too long; what waits for the consumer may take any time. */
+    /** Returns whether the device itself takes too long. Time spent waiting for the consumer does not count. */
     private boolean isLate(UploadingBatch batch) {
         if (batch.clearedNanos == 0 && batch.isCleared()) {
             batch.clearedNanos = System.nanoTime();
@@ -206,7 +206,7 @@ final class DeviceThreads {
                 && System.nanoTime() - batch.clearedNanos > timeout.toNanos();
     }
 
-    /** Says which batch failed for ever, and where. */
+    /** Returns a permanent failure that names the batch and the phase. */
     static LarderException failure(
             LoaderSource source, String what, Plan plan, long batch, String phase, Throwable cause) {
         boolean known = cause instanceof LarderException;

@@ -18,12 +18,12 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** All rows of an array where kernels of one device can reach them: in the host's own pages, or copied, in one or several shards. */
+/** All rows of an array in memory that one device's kernels can read: shared host pages or a copy, in one or more shards. */
 final class ResidentArray implements AutoCloseable {
-    /** What is copied at a time: long enough for the full speed of the link. */
+    /** Size of one copy: large enough for the full speed of the link. */
     private static final int CHUNK_BYTES = 16 << 20;
 
-    /** How long to wait for copies when they are of no use any more. */
+    /** Time limit for copies in flight after loading has failed. */
     private static final Duration END_TIMEOUT = Duration.ofSeconds(5);
 
     private final List<DeviceMemory> shards;
@@ -35,7 +35,7 @@ final class ResidentArray implements AutoCloseable {
     }
 
     /**
-     * Divides rows so that no shard is longer than a device allows, and shards begin on pages where they can; nothing if a row is
+     * Divides rows so that no shard is longer than a device allows. Shards begin on pages if possible. Returns empty if a row is
      * too long or there would be too many shards.
      */
     static Optional<KernelSource.Rows> divide(long rows, long rowByteSize, long maxShardBytes) {
@@ -51,7 +51,7 @@ final class ResidentArray implements AutoCloseable {
                 : Optional.of(KernelSource.Rows.resident(perShard, (int) shards));
     }
 
-    /** Shares or copies the rows; takes as long as that takes. Fails with {@code NO_SPACE} if the device has too little memory. */
+    /** Shares or copies the rows; blocks until done. Fails with {@code NO_SPACE} if the device has too little memory. */
     static ResidentArray load(DeviceBackend device, ArrayView array, KernelSource.Rows rows, Duration timeout) {
         List<DeviceMemory> shards = new ArrayList<>();
         long copied = 0;
@@ -80,13 +80,13 @@ final class ResidentArray implements AutoCloseable {
         }
     }
 
-    /** Returns whether devices read an array in place: they work in the host's memory, and can reach its rows from a page. */
+    /** Returns whether devices read an array in place: they use the host's memory and can address its rows from a page. */
     static boolean isShared(List<DeviceBackend> devices, ArrayView array) {
         return array.address() % KernelSource.Rows.START_ALIGNMENT == 0
                 && devices.stream().allMatch(device -> device.info().unifiedMemory());
     }
 
-    /** Returns how many bytes of its first page come before an array that is shared; 0 if it is copied. */
+    /** Returns the offset in bytes of a shared array in its first page, or 0 if the array is copied. */
     static int start(List<DeviceBackend> devices, ArrayView array) {
         return isShared(devices, array) ? (int) (array.address() % HostMemory.ALIGNMENT) : 0;
     }
@@ -99,7 +99,7 @@ final class ResidentArray implements AutoCloseable {
         return isShared ? device.share(array.pageBuffer(at, (int) length)) : Optional.empty();
     }
 
-    /** Copies with two pieces of staging memory: one is filled while the other is uploaded. */
+    /** Copies with two staging buffers: one is filled while the other is uploaded. */
     private static void copy(
             DeviceBackend device, ArrayView array, long at, DeviceMemory to, int start, Duration timeout) {
         long byteSize = to.byteSize() - start;
@@ -117,9 +117,9 @@ final class ResidentArray implements AutoCloseable {
         }
     }
 
-    /** Memory that is filled and uploaded in turns. */
+    /** Staging buffers that are filled and uploaded in turn. */
     private static final class Staging implements AutoCloseable {
-        /** Memory that a device may still read although nobody waits for it any more. */
+        /** Memory that a device may still read after the wait for it has failed. */
         private static final Queue<HostMemory> ABANDONED = new ConcurrentLinkedQueue<>();
 
         private final WorkQueue queue;
@@ -140,7 +140,7 @@ final class ResidentArray implements AutoCloseable {
             uploaded = queue.fence();
         }
 
-        /** Waits for all copies, also where one failed half way, before the memory goes. */
+        /** Waits for all copies before it frees the memory, even if one copy failed. */
         @Override
         public void close() {
             uploaded.close();
@@ -152,12 +152,12 @@ final class ResidentArray implements AutoCloseable {
         }
     }
 
-    /** Returns what a kernel reads, shard by shard. */
+    /** Returns the shards that a kernel reads. */
     List<DeviceMemory> shards() {
         return shards;
     }
 
-    /** Returns how many bytes of the device it takes; none where pages are shared. */
+    /** Returns its size on the device in bytes, or 0 if pages are shared. */
     long copiedBytes() {
         return copiedBytes;
     }

@@ -7,20 +7,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A batch that was given to the devices: what has to happen before its bytes on the host, and what else it holds, can be given up.
+ * A batch that was submitted to the devices. Its fences determine when the host's bytes and the other resources can be released.
  *
- * <p>Owns its fences: those that the upload waited for and that of the upload itself until the host's bytes are free, that of the
- * whole batch until it is complete and its slot has another. Guarded by the {@link DeviceRing}, but for looking at fences.
+ * <p>Owns its fences. It keeps those before the upload and that of the upload until the host's bytes are free, and that of the
+ * whole batch until it is complete and its slot holds another. Guarded by the {@link DeviceRing}, except for checks of fences.
  */
 final class UploadingBatch {
     final Plan plan;
     final long number;
     private final DeliveredBatch staged;
 
-    /** When nothing of the consumer was in its way any more: the device's own time runs from here; 0 before. */
+    /** Time at which the consumer's work on the slot had ended; 0 before. The device's time limit starts here. */
     long clearedNanos;
 
-    /** Whether it was said that the device is late with it. */
+    /** True if the device has been reported as late with this batch. */
     boolean reportedLate;
 
     private final Fence[] before;
@@ -31,7 +31,7 @@ final class UploadingBatch {
     private boolean completed;
     private boolean left;
 
-    /** Takes over the fences of a slot's parts that stand for a batch. */
+    /** Takes ownership of the fences that a slot's parts have for a batch. */
     UploadingBatch(DeviceSlot slot, DeliveredBatch staged) {
         this.plan = slot.plan();
         this.number = slot.number;
@@ -49,12 +49,12 @@ final class UploadingBatch {
         }
     }
 
-    /** Returns whether the consumer is done with the batch that the slot held before. */
+    /** Returns whether the consumer has finished with the slot's previous batch. */
     boolean isCleared() {
         return areOver(before);
     }
 
-    /** Returns whether the host's bytes are no longer needed by any device; fails if one failed. */
+    /** Returns whether no device needs the host's bytes any longer. Fails if a device failed. */
     boolean isUploaded() {
         return areOver(uploaded);
     }
@@ -64,7 +64,7 @@ final class UploadingBatch {
         return areOver(ready);
     }
 
-    /** Returns whether all are passed or failed; fails if one failed, but not before the others are over as well. */
+    /** Returns whether all fences are passed or failed. If one failed, this fails, but only after the others have ended. */
     private static boolean areOver(Fence[] fences) {
         RuntimeException failure = null;
         boolean over = true;
@@ -81,7 +81,7 @@ final class UploadingBatch {
         return over;
     }
 
-    /** Gives the host's bytes back to be filled again: everything before the upload is done with as well. */
+    /** Releases the host's bytes for reuse, and the fences up to the upload. */
     void release() {
         released = true;
         staged.close(null);
@@ -89,19 +89,19 @@ final class UploadingBatch {
         close(uploaded, ready);
     }
 
-    /** Takes note that the batch is complete. */
+    /** Records that the batch is complete. */
     void complete() {
         completed = true;
         closeIfDone();
     }
 
-    /** Takes note that the slot has another batch, or none any more. */
+    /** Records that the slot holds another batch or none. */
     void leave() {
         left = true;
         closeIfDone();
     }
 
-    /** Closes all fences: at the end, when nothing is under way any more. */
+    /** Closes all fences. No device work may be in flight. */
     void close() {
         if (!released) {
             close(before, null);
@@ -116,7 +116,7 @@ final class UploadingBatch {
         }
     }
 
-    /** Closes fences, but for those that stand in the same place elsewhere: without a kernel, a batch is complete when uploaded. */
+    /** Closes the fences that {@code elsewhere} does not share: without a kernel, upload and completion have the same fence. */
     private static void close(Fence[] fences, Fence @Nullable [] elsewhere) {
         for (int i = 0; i < fences.length; i++) {
             if (elsewhere == null || fences[i] != elsewhere[i]) {

@@ -1,4 +1,4 @@
-/** Brings gathered batches to devices: device slots, their ring and its two threads, arrays that stay on a device. */
+/** Uploads gathered batches to devices: device slots, their ring and its two threads, and arrays that stay on a device. */
 @NullMarked
 package dev.larder.loader.internal.upload;
 
