@@ -1,6 +1,6 @@
 package dev.larder.bench.distributed;
 
-import dev.larder.bench.ChildProcess;
+import dev.larder.bench.BenchProcess;
 import dev.larder.bench.Rows;
 import dev.larder.client.Larder;
 import dev.larder.distributed.queue.Handle;
@@ -56,11 +56,11 @@ final class HandleQueueBenchmark {
                 server.bind(UnixDomainSocketAddress.of(socket));
                 String core = System.getProperty("larder.bench.core"); // of the other process
                 List<String> prefix = core == null ? List.of() : List.of("taskset", "-c", core);
-                Process child = ChildProcess.start(prefix, HandleQueueBenchmark.class, arguments[0], "answer");
+                Process child = BenchProcess.start(prefix, HandleQueueBenchmark.class, arguments[0], "answer");
                 ask(there, back, server, Integer.parseInt(arguments[1]));
                 passArray(regions, there, back);
                 there.finish();
-                ChildProcess.requireEnd(child);
+                BenchProcess.requireEnd(child);
             } finally {
                 Files.deleteIfExists(socket);
             }

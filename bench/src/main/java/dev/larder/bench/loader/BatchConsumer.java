@@ -1,6 +1,6 @@
 package dev.larder.bench.loader;
 
-import dev.larder.bench.ChildProcess;
+import dev.larder.bench.BenchProcess;
 import dev.larder.client.Larder;
 import dev.larder.loader.fanout.SharedBatch;
 import dev.larder.loader.fanout.SharedBatchArray;
@@ -21,7 +21,7 @@ final class BatchConsumer {
     /** Starts one that reads the first {@code rings} rings, one after the other. */
     static Process start(Larder larder, String reads, int rings) throws IOException {
         String store = larder.store().toString();
-        return ChildProcess.start(List.of(), BatchConsumer.class, store, reads, Integer.toString(rings));
+        return BenchProcess.start(List.of(), BatchConsumer.class, store, reads, Integer.toString(rings));
     }
 
     /** Arguments: the store, {@code all} or {@code little}, and the number of rings. */

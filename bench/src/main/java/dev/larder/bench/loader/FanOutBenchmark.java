@@ -1,6 +1,6 @@
 package dev.larder.bench.loader;
 
-import dev.larder.bench.ChildProcess;
+import dev.larder.bench.BenchProcess;
 import dev.larder.bench.Rows;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
@@ -87,7 +87,7 @@ final class FanOutBenchmark {
             best = best(i -> publisher.publish(batch));
         }
         for (Process process : processes) {
-            ChildProcess.requireEnd(process);
+            BenchProcess.requireEnd(process);
         }
         return best;
     }

@@ -1,6 +1,6 @@
 package dev.larder.bench.loader;
 
-import dev.larder.bench.ChildProcess;
+import dev.larder.bench.BenchProcess;
 import dev.larder.bench.Rows;
 import dev.larder.client.Dataset;
 import dev.larder.client.Larder;
@@ -62,7 +62,7 @@ final class FeedBenchmark {
             copied.add(published(2 * round, false));
             inPlace.add(published(2 * round + 1, true));
         }
-        ChildProcess.requireEnd(consumer);
+        BenchProcess.requireEnd(consumer);
         if (readSum == 0) {
             throw new IOException("nothing was read");
         }

@@ -41,7 +41,7 @@ final class Devices implements Callable<Integer> {
     @Override
     public Integer call() {
         DeviceChoice auto = Device.auto();
-        List<DeviceInfo> devices = list(auto);
+        List<DeviceInfo> devices = list();
         Optional<DeviceInfo> taken = devices.isEmpty() ? Optional.empty() : takenBy(auto, devices);
         if (json) {
             larder.out().println(json(devices, taken));
@@ -56,7 +56,7 @@ final class Devices implements Callable<Integer> {
         return 0;
     }
 
-    private List<DeviceInfo> list(DeviceChoice auto) {
+    private List<DeviceInfo> list() {
         try {
             List<DeviceInfo> devices = InstalledDevices.find(null).devices();
             reason = devices.isEmpty() ? "drivers list no device; see `larder doctor`" : null;

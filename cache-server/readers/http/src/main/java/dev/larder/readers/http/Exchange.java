@@ -22,7 +22,7 @@ final class Exchange {
     private static final Set<Integer> FORBIDDEN = Set.of(401, 403, 407);
     private static final Set<Integer> ABSENT = Set.of(404, 410);
 
-    private final Credentials credentials;
+    private final HttpCredentials credentials;
     private final Proxies proxies;
     private final int silenceMs;
 
@@ -32,7 +32,7 @@ final class Exchange {
 
     /** {@code silenceMs} is the longest pause of a server. */
     Exchange(Map<String, String> environment, int silenceMs) {
-        this.credentials = new Credentials(environment);
+        this.credentials = new HttpCredentials(environment);
         this.proxies = new Proxies(environment);
         this.silenceMs = silenceMs;
     }
@@ -94,7 +94,7 @@ final class Exchange {
     /** Requests an address, and follows redirections. */
     Answer get(String address, Preparation preparation) throws IOException {
         URI at = Address.requested(address);
-        Credentials.Found found = credentials.of(at, Address.userInfo(address));
+        HttpCredentials.Found found = credentials.of(at, Address.userInfo(address));
         for (int step = 0; step <= MOST_REDIRECTIONS; step++) {
             HttpURLConnection connection = open(at, found, preparation);
             int status = connection.getResponseCode();
@@ -140,7 +140,7 @@ final class Exchange {
                 : "https".equals(address.getScheme()) ? HTTPS_PORT : HTTP_PORT;
     }
 
-    private HttpURLConnection open(URI at, Credentials.Found found, Preparation preparation) throws IOException {
+    private HttpURLConnection open(URI at, HttpCredentials.Found found, Preparation preparation) throws IOException {
         Proxies.Found proxy = proxies.of(at);
         HttpURLConnection connection = (HttpURLConnection) at.toURL().openConnection(proxy.proxy());
         proxy.authenticator().ifPresent(connection::setAuthenticator);

@@ -189,7 +189,7 @@ final class ColumnPiece {
                 takeDictionaries(words);
             }
             while (values != null && values.nextBatch()) {
-                Batch batch = new Batch(values, schema, kind, column.depth());
+                ColumnBatch batch = new ColumnBatch(values, schema, kind, column.depth());
                 String objection = batch.objection();
                 if (!objection.isEmpty()) {
                     refused.add(file, column.name(), objection);
@@ -346,7 +346,7 @@ final class ColumnPiece {
         PieceWriter writer = new PieceWriter(column, this, output);
         try (ColumnReader values = open()) {
             while (values != null && values.nextBatch()) {
-                writer.write(new Batch(values, schema, column.kind(), column.depth()));
+                writer.write(new ColumnBatch(values, schema, column.kind(), column.depth()));
             }
             writer.finish(seen);
         } catch (RuntimeException | OutOfMemoryError | StackOverflowError e) {

@@ -145,7 +145,7 @@ final class FullLists {
             long length = end - start;
             int said = kind.lists().get(0);
             if (said != ColumnKind.ANY_LENGTH && length != said) {
-                throw Batch.otherLength(said, (int) length);
+                throw ColumnBatch.otherLength(said, (int) length);
             }
             if (offsets != null && lengths != null) {
                 offsets.putLong(end);

@@ -59,7 +59,7 @@ final class PieceWriter {
         return sequence;
     }
 
-    void write(Batch batch) throws BadSource {
+    void write(ColumnBatch batch) throws BadSource {
         for (int depth = 0; depth <= deepest; depth++) {
             requireRows(depth, written[depth] + batch.rows(depth), false);
         }
@@ -87,7 +87,7 @@ final class PieceWriter {
                 "its metadata has no null rows, and its values have some");
     }
 
-    private void putMask(Batch batch, int depth) throws BadSource {
+    private void putMask(ColumnBatch batch, int depth) throws BadSource {
         int offer = column.maskOffer(depth);
         if (offer >= 0) {
             batch.putMask(depth, output.at(offer, piece.firstRow(depth) + written[depth], batch.rows(depth)));
@@ -97,7 +97,7 @@ final class PieceWriter {
         }
     }
 
-    private void putRows(Batch batch, int rows, long row) throws BadSource {
+    private void putRows(ColumnBatch batch, int rows, long row) throws BadSource {
         int itemBytes = column.itemBytes();
         int first = column.firstOffer();
         if (kind.form() == ColumnKind.Form.CODES) {

@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Starts the other processes of a benchmark, and awaits their ends. */
-public final class ChildProcess {
-    private ChildProcess() {}
+public final class BenchProcess {
+    private BenchProcess() {}
 
     /** Starts a main class in a small JVM with the class path and the output of this one; a prefix is a command such as taskset. */
     public static Process start(List<String> prefix, Class<?> main, String... arguments) throws IOException {

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * Some rows of a column, just decoded: good until the reader goes on. Rows of a column of items are those items: so there are rows at the depth
  * of each list of items, and at the depth below the last of them the rows of the column itself.
  */
-final class Batch {
+final class ColumnBatch {
     /** The reason if no mask could show the nulls. */
     static final String NULLS_WITHIN = "rows have nulls in them";
 
@@ -30,7 +30,7 @@ final class Batch {
     private boolean hasNullsWithin;
 
     /** Takes the rows that the reader has decoded; {@code items} is how many lists of items there are. */
-    Batch(ColumnReader values, ColumnSchema schema, ColumnKind kind, int items) {
+    ColumnBatch(ColumnReader values, ColumnSchema schema, ColumnKind kind, int items) {
         this.values = values;
         this.schema = schema;
         this.kind = kind;
@@ -312,7 +312,7 @@ final class Batch {
         int[] offsets = new int[0];
         byte[] bytes = numbers.array();
         if (isOfNumbers) {
-            new Batch(values, schema, its, deepest).put(numbers, 0, rows[deepest]);
+            new ColumnBatch(values, schema, its, deepest).put(numbers, 0, rows[deepest]);
         } else {
             offsets = values.getBinaryOffsets();
             bytes = values.getBinaryValues();

@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Finds credentials for a server: in the address, in a variable, or in a netrc file. Messages never contain them. */
-final class Credentials {
+final class HttpCredentials {
     /** Contains {@code HOST NAME: VALUE}; the header is sent only to that host. */
     static final String HEADER_VARIABLE = "LARDER_HTTP_HEADER";
 
@@ -41,7 +41,7 @@ final class Credentials {
         }
     }
 
-    Credentials(Map<String, String> environment) {
+    HttpCredentials(Map<String, String> environment) {
         this.environment = Map.copyOf(environment);
     }
 
