@@ -12,7 +12,7 @@ import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** Copies rows that differ in their first dimension alone, and transforms their elements on the way. */
+/** Copies rows that differ only in their first dimension, and transforms their elements. */
 final class RaggedRows extends SampleRows {
     private final @Nullable SampleTransform steps;
     private final int storedItemBytes;
@@ -89,7 +89,7 @@ final class RaggedRows extends SampleRows {
         return new Room(steps == null ? null : steps.newScratch());
     }
 
-    /** One thread's memory, as long as the longest row that it met. */
+    /** One thread's memory. It grows to the longest row so far. */
     private static final class Room {
         final SourceRows.Window window = new SourceRows.Window();
         final UnsafeBuffer buffer = new UnsafeBuffer(new byte[0]);

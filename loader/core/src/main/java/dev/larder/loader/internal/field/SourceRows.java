@@ -16,7 +16,7 @@ import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** The rows of an array or column as they are stored. Threads may share it, each with a {@link Window}. */
+/** The stored rows of an array or column. Threads may share it, each with its own {@link Window}. */
 final class SourceRows {
     private static final Dtype BYTE = Dtype.parse("|u1");
     private static final byte[] NOTHING = {};
@@ -33,7 +33,7 @@ final class SourceRows {
         long of(long row);
     }
 
-    /** One thread's access to rows. The user's code gets it: it is read-only, and fails after the dataset is closed. */
+    /** One thread's access to rows. It is read-only for user code, and fails after the dataset is closed. */
     static final class Window {
         private final ViewBuffer view = new ViewBuffer();
         private final UnsafeBuffer copy = new UnsafeBuffer(NOTHING);
@@ -113,7 +113,7 @@ final class SourceRows {
         };
     }
 
-    /** In Fortran order a row lies in pieces. */
+    /** Returns a source that gathers each row, because rows in Fortran order are not contiguous. */
     private static Source inPieces(ArrayView array) {
         int length = Math.toIntExact(array.rowByteSize());
         return (row, window) -> {
@@ -155,7 +155,7 @@ final class SourceRows {
     }
 
     /**
-     * Takes the dimensions after the first from the first row; {@link #length} fails for a row that has others.
+     * Takes the dimensions after the first from the first row. {@link #length} fails for a row with different ones.
      *
      * @param bytes whether a step takes the bytes of rows of any shape
      */
@@ -211,12 +211,12 @@ final class SourceRows {
         return rows;
     }
 
-    /** Returns the shape of a row of an array; of one item of ragged rows. */
+    /** Returns the shape of an array's row, or of one item if rows are ragged. */
     long[] shape() {
         return shape.clone();
     }
 
-    /** Returns the array, or null if the rows are those of a column, which differ in length. */
+    /** Returns the array, or null if the source is a column of ragged rows. */
     @Nullable
     ArrayView array() {
         return array;
@@ -226,7 +226,7 @@ final class SourceRows {
         return open.getAsBoolean();
     }
 
-    /** Returns how many items of a ragged row are taken; fails for a row unlike the others. */
+    /** Returns the number of items to take from a ragged row. Fails if the row's shape does not match the others. */
     long length(long row) {
         return lengths.of(row);
     }
@@ -251,7 +251,7 @@ final class SourceRows {
     private long byteSize(long row, Window window) {
         try {
             return read(row, window).capacity();
-        } catch (RuntimeException unfit) { // the batch with this row fails, and names it
+        } catch (RuntimeException unfit) { // the batch with this row will fail and name the row
             return 0;
         }
     }
