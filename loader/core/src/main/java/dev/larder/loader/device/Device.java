@@ -1,7 +1,7 @@
 package dev.larder.loader.device;
 
 /**
- * Selects where a loader delivers its batches.
+ * Selects the device to which a loader delivers its batches.
  *
  * <pre>{@code
  * Device.auto()                          // a GPU, the one for $LARDER_DEVICE or $LOCAL_RANK; else the host
@@ -17,22 +17,22 @@ public interface Device {
     /** Returns whether batches may stay in memory of the host if the device cannot be opened, or has too little memory. */
     boolean fallsBackToHost();
 
-    /** Takes a GPU, see {@link DeviceChoice}; if there is none, batches stay in memory of the host. */
+    /** Chooses a GPU, see {@link DeviceChoice}. If there is none, batches stay in host memory. */
     static DeviceChoice auto() {
         return DeviceChoice.auto();
     }
 
-    /** Takes an OpenCL device, of the kind that comes first: GPU, accelerator, CPU. */
+    /** Chooses an OpenCL device, by kind in this order: GPU, accelerator, CPU. */
     static DeviceChoice opencl() {
         return DeviceChoice.of("opencl");
     }
 
-    /** Takes a device of NVIDIA's CUDA driver. */
+    /** Chooses a device of NVIDIA's CUDA driver. */
     static DeviceChoice cuda() {
         return DeviceChoice.of("cuda");
     }
 
-    /** Leaves batches in memory of the host: the reference for all others. */
+    /** Keeps batches in host memory: the reference for all devices. */
     static Device host() {
         return HostDevice.HOST;
     }

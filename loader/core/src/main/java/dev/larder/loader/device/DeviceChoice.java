@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Chooses one of the devices of this machine. Immutable: every method returns another choice.
  *
- * <p>What is said here counts first, then {@code $LARDER_DEVICE} (an index, {@code BACKEND:INDEX}, a part of a name, or {@code host}),
+ * <p>Settings here come first, then {@code $LARDER_DEVICE} (an index, {@code BACKEND:INDEX}, a part of a name, or {@code host}),
  * then {@code $LOCAL_RANK}, which deals out the devices of the best kind in turn, then the first one of the best kind. Where both
  * OpenCL and CUDA have devices of that kind, they are OpenCL's.
  */
@@ -45,17 +45,17 @@ public final class DeviceChoice implements Device {
         return new DeviceChoice(backend, newIndex, null, orHost);
     }
 
-    /** Takes the first device whose name has this in it, in upper or lower case. */
+    /** Chooses the first device with this text in its name, ignoring case. */
     public DeviceChoice named(String part) {
         return new DeviceChoice(backend, null, part, orHost);
     }
 
-    /** Leaves batches in memory of the host, with a warning, where no such device can be had, or none with enough memory. */
+    /** Keeps batches in host memory, with a warning, if no such device is available or none has enough memory. */
     public DeviceChoice orHost() {
         return new DeviceChoice(backend, index, name, true);
     }
 
-    /** Returns the name of the backend whose devices it chooses from; nothing for all backends. */
+    /** Returns the name of the backend to choose from, or empty for all backends. */
     public Optional<String> backend() {
         return Optional.ofNullable(backend);
     }
@@ -66,8 +66,8 @@ public final class DeviceChoice implements Device {
     }
 
     /**
-     * Returns the one of these devices that it takes; nothing if {@code $LARDER_DEVICE} is {@code host}. Fails with {@code NOT_FOUND}
-     * if there is no such device, also if the host would do instead.
+     * Returns the chosen device, or empty if {@code $LARDER_DEVICE} is {@code host}. Fails with {@code NOT_FOUND}
+     * if there is no such device, even if the host is allowed instead.
      */
     public Optional<DeviceInfo> among(List<DeviceInfo> devices) {
         return Optional.ofNullable(choose(devices, System.getenv()));

@@ -8,11 +8,11 @@ package dev.larder.loader.device;
  * @param kind {@code gpu}, {@code cpu}, {@code accelerator}
  * @param platform the driver's platform and its version
  * @param driver the version of the driver
- * @param memoryBytes its memory
- * @param maxAllocationBytes the most that one piece of memory can have
- * @param computeUnits how many units compute at a time
- * @param unifiedMemory whether it works in the memory of the host
- * @param doubles whether it computes with 64-bit floats
+ * @param memoryBytes its memory in bytes
+ * @param maxAllocationBytes maximum size of one allocation in bytes
+ * @param computeUnits the number of units that compute in parallel
+ * @param unifiedMemory whether it uses the host's memory
+ * @param doubles whether it supports 64-bit floats
  * @param exactFloats whether it rounds 32-bit floats to the nearest and keeps subnormal ones, as Java does
  */
 public record DeviceInfo(

@@ -7,13 +7,13 @@ import org.jspecify.annotations.Nullable;
  * device's name for the failure; failures of work show in the fences after it.
  */
 public interface DeviceQueue {
-    /** Lets all later work wait for a fence, of any queue of the same loader or one that is passed. */
+    /** Makes all later work wait for a fence of any queue of the same loader, or for a passed one. */
     void waitFor(Fence fence);
 
     /** Returns a fence that is passed when all work so far is done, and sends that work to the device. The caller closes it. */
     Fence fence();
 
-    /** Returns the object of Java libraries, JOCL's {@code cl_command_queue}, or null if there is none. */
+    /** Returns the object for Java libraries, JOCL's {@code cl_command_queue}, or null if there is none. */
     @Nullable
     Object nativeObject();
 }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A point in the work of a queue, passed when everything before it is done. From any thread.
  *
- * <p>A fence stays usable when what it stands for was used again: it then says that it was passed.
+ * <p>A fence stays usable after its native object is reused: it then reports that it has passed.
  */
 public abstract class Fence implements AutoCloseable {
     private static final long SHORTEST_PAUSE_NS = 20_000;
@@ -41,16 +41,16 @@ public abstract class Fence implements AutoCloseable {
     /** Returns whether all is done; fails with {@code UNEXPECTED} and the device's name for it if an operation before it failed. */
     public abstract boolean isPassed();
 
-    /** Returns what Java libraries call it: JOCL's {@code cl_event}, which stays the fence's; nothing where there is no such object. */
+    /** Returns the object for Java libraries, JOCL's {@code cl_event}, which the fence still owns, or empty if there is none. */
     public abstract @Nullable Object nativeObject();
 
-    /** Gives back what the device holds for it; it counts as passed from then on. Idempotent. */
+    /** Releases its resources on the device. Afterwards the fence counts as passed. Idempotent. */
     @Override
     public abstract void close();
 
     /**
-     * Waits without keeping a processor busy: drivers spin where they are asked to wait. Fails as {@link #isPassed} does, with
-     * {@code DEADLINE} or, where the thread is interrupted, with {@code INTERRUPTED}.
+     * Waits without keeping a processor busy, unlike the waits of drivers, which spin. Fails as {@link #isPassed} does, with
+     * {@code DEADLINE}, or with {@code INTERRUPTED} if the thread is interrupted.
      */
     public final void await(Duration timeout) {
         if (isPassed()) {
@@ -75,7 +75,7 @@ public abstract class Fence implements AutoCloseable {
         }
     }
 
-    /** Waits between two looks: longer, the longer it has taken. */
+    /** Pauses between two checks. The pause grows with the time waited so far. */
     public static void pause(long waitedNanos) {
         LockSupport.parkNanos(Math.min(LONGEST_PAUSE_NS, Math.max(SHORTEST_PAUSE_NS, waitedNanos / 8)));
     }

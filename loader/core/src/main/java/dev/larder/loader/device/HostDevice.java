@@ -1,6 +1,6 @@
 package dev.larder.loader.device;
 
-/** Memory of the host, which needs no device. */
+/** Host memory, which needs no device. */
 enum HostDevice implements Device {
     HOST;
 

@@ -4,7 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 
-/** Tells what results of the driver mean, and turns them into failures that name them. */
+/** Interprets results of the driver and turns them into failures that name them. */
 public final class CudaCalls {
     static final int OUT_OF_MEMORY = 2;
 
@@ -46,7 +46,7 @@ public final class CudaCalls {
                 .with("error", result + " " + driver.nameOf(result));
     }
 
-    /** Returns what a result is to a caller. */
+    /** Returns the error code for a result. */
     public static ErrorCode code(int result) {
         return switch (result) {
             case OUT_OF_MEMORY -> ErrorCode.NO_SPACE;

@@ -10,7 +10,7 @@ public final class CudaLibrary {
     /** A system property that names another library, by its path: for tests. */
     public static final String PROPERTY = "larder.cuda.library";
 
-    /** What every driver installs. */
+    /** The library name that every driver installs. */
     private static final String FILE_NAME = "libcuda.so.1";
 
     private CudaLibrary() {}

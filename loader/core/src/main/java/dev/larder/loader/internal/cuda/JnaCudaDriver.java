@@ -11,7 +11,7 @@ final class JnaCudaDriver implements CudaDriver {
 
     private JnaCudaDriver() {}
 
-    /** Loads the driver's library; fails with {@code NOT_FOUND} where there is none. */
+    /** Loads the driver's library. Fails with {@code NOT_FOUND} if there is none. */
     static JnaCudaDriver load() {
         return load(CudaLibrary.name());
     }

@@ -53,7 +53,7 @@ final class LockedMemory implements HostMemory {
         }
     }
 
-    /** Takes note that it could not be unlocked. */
+    /** Records that the memory could not be unlocked. */
     void giveUp() {
         givenUp = true;
     }

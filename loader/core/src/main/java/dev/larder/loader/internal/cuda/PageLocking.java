@@ -42,7 +42,7 @@ public final class PageLocking implements HostAllocator {
         this.chunkBytes = chunkBytes;
     }
 
-    /** Finds the CUDA driver and its devices; fails with {@code NOT_FOUND} and the remedy where there is none. */
+    /** Finds the CUDA driver and its devices. Fails with {@code NOT_FOUND} and the remedy if there is none. */
     public static PageLocking open() {
         return open(JnaCudaDriver.load(), System.getenv(), MAX_CHUNK_BYTES);
     }
@@ -121,7 +121,7 @@ public final class PageLocking implements HostAllocator {
         }
     }
 
-    /** Leaves the context with the last memory. */
+    /** Releases the context after the last memory is closed. */
     private void leave(LockedMemory memory) {
         LOCKED.remove(memory);
         if (--allocated == 0) {

@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 import java.util.Optional;
 
 /**
- * An open device: memory, queues and kernels. Whoever opened it closes it, after everything that it made.
+ * An open device: memory, queues and kernels. Its opener closes it after all objects that it created.
  *
  * <p>Memory is allocated and kernels are compiled by any thread.
  */
@@ -48,7 +48,7 @@ public interface DeviceBackend extends HostAllocator, AutoCloseable {
     /** Returns whether queues can wait for a fence. */
     boolean accepts(Fence fence);
 
-    /** Ends the device's part in this process: bounded, also if work is under way. Idempotent. */
+    /** Releases the device, in bounded time even if work is in flight. Idempotent. */
     @Override
     void close();
 }

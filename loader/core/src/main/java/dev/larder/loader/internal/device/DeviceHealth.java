@@ -56,7 +56,7 @@ public abstract class DeviceHealth {
         }
     }
 
-    /** Takes note of the code of a failure. */
+    /** Records the code of a failure. */
     protected void seen(int code) {}
 
     /** Begins the failure of a call. */

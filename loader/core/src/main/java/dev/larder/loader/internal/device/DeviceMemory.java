@@ -2,19 +2,19 @@ package dev.larder.loader.internal.device;
 
 import org.jspecify.annotations.Nullable;
 
-/** Memory that the kernels of a device can use. Belongs to who allocated it, and is closed before its backend. */
+/** Memory that the kernels of a device can use. Its allocator owns it and closes it before the backend. */
 public interface DeviceMemory extends AutoCloseable {
-    /** Returns how many bytes there are. */
+    /** Returns the size in bytes. */
     long byteSize();
 
-    /** Returns what native code calls it: the {@code cl_mem}; for memory of the host its address. */
+    /** Returns the native handle: the {@code cl_mem}, or the address of host memory. */
     long handle();
 
-    /** Returns what Java libraries call it: JOCL's {@code cl_mem}; nothing where there is no such object. */
+    /** Returns the object for Java libraries, JOCL's {@code cl_mem}, or empty if there is none. */
     @Nullable
     Object nativeObject();
 
-    /** Gives the memory back; no operation may be under way that uses it. Idempotent. */
+    /** Frees the memory. No operation that uses it may be in flight. Idempotent. */
     @Override
     void close();
 }

@@ -8,7 +8,7 @@ public interface DeviceProvider {
     /** Returns the backend's name, such as {@code opencl}. */
     String backend();
 
-    /** Lists the devices of this machine; fails with {@code NOT_FOUND} and the remedy where the backend itself is missing. */
+    /** Lists the devices of this machine. Fails with {@code NOT_FOUND} and the remedy if the backend itself is missing. */
     List<DeviceInfo> devices();
 
     /** Opens one of the devices, with a context and queues of its own. */

@@ -4,7 +4,7 @@ import dev.larder.error.ErrorCode;
 import dev.larder.internal.error.Failure;
 import java.nio.ByteBuffer;
 
-/** Host memory for batches; a device may be able to read it directly. Belongs to who allocated it. */
+/** Host memory for batches; a device may be able to read it directly. Its allocator owns it. */
 public interface HostMemory extends AutoCloseable {
     /** How each begins: devices want pages. */
     int ALIGNMENT = 4096;
@@ -12,7 +12,7 @@ public interface HostMemory extends AutoCloseable {
     /** Returns all bytes as a direct buffer that begins on a page; its position and limit are not to be changed. */
     ByteBuffer bytes();
 
-    /** Gives the memory back; nobody may use it any more, a device included. Idempotent. */
+    /** Frees the memory. No thread or device may still use it. Idempotent. */
     @Override
     void close();
 

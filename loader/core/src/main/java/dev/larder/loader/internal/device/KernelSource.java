@@ -62,19 +62,19 @@ public interface KernelSource {
      */
     String text();
 
-    /** Returns where it finds rows. */
+    /** Returns the places of the stored rows. */
     Rows rows();
 
-    /** Returns how many bytes a sample has in the store. */
+    /** Returns the size of a stored sample in bytes. */
     int storedByteSize();
 
-    /** Returns how many bytes a sample has that comes out. */
+    /** Returns the size of a computed sample in bytes. */
     int rowByteSize();
 
     /** Returns how many work items make a sample; at least 1. */
     int itemsPerSample();
 
-    /** Returns how many 32-bit numbers the control has for a sample; 0 where there is no control. */
+    /** Returns the number of 32-bit control values for a sample, or 0 if there is no control. */
     int controlInts();
 
     /**

@@ -13,7 +13,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the user's code on batches that all fields have filled. Makes room for the arrays that it declares as a field does; one thread collates
+ * Runs the user's code on batches that all fields have filled. Like a field, it makes room for its declared arrays. One thread collates
  * a batch, after the last sample.
  */
 public final class Collator extends FieldReader {
@@ -66,7 +66,7 @@ public final class Collator extends FieldReader {
         for (int i = 0; i < outputs().size(); i++) {
             SlotArray array = array(slot, i);
             array.resize(slot.size);
-            array.filled.setMemory(0, array.filled.capacity(), (byte) 0); // what the function leaves out is not chance
+            array.filled.setMemory(0, array.filled.capacity(), (byte) 0); // elements that the function does not write are 0
         }
     }
 
@@ -78,7 +78,7 @@ public final class Collator extends FieldReader {
         return new Room();
     }
 
-    /** One thread's view of a batch for the function. */
+    /** The arrays that one thread passes to the function. */
     private static final class Room implements BatchFunction.Arrays {
         private final StepRandom random = new StepRandom();
         private @Nullable HostSlot slot;

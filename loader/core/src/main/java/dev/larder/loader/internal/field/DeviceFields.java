@@ -13,8 +13,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides which steps of a field a kernel does: those over rows that the host stages, or over rows that lie on the device. If a
- * transform is not for kernels, the host does it, and the result is uploaded.
+ * Decides which steps of a field a kernel does, over rows that the host stages or rows that are on the device. If no kernel can do a
+ * transform, the host does it and uploads the result.
  */
 public final class DeviceFields {
     private final boolean doubles;
@@ -22,9 +22,9 @@ public final class DeviceFields {
     private final Function<ArrayView, Optional<KernelSource.Rows>> residence;
 
     /**
-     * @param doubles whether the devices compute with 64-bit floats
+     * @param doubles whether the devices support 64-bit floats
      * @param exactFloats whether they round 32-bit floats as Java does
-     * @param residence returns the place of an array on the devices; nothing if it is streamed
+     * @param residence returns the place of an array on the devices, or empty if the array is streamed
      */
     public DeviceFields(
             boolean doubles, boolean exactFloats, Function<ArrayView, Optional<KernelSource.Rows>> residence) {
@@ -33,7 +33,7 @@ public final class DeviceFields {
         this.residence = residence;
     }
 
-    /** Opens a field for a kernel; returns null if the host has to do all of it. */
+    /** Opens a field for a kernel. Returns null if the host has to do all steps. */
     @Nullable
     FieldReader open(SampleRows rows, FieldSpec field, long seed, FieldReader.Place place) {
         if (rows.isRagged() || field.kept() != null) {
@@ -49,7 +49,7 @@ public final class DeviceFields {
         return kernel == null ? null : new DeviceReader(stored, field.name(), kernel, seed, place);
     }
 
-    /** Returns whether kernels can gather the rows of an array: each row lies in one piece. */
+    /** Returns whether kernels can gather the rows of an array: each row must be contiguous. */
     public static boolean mayBeResident(ArrayView array) {
         return array.order() != Order.F || array.dimensions() == 1;
     }
@@ -61,7 +61,7 @@ public final class DeviceFields {
         }
         if (array.rowByteSize() > SampleTransform.MAX_SAMPLE_BYTES
                 && declared.steps().isEmpty()) {
-            return null; // too long for a kernel's arithmetic; uploaded as it is
+            return null; // too long for a kernel's arithmetic; uploaded unchanged
         }
         long[] rowShape = Arrays.copyOfRange(array.shape(), 1, array.dimensions());
         SampleTransform transform = SampleTransform.compile(declared, array.dtype(), rowShape);
@@ -74,10 +74,10 @@ public final class DeviceFields {
         if (resident.isPresent()) {
             return SampleKernel.of(transform, resident.get()).orElse(null);
         }
-        return transform.isIdentity() ? null : kernel; // unchanged rows are uploaded into the consumer's memory
+        return transform.isIdentity() ? null : kernel; // unchanged rows are uploaded directly to the consumer's array
     }
 
-    /** Returns the kernel for rows that are staged, if these devices compute as Java does. */
+    /** Returns the kernel for staged rows if these devices compute as Java does. */
     private @Nullable SampleKernel kernel(SampleTransform transform) {
         SampleKernel kernel =
                 SampleKernel.of(transform, KernelSource.Rows.staged()).orElse(null);

@@ -13,9 +13,9 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Prepares rows for a kernel: the rows themselves, unless the device has them all, and the control of each sample.
+ * Prepares the input of a kernel: the control of each sample, and the rows unless the array is resident on the device.
  *
- * <p>Its arrays are not those of batches, but those that are uploaded for them.
+ * <p>Its arrays are the uploaded inputs, not the arrays of batches.
  */
 public final class DeviceReader extends FieldReader {
     private static final Dtype INT32 = Dtype.parse("<i4");
@@ -27,7 +27,7 @@ public final class DeviceReader extends FieldReader {
     private final int controlPlace;
     private final long seed;
 
-    /** Prepares rows that the host reads, or makes, without the steps of the kernel. */
+    /** Prepares rows that the host reads or makes, without the steps of the kernel. */
     DeviceReader(SampleRows rows, String name, SampleKernel kernel, long seed, Place place) {
         super(rows.column(), List.of(rows), outputs(rows, name, kernel), place);
         this.rows = rows;
@@ -44,7 +44,7 @@ public final class DeviceReader extends FieldReader {
             outputs.add(rows.output(name));
         }
         if (kernel.controlInts() > 0) {
-            outputs.add(new OutputArray(name + " control", INT32, kernel.controlInts())); // no array can be named so
+            outputs.add(new OutputArray(name + " control", INT32, kernel.controlInts())); // not a valid array name
         }
         return outputs;
     }
@@ -59,17 +59,17 @@ public final class DeviceReader extends FieldReader {
         return kernel;
     }
 
-    /** Returns the array that is read, which has its rows as the kernel takes them. */
+    /** Returns the source array, whose stored rows the kernel reads. */
     public ArrayView array() {
         return Objects.requireNonNull(rows.source().array());
     }
 
-    /** Returns the number of the slot's array with the stored rows; negative if there is none. */
+    /** Returns the index of the slot's array with the stored rows; negative if there is none. */
     public int storedArray() {
         return staged ? firstArray() : -1;
     }
 
-    /** Returns the number of the slot's array with the control; negative if there is none. */
+    /** Returns the index of the slot's array with the control; negative if there is none. */
     public int controlArray() {
         return controlPlace < 0 ? -1 : firstArray() + controlPlace;
     }
@@ -92,7 +92,7 @@ public final class DeviceReader extends FieldReader {
         if (staged) {
             var unused = write(slot, first, count, array(slot, 0), first, room.rows);
         } else {
-            array().address(); // fails if it is closed: the device would read zeros, or other data
+            array().address(); // fails if closed; the device would read zeros or other data
         }
         long[] numbers = rows(slot);
         if (kernel.checksRows()) {
@@ -104,7 +104,7 @@ public final class DeviceReader extends FieldReader {
         UnsafeBuffer control = array(slot, controlPlace).memory();
         long epoch = slot.epoch;
         for (int i = first; i < first + count; i++) {
-            Objects.checkIndex(numbers[i], rows.source().rows()); // a device does not check what it reads
+            Objects.checkIndex(numbers[i], rows.source().rows()); // the device does not check bounds
             kernel.writeControl(numbers[i], seed, epoch, slot.positions[i], room.scratch, control, i);
         }
     }

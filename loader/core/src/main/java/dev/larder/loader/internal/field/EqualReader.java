@@ -4,7 +4,7 @@ import dev.larder.loader.internal.slot.HostSlot;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Puts rows of equal length one after the other. */
+/** Writes rows of equal length back to back. */
 final class EqualReader extends FieldReader {
     EqualReader(List<SampleRows> parts, String name, Place place) {
         super(parts.get(0).column(), parts, List.of(parts.get(0).output(name)), place);

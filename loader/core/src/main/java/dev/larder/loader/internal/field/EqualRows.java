@@ -14,12 +14,12 @@ import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** Copies rows of one length, those of an array or rows that are computed once and kept, and transforms them on the way. */
+/** Copies and transforms rows of equal length: rows of an array, or rows that are computed once and kept. */
 final class EqualRows extends SampleRows {
-    /** Blocks of some rows: the processor fetches the next rows meanwhile, and the block stays in the nearest cache. */
+    /** Rows in one block, so that the block stays in the nearest cache while the processor prefetches the next rows. */
     private static final int BLOCK_BYTES = 16 << 10;
 
-    /** Copies rows of an array, or rows that were computed. */
+    /** Copies rows of an array or computed rows. */
     @FunctionalInterface
     private interface Copy {
         void rows(long[] rows, int first, int count, MutableDirectBuffer target, int offset);
@@ -52,14 +52,14 @@ final class EqualRows extends SampleRows {
         this.blockRows = (int) Math.max(1, BLOCK_BYTES / Math.max(1, copiedBytes));
     }
 
-    /** Takes rows of an array; random steps draw from the seed. */
+    /** Creates a reader of an array's rows; random steps draw from the seed. */
     static EqualRows of(SourceRows array, Transform transform, long seed) {
         SampleTransform steps =
                 transform.steps().isEmpty() ? null : SampleTransform.compile(transform, array.dtype(), array.shape());
         return new EqualRows(array, null, steps, transform.steps().stream().anyMatch(RowSteps::isUserCode), seed);
     }
 
-    /** Takes rows that are kept, and does the other steps. */
+    /** Creates a reader of kept rows that does the remaining steps. */
     static EqualRows of(KeptSteps kept, long seed) {
         return new EqualRows(kept.making().source(), kept, kept.rest(), kept.runsUserCode(), seed);
     }
@@ -139,8 +139,8 @@ final class EqualRows extends SampleRows {
     }
 
     /**
-     * Computes the rows of some samples. If other processes compute some of these, also computes the missing rows of the whole batch: a
-     * task of long rows has only few, and all processes would wait for the same one.
+     * Computes the rows of some samples. If other processes compute some of these rows, this also computes the batch's missing rows: a
+     * task of long rows has only a few, and all processes would wait for the same one.
      */
     private static void computeFree(ComputedRows.Reader reader, HostSlot slot, long[] rows, int first, int count) {
         if (reader.computeFree(rows, first, count)) {
@@ -155,7 +155,7 @@ final class EqualRows extends SampleRows {
     private static boolean computeFree(ComputedRows.Reader reader, long[] rows, int sample) {
         try {
             return reader.computeFree(rows, sample, 1);
-        } catch (Throwable e) { // the thread that fills in that sample meets it, too, and can name the sample
+        } catch (Throwable e) { // the thread that fills in that sample fails as well and can name it
             return false;
         }
     }

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Opens the readers of fields, and checks that all have a row for each sample. */
+/** Opens the readers of fields and checks that each has a row for every sample. */
 final class FieldOpener {
     private final SourceData data;
     private final @Nullable DeviceFields devices;
@@ -21,7 +21,7 @@ final class FieldOpener {
     private final Duration timeout;
     private final Map<Dataset, WindowPlaces> windows = new HashMap<>();
 
-    /** The name of the first field, and its samples in each of the datasets that follow each other. */
+    /** The name of the first field, and its number of samples in each concatenated dataset. */
     private @Nullable String firstName;
 
     private long[] samples = {};
@@ -44,7 +44,7 @@ final class FieldOpener {
         }
     }
 
-    /** Returns the first sample of each of the datasets that follow each other, and after the last how many there are. */
+    /** Returns the first sample of each concatenated dataset, followed by the total number of samples. */
     long[] firstSamples() {
         long[] firsts = new long[samples.length + 1];
         for (int i = 0; i < samples.length; i++) {
@@ -75,12 +75,12 @@ final class FieldOpener {
         return reader;
     }
 
-    /** Opens the function over whole batches, which runs after all fields. */
+    /** Opens the collator, which runs after all fields. */
     Collator open(Collation collation, long seed) {
         return new Collator(collation, seed, new FieldReader.Place(fields, arrays, null, new long[0]));
     }
 
-    /** Opens the rows of a field with its steps. */
+    /** Chooses the rows that do the steps of a field. */
     private SampleRows rows(SourceRows source, Dataset dataset, FieldSpec field) {
         long drawn = field.transformSeed(seed);
         RowSteps steps = RowSteps.of(field.transform());
@@ -104,7 +104,7 @@ final class FieldOpener {
         return reader == null ? new EqualReader(rows, field.name(), place) : reader;
     }
 
-    /** Refuses {@code padded()} if rows are of one length. A column that is taken as padded may get a step that makes such rows. */
+    /** Refuses {@code padded()} if rows have equal length, as they may after a step over a ragged column. */
     private static void requireSomethingToPad(FieldSpec field) {
         Step maker = RowSteps.of(field.transform()).maker();
         boolean differ = maker == null
@@ -131,7 +131,7 @@ final class FieldOpener {
         return window == null || window.offset() == 0 ? found : found.after(window.offset());
     }
 
-    /** Refuses a field with other numbers of samples than the first one; these are its rows, or the keys of its rows. */
+    /** Refuses a field whose numbers of samples (its rows, or their keys) differ from those of the first field. */
     private void requireSamples(
             FieldSpec field, List<Dataset> datasets, List<@Nullable RowLookup> lookups, List<SourceRows> sources) {
         long[] found = sources.stream().mapToLong(SourceRows::rows).toArray();

@@ -8,8 +8,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads one field of the samples of a batch into a slot: first prepares the whole batch, then fills in samples, by several threads in
- * parallel. Keeps no state of its own.
+ * Reads one field of a batch into a slot: one thread prepares the whole batch, then several threads fill in samples in
+ * parallel. Stateless.
  *
  * <p>A reader has three parts. {@link RowLookup} finds the row of a sample. {@link SampleRows}, one for each dataset, reads rows and does
  * the steps of the field. The subclass is the layout: how slots hold the rows.
@@ -21,10 +21,10 @@ public abstract class FieldReader {
     private final Place place;
 
     /**
-     * The place of a field among the others, and the rows of its samples.
+     * The position of a field among the others, and the rows of its samples.
      *
-     * @param lookup finds the rows of samples; null if they have the same numbers
-     * @param firstSamples the first sample of each dataset, and after the last how many there are
+     * @param lookup finds the rows of samples; null if row and sample numbers are equal
+     * @param firstSamples the first sample of each dataset, followed by the total number of samples
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record Place(int field, int firstArray, @Nullable RowLookup lookup, long[] firstSamples) {}
@@ -36,12 +36,12 @@ public abstract class FieldReader {
         this.place = place;
     }
 
-    /** Returns the name of the array or column that is read. */
+    /** Returns the name of the source array or column. */
     public final String column() {
         return column;
     }
 
-    /** Returns the arrays that each batch gets from this field. */
+    /** Returns the batch arrays that this field fills. */
     public final List<OutputArray> outputs() {
         return outputs;
     }
@@ -56,7 +56,7 @@ public abstract class FieldReader {
         return place.firstArray();
     }
 
-    /** Returns whether the rows of every batch are of one length, and as many as its samples. */
+    /** Returns whether every batch has one row for each sample, all of equal length. */
     public boolean hasEqualRows() {
         return true;
     }
@@ -66,7 +66,7 @@ public abstract class FieldReader {
         return parts[0].isTransforming();
     }
 
-    /** Returns whether code of the user changes the rows. */
+    /** Returns whether user code changes the rows. */
     public boolean runsUserCode() {
         return parts[0].runsUserCode();
     }
@@ -76,7 +76,7 @@ public abstract class FieldReader {
         return parts[0].decoder();
     }
 
-    /** Returns how many bytes of one sample are read, about. */
+    /** Returns the approximate number of bytes read for one sample. */
     long sampleByteSize() {
         return parts[0].meanByteSize();
     }
@@ -91,7 +91,7 @@ public abstract class FieldReader {
         return true;
     }
 
-    /** Looks up rows and makes room for all samples of the batch. One thread does this, before any fills in. */
+    /** Looks up rows and makes room for all samples of the batch. One thread calls this before any thread fills in samples. */
     public final void prepare(HostSlot slot) {
         if (place.lookup() != null) {
             place.lookup().find(slot, slot.lookedUp(field()));
@@ -101,7 +101,7 @@ public abstract class FieldReader {
 
     abstract void prepareRows(HostSlot slot, long[] rows);
 
-    /** Fails if a sample has no row in this field, or one that does not fit. */
+    /** Fails if a sample has no row in this field, or if its row does not fit. */
     public final void check(HostSlot slot, int sample) {
         long row = row(slot, sample);
         if (!hasEqualRows()) {
@@ -137,7 +137,7 @@ public abstract class FieldReader {
         return found == null ? slot.rows : found;
     }
 
-    /** Returns an array of the slot by its number among those of this field. */
+    /** Returns an array of the slot by its index among this field's arrays. */
     final SlotArray array(HostSlot slot, int number) {
         return slot.arrays[place.firstArray() + number];
     }
@@ -154,8 +154,8 @@ public abstract class FieldReader {
     /**
      * Writes rows of equal length back to back, or the row of one sample.
      *
-     * @param item the start of the first one in the target, in rows of equal length, or in items of ragged rows
-     * @return how many items the row of a user's function has
+     * @param item the start of the first row in the target, in rows of equal length, or in items of ragged rows
+     * @return the number of items in the last row
      */
     final int write(HostSlot slot, int first, int count, SlotArray target, int item, @Nullable Object scratch) {
         long[] rows = rows(slot);

@@ -13,11 +13,11 @@ import org.jspecify.annotations.Nullable;
  * Describes one field of every sample to its reader.
  *
  * @param name its name in batches
- * @param padding how rows of different lengths are padded; null if they are packed
- * @param truncateAt the most items of a ragged row that are taken
+ * @param padding the padding of rows of different lengths; null if they are packed
+ * @param truncateAt maximum number of items to take from a ragged row
  * @param transform the steps, or none
- * @param group the name of the group that draws together; empty if the field draws for itself
- * @param kept the name of the rows that the steps before the first random one make, if these are kept
+ * @param group the name of the group that shares random draws; empty if the field draws separately
+ * @param kept the name of the kept results of the steps before the first random step, if they are kept
  * @param dataset the name of one of several datasets side by side; null if only one of them has the column
  */
 public record FieldSpec(
@@ -32,7 +32,7 @@ public record FieldSpec(
         @Nullable Kept kept,
         @Nullable Window window,
         @Nullable String dataset) {
-    /** The forms of a field in batches. */
+    /** The layout of a field in batches. */
     public enum Form {
         ROWS,
         WINDOWS,
@@ -42,19 +42,19 @@ public record FieldSpec(
         FILES
     }
 
-    /** The padding of ragged rows: its end, the unit of the length, and the number that fills up. */
+    /** The padding of ragged rows: the end to pad, the multiple to pad to, and the fill value. */
     public record Padding(boolean left, long multiple, double fillValue) {
         public static final Padding DEFAULT = new Padding(false, 1, 0);
     }
 
     /**
-     * The windows of an array.
+     * The windows to take from an array.
      *
      * @param length the number of rows in each
-     * @param stride the rows from one window to the next
-     * @param offset the rows from the place of a window to its first row
-     * @param random whether windows are at random places, others in every epoch
-     * @param borders the array with the first row of each document, which no window crosses; null if windows may cross documents
+     * @param stride the number of rows from one window to the next
+     * @param offset the distance from the place of the window to its first row, in rows
+     * @param random whether each epoch draws new places for the windows
+     * @param borders the array with the offsets of documents, which no window crosses; null if windows may cross documents
      */
     public record Window(
             long length,
@@ -62,25 +62,25 @@ public record FieldSpec(
             long offset,
             boolean random,
             @Nullable String borders) {
-        /** Returns how many rows after its place it ends. */
+        /** Returns the distance from the place of the window to its end, in rows. */
         long end() {
             return Math.addExact(offset, length);
         }
 
-        /** Returns the properties that windows of one loader share. */
+        /** Describes the settings that windows of one loader must share. */
         String places() {
             return "stride=" + stride + (random ? " random" : "") + (borders == null ? "" : " within=" + borders);
         }
     }
 
-    /** Finds the row of a sample: in an array of rows, or by keys in an index. */
+    /** The source of a field's row numbers: an array of rows, or keys in an index. */
     public record Lookup(String keys, @Nullable String index) {}
 
     /**
-     * The name of computed rows, and the wait for them.
+     * The name and version of computed rows, and the patience for them.
      *
-     * @param version that of the user's code among their steps; empty if there is none
-     * @param patience how long to wait for a row that another process computes; null for a third of the loader's timeout, 10 s at most
+     * @param version the version of the user's code in their steps; empty if there is none
+     * @param patience time limit for a row that another process computes; null to derive it from the loader's timeout
      */
     public record Kept(
             String name, String version, @Nullable Duration patience) {}
@@ -107,7 +107,7 @@ public record FieldSpec(
         }
     }
 
-    /** Describes a field as it is without further words. */
+    /** Returns the default description of a field. */
     public static FieldSpec of(String column, Form form) {
         Draft draft = new Draft(column);
         draft.padding = form == Form.PADDED ? Padding.DEFAULT : null;
@@ -129,7 +129,7 @@ public record FieldSpec(
         return draft.field(column, form);
     }
 
-    /** Returns how many rows a window of these fields reaches over. */
+    /** Returns the span of a window of these fields in rows. */
     static long span(List<FieldSpec> fields) {
         return fields.stream()
                 .filter(FieldSpec::hasPlacedWindows)
@@ -140,7 +140,7 @@ public record FieldSpec(
                 .orElse(0);
     }
 
-    /** Describes the windows that are the samples of a loader; empty if samples are rows. */
+    /** Describes the windows that are a loader's samples. Returns an empty text if the samples are rows. */
     public static String windows(List<FieldSpec> fields) {
         List<Window> windows = fields.stream()
                 .filter(FieldSpec::hasPlacedWindows)
@@ -152,12 +152,12 @@ public record FieldSpec(
                 : " of windows(span=" + span(fields) + " " + windows.get(0).places() + ")";
     }
 
-    /** Returns whether the loader places its windows, and not an array of the dataset. */
+    /** Returns whether its samples are windows at places that the loader chooses, not an array of the dataset. */
     boolean hasPlacedWindows() {
         return window != null && lookup == null;
     }
 
-    /** Returns whether batches are made of rows of an array as they are stored, by steps that a device may do. */
+    /** Returns whether batches consist of stored rows of an array and of steps that a device may do. */
     public boolean isStored() {
         return form == Form.ROWS && kept == null && !makesRows();
     }
@@ -167,7 +167,7 @@ public record FieldSpec(
         return RowSteps.of(transform).maker() != null;
     }
 
-    /** Returns how many steps come before the first random one. */
+    /** Returns the number of steps before the first random one. */
     int stepsToKeep() {
         List<Step> steps = transform.steps();
         int count = 0;
@@ -186,7 +186,7 @@ public record FieldSpec(
                 .toList();
     }
 
-    /** Returns the seed of its random steps, derived from the loader's seed. */
+    /** Returns the source of random draws, derived from the loader's seed. */
     long transformSeed(long seed) {
         return Philox.seedFor(seed, group.isEmpty() ? "field " + name : "group " + group);
     }

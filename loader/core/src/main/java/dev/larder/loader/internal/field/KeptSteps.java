@@ -20,17 +20,17 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The steps of a field before the first random one, whose rows are kept, and those after.
+ * The steps of a field, split at the first random one. The rows that the earlier steps make are kept.
  *
- * @param making does the steps that are kept
- * @param rest does the others; null if there are none
- * @param patience how long to wait for a row that another process computes
+ * @param making does the steps before the split
+ * @param rest does the steps after the split; null if there are none
+ * @param patience time limit for a row that another process computes
  */
 record KeptSteps(
         SampleRows making, @Nullable SampleTransform rest, ComputedRows rows, Duration patience, boolean runsUserCode) {
     private static final Duration LONGEST_PATIENCE = Duration.ofSeconds(10);
 
-    /** Divides the steps of a field, and opens the rows that are kept. */
+    /** Splits the steps of a field and opens the kept rows. */
     static KeptSteps of(SourceRows source, Dataset dataset, FieldSpec field, Duration timeout) {
         List<Step> all = field.transform().steps();
         List<Step> steps = stepsToKeep(field);
@@ -119,7 +119,7 @@ record KeptSteps(
         return new KeptSteps(making, rest, rows, patience, runsUserCode);
     }
 
-    /** Returns one thread's access to the rows, which computes those that are missing. */
+    /** Returns one thread's access to the rows. It computes missing rows. */
     ComputedRows.Reader newReader() {
         byte[] made = new byte[Math.toIntExact(rows.rowByteSize())];
         UnsafeBuffer memory = new UnsafeBuffer(made);

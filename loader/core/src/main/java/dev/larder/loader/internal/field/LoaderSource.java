@@ -30,17 +30,17 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The source of batches: fields of one version of a dataset, or of several datasets.
+ * The source of batches: fields of one or more dataset versions with matching rows.
  *
- * @param fields the readers of the fields that {@code specs} declare, in their order, and perhaps a {@link Collator}
- * @param firstSamples the first sample of each of the datasets that follow each other, and after the last the number of samples
+ * @param fields the readers of the fields in the order of {@code specs}, followed by the {@link Collator}, if any
+ * @param firstSamples the first sample of each concatenated dataset, followed by the total number of samples
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record LoaderSource(SourceData data, List<FieldSpec> specs, List<FieldReader> fields, long[] firstSamples) {
     /**
-     * Takes some fields, or the rows of every array if none is named.
+     * Opens the given fields, or the rows of every array if none is given.
      *
-     * @param devices decides which steps kernels do; null if the host does all
+     * @param devices decides which steps kernels do; null if the host does all steps
      */
     public static LoaderSource of(
             SourceData data,
@@ -70,7 +70,7 @@ public record LoaderSource(SourceData data, List<FieldSpec> specs, List<FieldRea
         return source;
     }
 
-    /** Returns the fields that are named, else one for every array. */
+    /** Returns the named fields, or one for every array if none is named. */
     public static List<FieldSpec> wanted(SourceData data, List<FieldSpec> named) {
         if (!named.isEmpty()) {
             return named;
@@ -87,24 +87,24 @@ public record LoaderSource(SourceData data, List<FieldSpec> specs, List<FieldRea
         return dataset.arrayNames().stream().map(name -> FieldSpec.of(name, FieldSpec.Form.ROWS));
     }
 
-    /** Returns the function over whole batches, or null if there is none. */
+    /** Returns the collator, which changes whole batches. */
     public @Nullable Collator collator() {
         return fields.get(fields.size() - 1) instanceof Collator collator ? collator : null;
     }
 
-    /** Returns how many samples there are. */
+    /** Returns the number of samples. */
     public long rows() {
         return firstSamples[firstSamples.length - 1];
     }
 
-    /** Returns the number of samples of each of the datasets that follow each other. */
+    /** Returns the number of samples in each concatenated dataset. */
     public long[] samplesOfDatasets() {
         long[] counts = new long[firstSamples.length - 1];
         Arrays.setAll(counts, i -> firstSamples[i + 1] - firstSamples[i]);
         return counts;
     }
 
-    /** Adds the origin of a sample's row to a failure: its file, and its dataset and row there if there are several. */
+    /** Adds the origin of a sample's row to a failure: its file, and its dataset and row if there are several datasets. */
     public void describeSample(Failure failure, FieldReader field, HostSlot slot, int sample) {
         List<Dataset> datasets = data.of(specs.get(field.field()));
         int part = 0;
@@ -151,19 +151,19 @@ public record LoaderSource(SourceData data, List<FieldSpec> specs, List<FieldRea
         return fields.stream().flatMap(field -> field.outputs().stream()).toList();
     }
 
-    /** Returns how many bytes of one sample are read or written, about. */
+    /** Returns the approximate number of bytes read or written for one sample. */
     public long sampleByteSize() {
         return Math.max(
                 fields.stream().mapToLong(FieldReader::sampleByteSize).sum(),
                 arrays().stream().mapToLong(OutputArray::rowByteSize).sum());
     }
 
-    /** Returns whether filling in samples runs code of the user, which may take any time. */
+    /** Returns whether filling in samples runs user code, which may take any time. */
     public boolean runsUserCode() {
         return fields.stream().anyMatch(FieldReader::runsUserCode);
     }
 
-    /** Returns the decoder of images and a fingerprint of its results; empty if no field has images. */
+    /** Returns the image decoder and a fingerprint of its results, or an empty text if no field is decoded. */
     public String decoder() {
         return fields.stream()
                 .map(FieldReader::decoder)
@@ -178,7 +178,7 @@ public record LoaderSource(SourceData data, List<FieldSpec> specs, List<FieldRea
         return data.failure(code, what);
     }
 
-    /** Starts the failure of a stage; its code is that of the cause, or of its kind. */
+    /** Starts the failure of a stage. Its error code is that of the cause, or follows from the type of the cause. */
     public Failure failure(String what, PipelineStage stage, @Nullable Throwable cause) {
         Failure failure = failure(code(cause), what)
                 .with("stage", stage)
@@ -221,14 +221,14 @@ public record LoaderSource(SourceData data, List<FieldSpec> specs, List<FieldRea
             this.column = column;
         }
 
-        /** Adds the row's name and its source to a failure, as far as they are known. */
+        /** Adds the row's name and its source to a failure, if they are known. */
         static void describe(Failure failure, Dataset dataset, String column, long row) {
             RowOrigin origin = new RowOrigin(dataset, column);
             String name = origin.addName(failure, row);
             try (Stream<String> lines = Files.lines(dataset.stored().folder().resolve(StoreLayout.MANIFEST))) {
                 lines.forEach(origin::read); // one line for each source, see FORMAT.md
             } catch (IOException | RuntimeException e) {
-                return; // the version may be retired by now; the failure has all else
+                return; // the version may have been retired; the failure has all other facts
             }
             String source = origin.source(name);
             if (source != null) {
@@ -251,7 +251,7 @@ public record LoaderSource(SourceData data, List<FieldSpec> specs, List<FieldRea
             return null;
         }
 
-        /** A column of texts that names rows, and the fact of a failure that its text is. */
+        /** A column of texts that names rows, and the key of its text in failures. */
         private record Naming(String texts, String fact) {}
 
         private @Nullable String name(String texts, long row) {
@@ -284,7 +284,7 @@ public record LoaderSource(SourceData data, List<FieldSpec> specs, List<FieldRea
                                     : Character.toString(Integer.parseInt(escape.group(1), 16))));
         }
 
-        /** Returns the file of the row if only one fits, else the path that was loaded, mostly a folder. */
+        /** Returns the row's file if only one matches, otherwise the loaded path, which is usually a folder. */
         private @Nullable String source(@Nullable String name) {
             List<String> named = name == null
                     ? List.of()
@@ -301,7 +301,7 @@ public record LoaderSource(SourceData data, List<FieldSpec> specs, List<FieldRea
             return own.size() == 1 && isOnlySource(own) ? own.iterator().next() : origin;
         }
 
-        /** Returns whether no array has this file and others: an array may list only the first of its files. */
+        /** Returns whether every array with this file has no other file: an array may list only the first of its files. */
         private boolean isOnlySource(Set<String> own) {
             return sourcesOfArrays.values().stream().noneMatch(paths -> paths.size() > 1 && paths.containsAll(own));
         }

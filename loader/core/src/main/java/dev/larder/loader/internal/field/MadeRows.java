@@ -20,9 +20,9 @@ import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** Makes rows from the bytes of stored rows: steps before, the user's function or the decoder, and steps after it. */
+/** Makes rows from the bytes of stored rows: first steps, then the user's function or the decoder, then the steps after it. */
 final class MadeRows extends SampleRows {
-    /** The number of the draws that cut images; draws of moves count from 0, draws of functions from 2²⁰. */
+    /** Number of the first draw for image crops; moves count from 0, functions from 2²⁰. */
     private static final int FRAME_DRAWS = 1 << 19;
 
     private static final Dtype BYTE = Dtype.parse("|u1");
@@ -76,7 +76,7 @@ final class MadeRows extends SampleRows {
         this.after = after(finishes ? rest : new Transform(), counts);
     }
 
-    /** Compiles the steps; fails with {@code BAD_INPUT} if one does not fit. */
+    /** Compiles the steps. Fails with {@code BAD_INPUT} if one does not fit. */
     static MadeRows of(SourceRows source, RowSteps steps, long seed) {
         if (steps.maker() instanceof Step.Decode && (!steps.before().steps().isEmpty() || !isBytes(source.dtype()))) {
             throw Failure.of(ErrorCode.BAD_INPUT, "encoded images are bytes, and decoding them is the first step")
@@ -103,19 +103,19 @@ final class MadeRows extends SampleRows {
 
     private @Nullable SampleTransform after(Transform after, SampleTransform.Before counts) {
         if (after.steps().isEmpty() && images == null) {
-            return null; // a function writes to the slot, a decoder to the heap
+            return null; // a function writes to the slot and a decoder to the heap
         }
         return ragged
                 ? SampleTransform.compileElements(after, madeDtype)
                 : SampleTransform.compile(after, madeDtype, madeShape, counts);
     }
 
-    /** Returns one that leaves out the steps after the one that makes rows. */
+    /** Returns a copy without the steps after the one that makes rows. */
     MadeRows unfinished() {
         return new MadeRows(source(), steps, seed, false);
     }
 
-    /** Returns the steps that it leaves out. */
+    /** Returns the steps that are left out. */
     SampleTransform rest() {
         return SampleTransform.compile(rest, madeDtype, madeShape, restCounts);
     }
@@ -167,12 +167,12 @@ final class MadeRows extends SampleRows {
     @Override
     void writeKept(long row, UnsafeBuffer memory, TransformTarget output, Object scratch) {
         Room room = (Room) scratch;
-        room.position = row; // the sample that the failure of a function names
+        room.position = row; // a function's failure names this sample
         var unused = make(row, memory, output, 0, room);
     }
 
     /**
-     * Makes one row, and returns how many items it has if rows are ragged.
+     * Makes one row and returns its number of items if rows are ragged.
      *
      * @param firstItem its start in the target, in rows, or in items if rows are ragged
      */
@@ -217,7 +217,7 @@ final class MadeRows extends SampleRows {
         return Objects.requireNonNull(map).function().apply(row, result, room.random);
     }
 
-    /** Returns a row's bytes after the steps before. */
+    /** Returns a row's bytes after the first steps. */
     private DirectBuffer prepared(long row, Room room) {
         DirectBuffer stored = source().read(row, room.window);
         SampleTransform steps = before;
@@ -248,7 +248,7 @@ final class MadeRows extends SampleRows {
         return new Room(this, true);
     }
 
-    /** One thread's memory; for rows of any length, as long as the longest that it met. */
+    /** One thread's memory. For rows of any length it grows to the longest row so far. */
     static final class Room {
         private final SourceRows.Window window = new SourceRows.Window();
         private final UnsafeBuffer preparedWindow = new UnsafeBuffer(new byte[0]);

@@ -13,9 +13,9 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Packs rows of different lengths, with their offsets, or pads them, with a mask.
+ * Packs rows of different lengths and writes their offsets, or pads them and writes a mask.
  *
- * <p>If only the user's function determines the length of a row, each row is made at a place with room for the longest possible one. The
+ * <p>If only the user's function determines the length of a row, each row gets room for the longest possible one. The
  * thread that makes the last row of the batch moves all rows together.
  */
 public final class RaggedReader extends FieldReader {
@@ -26,7 +26,7 @@ public final class RaggedReader extends FieldReader {
     private final byte[] filler;
     private final int itemBytes;
 
-    /** The number of items from one row to the next until rows are moved together; 0 if lengths are known before. */
+    /** Items from one row to the next until the rows are moved together; 0 if lengths are known in advance. */
     private final int stride;
 
     RaggedReader(List<SampleRows> parts, FieldSpec field, Place place) {
@@ -53,7 +53,7 @@ public final class RaggedReader extends FieldReader {
         return (length + multiple - 1) / multiple * multiple;
     }
 
-    /** Returns whether rows are packed, so that the lengths of arrays are not the number of samples. */
+    /** Returns whether rows are packed. If so, the lengths of arrays differ from the number of samples. */
     public boolean isPacked() {
         return padding == null;
     }
@@ -81,7 +81,7 @@ public final class RaggedReader extends FieldReader {
         }
     }
 
-    /** Gives the arrays their lengths, and writes the offsets of packed rows. */
+    /** Sets the lengths of the arrays and writes the offsets of packed rows. */
     private void arrange(HostSlot slot, int[] lengths) {
         int longest = 0;
         long items = 0;
@@ -102,7 +102,7 @@ public final class RaggedReader extends FieldReader {
         }
     }
 
-    /** Makes room for padded rows of a length, or for packed rows with so many items in all. */
+    /** Makes room for padded rows of the given length, or for packed rows with that total number of items. */
     private void resize(HostSlot slot, long length, long items) {
         SlotArray values = array(slot, 0);
         SlotArray others = array(slot, 1);
@@ -134,7 +134,7 @@ public final class RaggedReader extends FieldReader {
         }
     }
 
-    /** Returns the place of a sample's row in the first array, in items. */
+    /** Returns the start of a sample's row in the first array, in items. */
     private int begin(HostSlot slot, int sample, int length) {
         if (padding == null) {
             return (int) array(slot, 1).memory().getLong(sample * Long.BYTES, OFFSETS.byteOrder());
@@ -146,7 +146,7 @@ public final class RaggedReader extends FieldReader {
     private void moveTogether(HostSlot slot, int[] lengths) {
         arrange(slot, lengths);
         UnsafeBuffer values = array(slot, 0).memory();
-        for (int i = 0; i < slot.size; i++) { // in this order no row is written over before it is moved
+        for (int i = 0; i < slot.size; i++) { // in this order no row is overwritten before it is moved
             int from = i * stride;
             int to = begin(slot, i, lengths[i]);
             if (from != to && lengths[i] > 0) {
@@ -156,7 +156,7 @@ public final class RaggedReader extends FieldReader {
         }
     }
 
-    /** Fills up a padded row, and writes its mask. */
+    /** Pads a row and writes its mask. */
     private void pad(HostSlot slot, int sample, int length) {
         if (padding == null) {
             return;

@@ -10,7 +10,7 @@ import java.util.Objects;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** Copies rows that differ in their first dimension alone, and transforms their elements on the way. */
+/** Copies rows that differ only in their first dimension, and transforms their elements. */
 final class RaggedRows extends SampleRows {
     private final @Nullable SampleTransform steps;
     private final int storedItemBytes;
@@ -79,7 +79,7 @@ final class RaggedRows extends SampleRows {
         return steps == null ? null : new Room(steps.newScratch());
     }
 
-    /** One thread's memory, as long as the longest row that it met. */
+    /** One thread's memory. It grows to the longest row so far. */
     private static final class Room {
         final UnsafeBuffer buffer = new UnsafeBuffer(new byte[0]);
         final TransformScratch scratch;

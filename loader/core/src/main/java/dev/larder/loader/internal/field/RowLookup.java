@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Finds the rows of samples in an array with another first dimension, in windows or in several datasets. Threads may share it. */
 final class RowLookup {
-    /** The most texts whose rows are remembered. */
+    /** Maximum number of texts with cached rows. */
     private static final int MOST_REMEMBERED = 1 << 27;
 
-    /** Finds the row of a sample, which may depend on its place in the epoch. */
+    /** Finds the row of a sample, which may depend on its position in the epoch. */
     @FunctionalInterface
     interface Finder {
         long find(long row, long epoch, long position);
@@ -28,10 +28,10 @@ final class RowLookup {
     private final Finder finder;
 
     /**
-     * Takes a finder of rows.
+     * Creates a lookup from a finder.
      *
      * @param keys the name of the array or column with a key for each sample
-     * @param rows how many samples there are keys for
+     * @param rows the number of samples with keys
      */
     RowLookup(String keys, long rows, Finder finder) {
         this.keys = keys;
@@ -39,13 +39,13 @@ final class RowLookup {
         this.finder = finder;
     }
 
-    /** Takes the rows from an array of whole numbers. */
+    /** Creates a lookup that reads row numbers from an array of whole numbers. */
     static RowLookup of(Dataset dataset, String array) {
         ArrayView numbers = integers(dataset, array);
         return new RowLookup(array, numbers.rows(), (row, epoch, position) -> numbers.getLong(row));
     }
 
-    /** Takes keys from an array of whole numbers or a column of texts, and finds their rows in an index. */
+    /** Creates a lookup that reads keys from an array of whole numbers or a column of texts and finds their rows in an index. */
     static RowLookup of(Dataset dataset, String keys, String indexName) {
         IndexColumn index = dataset.index(indexName);
         if (index.hasIntegerKeys()) {
@@ -56,7 +56,7 @@ final class RowLookup {
         return new RowLookup(keys, texts.rows(), remembering(texts, index));
     }
 
-    /** Finds each text once, as making a string for each would be garbage in every epoch. */
+    /** Finds each text once, because a string for each text in every epoch would be garbage. */
     private static Finder remembering(StringsColumn texts, IndexColumn index) {
         if (texts.rows() > MOST_REMEMBERED) {
             return (row, epoch, position) -> index.row(texts.get(row));
@@ -64,7 +64,7 @@ final class RowLookup {
         AtomicLongArray found = new AtomicLongArray((int) texts.rows());
         return (row, epoch, position) -> {
             if (row >= found.length()) {
-                return index.row(texts.get(row)); // fails
+                return index.row(texts.get(row)); // always fails here
             }
             long known = found.getPlain((int) row);
             if (known == 0) {
@@ -76,10 +76,10 @@ final class RowLookup {
     }
 
     /**
-     * Finds the rows of datasets that follow each other, each counted in its own dataset.
+     * Creates a lookup over concatenated datasets. Rows are counted in their own dataset.
      *
-     * @param firstSamples the first sample of each dataset, and after the last how many there are
-     * @param lookups find the rows of samples in each; null if they have the same numbers
+     * @param firstSamples the first sample of each dataset, followed by the total number of samples
+     * @param lookups the lookup for each dataset; null if row and sample numbers are equal
      */
     static RowLookup concatenated(String keys, long[] firstSamples, List<@Nullable RowLookup> lookups) {
         @Nullable RowLookup[] parts = lookups.toArray(RowLookup[]::new);
@@ -91,7 +91,7 @@ final class RowLookup {
         });
     }
 
-    /** Returns the number of the dataset that a sample is from. */
+    /** Returns the index of the sample's dataset. */
     static int part(long[] firstSamples, long sample) {
         int part = 0;
         while (part + 2 < firstSamples.length && sample >= firstSamples[part + 1]) {
@@ -115,7 +115,7 @@ final class RowLookup {
         return numbers;
     }
 
-    /** Returns how many samples there are keys for. */
+    /** Returns the number of samples with keys. */
     long rows() {
         return rows;
     }
@@ -125,7 +125,7 @@ final class RowLookup {
         return keys;
     }
 
-    /** Returns one that finds the row so many rows further on. */
+    /** Returns a lookup that adds {@code offset} to each row. */
     RowLookup after(long offset) {
         return new RowLookup(keys, rows, (row, epoch, position) -> find(row, epoch, position) + offset);
     }

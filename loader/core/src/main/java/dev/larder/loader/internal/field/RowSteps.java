@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The steps of a field before and after the one that makes rows of one shape, or of other lengths, from the bytes of rows.
+ * The steps of a field before and after the one that makes rows of a fixed shape or of other lengths from bytes.
  *
  * @param maker the step that makes rows; null if there is none
  */
@@ -29,12 +29,12 @@ record RowSteps(Transform before, @Nullable Step maker, Transform after) {
         return step instanceof Step.MapRow || step instanceof Step.Decode;
     }
 
-    /** Returns whether a step calls a function of the user. */
+    /** Returns whether a step calls a user function. */
     static boolean isUserCode(Step step) {
         return step instanceof Step.MapFloats || step instanceof Step.MapBytes || step instanceof Step.MapRow;
     }
 
-    /** Counts the steps before the one that makes rows, as the steps after it draw other random numbers. */
+    /** Counts the steps before the one that makes rows, because the steps after it draw different random numbers. */
     SampleTransform.Before counts() {
         long moves = before.steps().stream()
                 .filter(step -> step instanceof Step.RandomCrop || step instanceof Step.RandomFlip)

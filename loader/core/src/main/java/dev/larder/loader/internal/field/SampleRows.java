@@ -9,8 +9,8 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the rows of one column of one dataset, and does the steps of a field on the way into a slot. Threads may share it, each with
- * scratch memory of its own.
+ * Reads the rows of one column of one dataset into a slot and does the steps of a field. Threads may share it, each with
+ * separate scratch memory.
  */
 abstract class SampleRows {
     private final SourceRows source;
@@ -27,13 +27,13 @@ abstract class SampleRows {
         return source.column();
     }
 
-    /** Returns the type of the elements that batches have. */
+    /** Returns the element type in batches. */
     abstract Dtype dtype();
 
-    /** Returns the shape of a row in batches; of one item if rows are ragged. */
+    /** Returns the shape of a row in batches, or of one item if rows are ragged. */
     abstract long[] shape();
 
-    /** Returns the array of batches that has such rows, or such items. */
+    /** Returns the batch array for these rows, or for their items if they are ragged. */
     final OutputArray output(String name) {
         return new OutputArray(name, dtype(), shape());
     }
@@ -43,18 +43,18 @@ abstract class SampleRows {
         return false;
     }
 
-    /** Returns how many items a ragged row has, if its length is known before it is written; fails for a row unlike the others. */
+    /** Returns the number of items in a ragged row if it is known in advance. Fails if the row's shape does not match the others. */
     long length(long row) {
         return 1;
     }
 
-    /** Returns the most items of rows whose lengths are known only after they are written; 0 if lengths are known before. */
+    /** Returns the maximum number of items in a row if lengths are known only after writing; 0 if they are known in advance. */
     int mostItems() {
         return 0;
     }
 
     /**
-     * Writes the rows of {@code count} samples, of ragged rows only one. Returns how many items the row has if {@link #mostItems} is not 0.
+     * Writes the rows of {@code count} samples (only one if rows are ragged) and returns the number of items in the last row.
      *
      * @param rows the row of each sample of the slot
      * @param item the start of the first row in the target, in rows, or in items if rows are ragged
@@ -62,7 +62,7 @@ abstract class SampleRows {
     abstract int write(
             HostSlot slot, long[] rows, int first, int count, SlotArray target, int item, @Nullable Object scratch);
 
-    /** Writes one row of equal length whose steps draw no random numbers. Takes the memory of {@link #newKeptScratch}. */
+    /** Writes one row of equal length without random steps. Requires scratch memory from {@link #newKeptScratch}. */
     void writeKept(long row, UnsafeBuffer memory, TransformTarget output, Object scratch) {
         throw new IllegalStateException("rows differ in length: column=" + column());
     }
@@ -72,7 +72,7 @@ abstract class SampleRows {
         return true;
     }
 
-    /** Returns whether code of the user changes the rows. */
+    /** Returns whether user code changes the rows. */
     boolean runsUserCode() {
         return false;
     }
@@ -83,7 +83,7 @@ abstract class SampleRows {
         return null;
     }
 
-    /** Returns how many bytes of a row are read, about. */
+    /** Returns the approximate number of bytes read for one row. */
     long meanByteSize() {
         return source.meanByteSize();
     }
@@ -96,7 +96,7 @@ abstract class SampleRows {
     @Nullable
     abstract Object newScratch();
 
-    /** Returns the memory that a thread needs for {@link #writeKept}: with it, a function that draws fails. */
+    /** Returns the memory that a thread needs for {@link #writeKept}. With it, functions that draw random numbers fail. */
     Object newKeptScratch() {
         throw new IllegalStateException("rows differ in length: column=" + column());
     }

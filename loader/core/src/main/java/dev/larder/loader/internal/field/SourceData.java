@@ -16,27 +16,27 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The datasets that a loader reads: one, or several that follow each other or are side by side.
+ * The datasets that a loader reads: a single one, or several that are concatenated or zipped.
  *
- * @param joins how several belong together
- * @param key an array or column of texts that datasets side by side must have alike; null where only numbers of rows are compared
+ * @param joins the way to join several datasets
+ * @param key an array or column of texts that must be equal in all zipped datasets; null to compare only the numbers of rows
  */
 public record SourceData(
         List<Dataset> datasets, Joins joins, @Nullable String key) {
-    /** Stands before the number of a shard. */
+    /** Separator before the number of a shard. */
     public static final String HERE = ":";
 
     private static final int CHUNK_BYTES = 64 << 20;
 
     /** The ways to join datasets. */
     public enum Joins {
-        /** The rows of one come after those of the other. */
+        /** The rows of one dataset follow those of the other. */
         CONCAT,
-        /** A sample has a row of each. */
+        /** Each sample has one row of every dataset. */
         ZIP
     }
 
-    /** Checks that there is a dataset, and that datasets side by side have different names. */
+    /** Checks that there is a dataset, and that zipped datasets have different names. */
     public SourceData {
         datasets = List.copyOf(datasets);
         if (datasets.isEmpty()) {
@@ -48,7 +48,7 @@ public record SourceData(
         }
     }
 
-    /** Takes one dataset. */
+    /** Returns the source data of a single dataset. */
     public static SourceData of(Dataset dataset) {
         return new SourceData(List.of(dataset), Joins.CONCAT, null);
     }
@@ -66,24 +66,24 @@ public record SourceData(
         return joins == Joins.CONCAT && !isOne();
     }
 
-    /** Returns their names, as messages and states have them. */
+    /** Returns their names for messages and states. */
     public String name() {
         return names(datasets).collect(Collectors.joining("+"));
     }
 
-    /** Returns their versions, as messages have them. */
+    /** Returns their versions for messages. */
     public String version() {
         return datasets.stream()
                 .map(dataset -> String.valueOf(dataset.version()))
                 .collect(Collectors.joining("+"));
     }
 
-    /** Returns the identity of their contents: that of the one dataset, or of how they are joined and of each. */
+    /** Returns the digest of their contents: that of the single dataset, or one over the join and all digests. */
     public String digest() {
         return joined(SourceData::digest);
     }
 
-    /** Returns the same, and the number of this shard: places in the rows of one node are valid on that node alone. */
+    /** Returns the digest and the number of this shard, for positions that are valid only on this node. */
     public String digestHere() {
         return joined(dataset -> {
             StoredVersion stored = dataset.stored();
@@ -96,7 +96,7 @@ public record SourceData(
         return isOne() ? digests : joins.name().toLowerCase(java.util.Locale.ROOT) + "(" + digests + ")";
     }
 
-    /** All shards of a whole have the same: a state that was saved over one resumes over each. */
+    /** Returns the digest that all shards of a dataset share, so that a state saved with one shard can resume with any other. */
     private static String digest(Dataset dataset) {
         StoredVersion stored = dataset.stored();
         int shards = stored.shards();
@@ -104,10 +104,10 @@ public record SourceData(
     }
 
     /**
-     * Returns the part of one rank of all nodes among the rows that this node has: the same if it has all.
+     * Converts a rank's part of all nodes' rows to its part of this node's rows. Returns it unchanged if this node has all rows.
      *
-     * @throws dev.larder.error.LarderException USAGE if that rank is on another node, BAD_INPUT if datasets were cut differently, REFUSED if
-     *     nodes have not compared their shards
+     * @throws dev.larder.error.LarderException USAGE if that rank is on another node, BAD_INPUT if datasets were cut differently,
+     *     REFUSED if nodes have not agreed on the dataset of this shard
      */
     public Shard here(Shard shard) {
         StoredVersion stored = datasets.get(0).stored();
@@ -151,7 +151,7 @@ public record SourceData(
         }
     }
 
-    /** Returns how long it took to open all of them. */
+    /** Returns the total time to open them. */
     public Duration openingTime() {
         return datasets.stream().map(Dataset::openingTime).reduce(Duration.ZERO, Duration::plus);
     }
@@ -161,7 +161,7 @@ public record SourceData(
         return Failure.of(code, what).with("dataset", name()).with("version", version());
     }
 
-    /** Returns the datasets that a field is read from: all, or the one of those side by side that has it. */
+    /** Returns the datasets of a field: all, or the zipped one that has it. */
     List<Dataset> of(FieldSpec field) {
         String named = field.dataset();
         if (isConcatenated()) {
@@ -191,7 +191,7 @@ public record SourceData(
                 || dataset.columns().stream().anyMatch(each -> each.name().equals(column));
     }
 
-    /** Checks that rows of datasets side by side belong together: that their keys are alike. */
+    /** Checks that zipped datasets match: their keys must be equal. */
     void requireSameKeys() {
         if (key == null) {
             return;

@@ -14,17 +14,17 @@ import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The first row of each window of a dataset: the same place for all fields of windows, so that inputs and targets go together.
+ * The places of the windows of a dataset. All fields of windows share them, so that inputs and targets match.
  * Immutable.
  *
- * <p>A window's span reaches from its place to the end of the field that ends last. With borders, a document has as many windows
- * as its length has room for. The rest at its end, and a document that is shorter than a span, are left out.
+ * <p>A window's span reaches from its place to the end of the field that ends last. If there are borders, a document has as many windows
+ * as fit into its length. The remaining rows at its end, and documents shorter than a span, are left out.
  */
 final class WindowPlaces {
     private final FieldSpec.Window first;
     private final Documents strided;
 
-    /** All places of random windows. */
+    /** All possible places, for random windows. */
     private final Documents anywhere;
 
     private final long seed;
@@ -37,9 +37,9 @@ final class WindowPlaces {
     }
 
     /**
-     * Places the windows of fields in a dataset; returns null if no field has windows.
+     * Returns the places for the windows that the fields declare, or null if there are none.
      *
-     * @param span how many rows a window of all datasets' fields reaches over
+     * @param span the span of a window over the fields of all datasets, in rows
      */
     static @Nullable WindowPlaces of(Dataset dataset, List<FieldSpec> fields, long span, long seed) {
         List<FieldSpec> windows =
@@ -89,7 +89,7 @@ final class WindowPlaces {
         }
     }
 
-    /** Reads the first row of each document, and the end of the last one. */
+    /** Reads the first row of each document and the end of the last one. */
     private static long[] bounds(Dataset dataset, ArrayView borders, FieldSpec field, long rows) {
         LongUnaryOperator offsets = IntegerArrays.of(borders);
         long[] bounds = new long[Math.toIntExact(borders.rows())];
@@ -117,12 +117,12 @@ final class WindowPlaces {
                 .with("array", field.column());
     }
 
-    /** Returns how many windows an epoch has. */
+    /** Returns the number of windows in an epoch. */
     private long count() {
         return strided.count();
     }
 
-    /** Returns the first row of a window: as it lies, or as it is drawn for a position of an epoch. */
+    /** Returns the place of a window: fixed, or drawn for a position of an epoch. */
     private long start(long window, long epoch, long position) {
         if (!first.random()) {
             return strided.start(window);
@@ -130,16 +130,16 @@ final class WindowPlaces {
         return anywhere.start(Philox.below(Philox.bits(seed, epoch, position, Draws.WINDOW_STARTS), anywhere.count()));
     }
 
-    /** Returns a lookup of the windows of a field, which begin so many rows after their places. */
+    /** Returns the lookup for a field whose windows begin {@code offset} rows after their places. */
     RowLookup lookup(long offset) {
         return new RowLookup("windows", count(), (window, epoch, position) -> start(window, epoch, position) + offset);
     }
 
     /**
-     * Numbers the places where windows begin, document by document; takes 16 bytes a document.
+     * Numbers the places of windows, document by document. Uses 16 bytes for each document.
      *
      * @param bounds the first row of each document, and the end of the last one
-     * @param before how many windows there are before each document, and in all
+     * @param before the number of windows before each document, followed by the total
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Documents(long[] bounds, long[] before, long stride) {
@@ -165,7 +165,7 @@ final class WindowPlaces {
             return bounds[place] + (window - before[place]) * stride;
         }
 
-        /** Returns the last of the documents with the same number before: those before it have no windows. */
+        /** Returns the last document with the same {@code before}: the earlier ones have no windows. */
         private int last(int found) {
             int place = found;
             while (place + 1 < before.length && before[place + 1] == before[place]) {

@@ -1,4 +1,4 @@
-/** Reads the fields of samples into slots: rows of arrays, ragged rows, texts and files, as they are or transformed. */
+/** Reads the fields of samples into slots: rows of arrays, ragged rows, texts and files, unchanged or transformed. */
 @NullMarked
 package dev.larder.loader.internal.field;
 
