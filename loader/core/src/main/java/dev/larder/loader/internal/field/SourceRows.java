@@ -17,24 +17,12 @@ import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** The stored rows of an array or column. Threads may share it, each with its own {@link Window}. */
-final class SourceRows {
+/** The rows of an array or column as they are stored. Threads may share it, each with a {@link Window}. */
+abstract class SourceRows {
     private static final Dtype BYTE = Dtype.parse("|u1");
     private static final byte[] NOTHING = {};
 
-    /** Points a thread's window at a row, or copies the row there. */
-    @FunctionalInterface
-    private interface Source {
-        DirectBuffer read(long row, Window window);
-    }
-
-    /** Counts the items of a row along its first dimension. */
-    @FunctionalInterface
-    private interface Lengths {
-        long of(long row);
-    }
-
-    /** One thread's access to rows. It is read-only for user code, and fails after the dataset is closed. */
+    /** One thread's access to rows. The user's code gets it: it is read-only, and fails after the dataset is closed. */
     static final class Window {
         private final ViewBuffer view = new ViewBuffer();
         private final UnsafeBuffer copy = new UnsafeBuffer(NOTHING);
@@ -89,19 +77,33 @@ final class SourceRows {
                 .remedy(remedy);
     }
 
-    private static Source inPlace(ArrayView array) {
-        return (row, window) -> {
-            array.row(row, window.view);
-            return window.view;
-        };
-    }
+    private static SourceRows of(ArrayView array) {
+        boolean inPlace = DeviceFields.mayBeResident(array);
+        long[] shape = Arrays.copyOfRange(array.shape(), 1, array.dimensions());
+        return new SourceRows(array.name(), array.dtype(), array.rows(), shape) {
+            @Override
+            ArrayView array() {
+                return array;
+            }
 
-    /** Returns a source that gathers each row, because rows in Fortran order are not contiguous. */
-    private static Source inPieces(ArrayView array) {
-        int length = Math.toIntExact(array.rowByteSize());
-        return (row, window) -> {
-            if (window.copy.capacity() != length) {
-                window.copy.wrap(new byte[length]);
+            @Override
+            DirectBuffer read(long row, Window window) {
+                if (inPlace) {
+                    array.row(row, window.view);
+                    return window.view;
+                }
+                int length = Math.toIntExact(array.rowByteSize()); // in Fortran order a row lies in pieces
+                if (window.copy.capacity() != length) {
+                    window.copy.wrap(new byte[length]);
+                }
+                window.one[0] = row;
+                array.copyRows(window.one, 0, 1, window.copy, 0);
+                return window.copy;
+            }
+
+            @Override
+            boolean isOpen() {
+                return array.isOpen();
             }
         };
     }
@@ -157,7 +159,7 @@ final class SourceRows {
     }
 
     /**
-     * Takes the dimensions after the first from the first row. {@link #length} fails for a row with different ones.
+     * Takes the dimensions after the first from the first row; {@link #length} fails for a row that has others.
      *
      * @param bytes whether a step takes the bytes of rows of any shape
      */
@@ -224,12 +226,17 @@ final class SourceRows {
         return rows;
     }
 
-    /** Returns the shape of an array's row, or of one item if rows are ragged. */
-    long[] shape() {
+    /** Returns the shape of a row of an array; of one item of ragged rows. */
+    final long[] shape() {
         return shape.clone();
     }
 
-    /** Returns the array, or null if the source is a column of ragged rows. */
+    /** Returns the length of one item in bytes. */
+    final long itemByteSize() {
+        return itemByteSize;
+    }
+
+    /** Returns the array, or null if the rows are those of a column, which differ in length. */
     @Nullable
     ArrayView array() {
         return null;
@@ -237,7 +244,7 @@ final class SourceRows {
 
     abstract boolean isOpen();
 
-    /** Returns the number of items to take from a ragged row. Fails if the row's shape does not match the others. */
+    /** Returns how many items of a ragged row are taken; fails for a row unlike the others. */
     long length(long row) {
         return 1;
     }
@@ -266,7 +273,7 @@ final class SourceRows {
     private long byteSize(long row, Window window) {
         try {
             return read(row, window).capacity();
-        } catch (RuntimeException unfit) { // the batch with this row will fail and name the row
+        } catch (RuntimeException unfit) { // the batch with this row fails, and names it
             return 0;
         }
     }
