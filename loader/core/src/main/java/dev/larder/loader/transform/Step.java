@@ -334,7 +334,7 @@ public sealed interface Step {
 
     private static void requireWindow(int height, int width) {
         if (height < 1 || width < 1) {
-            throw new IllegalArgumentException("a window must have rows and columns: height=" + height + " width=" + width);
+            throw new IllegalArgumentException("a window needs rows and columns: height=" + height + " width=" + width);
         }
     }
 }
