@@ -1,10 +1,10 @@
 package dev.larder.loader.transform;
 
-/** What a decoded image has of each pixel. */
+/** The channels of a decoded image. */
 public enum Colours {
     /** Red, green and blue. Transparency is dropped; CMYK is converted without a profile, as Pillow does. */
     RGB(3),
-    /** The luma: as a JPEG file has it, else {@code (19595 R + 38470 G + 7471 B + 2¹⁵) / 2¹⁶}, as Pillow has it. */
+    /** The luma: of a JPEG file, the stored value; otherwise {@code (19595 R + 38470 G + 7471 B + 2¹⁵) / 2¹⁶}, as in Pillow. */
     GREY(1);
 
     private final int channels;
@@ -13,7 +13,7 @@ public enum Colours {
         this.channels = channels;
     }
 
-    /** Returns how many bytes a pixel has. */
+    /** Returns the number of bytes per pixel. */
     public int channels() {
         return channels;
     }

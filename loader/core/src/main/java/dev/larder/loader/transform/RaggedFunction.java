@@ -4,19 +4,19 @@ import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
 /**
- * The user's own step from the bytes of one row to a row whose first dimension differs from row to row. Must give the
- * same for the same bytes, at any time. Called by several threads at a time, each with its own arguments, which are
- * used again for other rows and not to be kept.
+ * The user's own step from the bytes of one row to a row with a variable first dimension. It must always return the same
+ * result for the same bytes. Several threads may call it at the same time, each with its own arguments. Do not keep the
+ * arguments: they are reused for other rows.
  */
 @FunctionalInterface
 public interface RaggedFunction {
     /**
-     * Fills the first items of the result and returns how many they are. What it throws is the failure of this sample:
-     * see {@code FailurePolicy}.
+     * Fills the first items of the result and returns their number. If it throws, this sample fails: see
+     * {@code FailurePolicy}.
      *
-     * @param row a read-only window on the row's bytes where they lie, in the byte order of their type; copy with {@code
-     *     row.getBytes(0, result, 0, length)}, as it does not give its address away
-     * @param result a window on what the row becomes, as long as the declared type and shape ask for; zeros at first
+     * @param row a read-only window on the stored bytes of the row, in the byte order of their type; copy with {@code
+     *     row.getBytes(0, result, 0, length)}, because the window does not expose its address
+     * @param result a window on the result row, with the length of the declared type and shape; initially zeros
      */
     int apply(DirectBuffer row, MutableDirectBuffer result);
 
@@ -24,9 +24,9 @@ public interface RaggedFunction {
     @FunctionalInterface
     interface Random {
         /**
-         * Fills the first items of the result and returns how many they are, as {@link RaggedFunction#apply}.
+         * Fills the first items of the result and returns their number, like {@link RaggedFunction#apply}.
          *
-         * @param random gives the same numbers for the same sample of the same epoch, whichever thread asks
+         * @param random returns the same numbers for the same sample of the same epoch, in every thread
          */
         int apply(DirectBuffer row, MutableDirectBuffer result, SampleRandom random);
     }

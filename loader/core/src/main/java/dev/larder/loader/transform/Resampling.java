@@ -1,16 +1,16 @@
 package dev.larder.loader.transform;
 
 /**
- * How an image is made larger or smaller: the filters of Pillow, which widen where an image becomes smaller
- * (antialiasing), with the same bytes. Columns come first, then rows; both round to bytes.
+ * The filter that resizes an image. The filters and their bytes are those of Pillow: they widen if an image becomes
+ * smaller (antialiasing). Columns are resized first, then rows; both round to bytes.
  */
 public enum Resampling {
-    /** The mean of the pixels that fall together. */
+    /** The mean of the pixels that are merged. */
     BOX,
-    /** A triangle, of two pixels on each side that it is made larger: what training mostly takes. */
+    /** A triangle over two pixels per axis when enlarging. Most training uses this filter. */
     BILINEAR,
-    /** A cubic with a = -0.5, of four pixels. */
+    /** A cubic over four pixels, with a = -0.5. */
     BICUBIC,
-    /** A sinc of six pixels. */
+    /** A sinc over six pixels. */
     LANCZOS
 }

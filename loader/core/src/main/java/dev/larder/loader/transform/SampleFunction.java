@@ -1,14 +1,14 @@
 package dev.larder.loader.transform;
 
-/** The user's own step over the values of one sample. Called by several threads at a time, each with its own arguments. */
+/** The user's own step over the values of one sample. Several threads may call it at the same time, each with its own arguments. */
 @FunctionalInterface
 public interface SampleFunction {
     /**
-     * Changes the values of a sample where they are. Nothing passed in may be kept: all of it is used again for other samples.
+     * Changes the values of a sample in place. Do not keep the arguments: they are reused for other samples.
      *
-     * @param values in C order, exactly as many as the shape says
-     * @param shape to be read only
-     * @param random gives the same numbers for the same sample of the same epoch, whichever thread asks
+     * @param values in C order; their number is exactly the product of the shape
+     * @param shape the shape of the sample; do not change it
+     * @param random returns the same numbers for the same sample of the same epoch, in every thread
      */
     void apply(float[] values, long[] shape, SampleRandom random);
 }

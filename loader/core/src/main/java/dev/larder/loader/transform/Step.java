@@ -5,21 +5,21 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * One declaration of a {@link Transform}: what to do, without how.
+ * One declared step of a {@link Transform}, without its implementation.
  *
- * <p>All but the maps are plain values, equal if they ask for the same. A step says nothing about the samples it meets;
- * that they fit is checked when a loader is built with it.
+ * <p>All steps except the maps are plain values and compare by value. A step does not describe its input samples; the
+ * loader checks at build time that they fit.
  */
 public sealed interface Step {
     /**
-     * Returns whether it draws random numbers: by itself, or as {@link MapRow} was told. Functions of {@link MapFloats}
-     * and {@link MapBytes} may draw where this is false.
+     * Returns whether the step draws random numbers, for {@link MapRow} as declared. The functions of {@link MapFloats}
+     * and {@link MapBytes} may draw even if this returns false.
      */
     default boolean isRandom() {
         return false;
     }
 
-    /** Makes float32 numbers: unsigned 8-bit ones are divided by 255, truth values become 0 and 1, floats stay what they are. */
+    /** Converts to float32: divides unsigned 8-bit numbers by 255, maps truth values to 0 and 1, and keeps the values of floats. */
     record ToFloat() implements Step {
         @Override
         public String toString() {
@@ -35,7 +35,7 @@ public sealed interface Step {
         }
     }
 
-    /** Makes {@code x * factor + offset} of every element, in float32, rounded twice. */
+    /** Computes {@code x * factor + offset} for every element, in float32, rounded twice. */
     record Scale(float factor, float offset) implements Step {
         @Override
         public String toString() {
@@ -43,9 +43,9 @@ public sealed interface Step {
         }
     }
 
-    /** Makes {@code (x - mean) * (1 / std)} of every element, in float32; one mean and deviation for all channels, or one for each. */
+    /** Computes {@code (x - mean) * (1 / std)} for every element, in float32; one mean and deviation for all channels, or one for each. */
     record Normalize(List<Float> means, List<Float> deviations) implements Step {
-        /** Checks that there are as many means as deviations, and that one can divide by these. */
+        /** Checks that there are as many means as deviations, and that all deviations are positive. */
         public Normalize {
             means = List.copyOf(means);
             deviations = List.copyOf(deviations);
@@ -66,7 +66,7 @@ public sealed interface Step {
         }
     }
 
-    /** Makes bfloat16 numbers of floats, as unsigned 16-bit integers with their bits: the nearest, ties to even. */
+    /** Rounds floats to bfloat16, ties to even, stored as unsigned 16-bit integers with the same bits. */
     record ToBfloat16() implements Step {
         @Override
         public String toString() {
@@ -74,7 +74,7 @@ public sealed interface Step {
         }
     }
 
-    /** Makes float32 numbers of bfloat16 ones, which are stored as unsigned 16-bit integers with their bits. */
+    /** Converts bfloat16 numbers, stored as unsigned 16-bit integers with the same bits, to float32. */
     record FromBfloat16() implements Step {
         @Override
         public String toString() {
@@ -82,7 +82,7 @@ public sealed interface Step {
         }
     }
 
-    /** Cuts out a window at random, after adding a border of zeros on all four sides. */
+    /** Crops a random window, after adding a border of zeros on all four sides. */
     record RandomCrop(int height, int width, int padding) implements Step {
         /** Checks that the window is one. */
         public RandomCrop {
@@ -103,7 +103,7 @@ public sealed interface Step {
         }
     }
 
-    /** Cuts out the window in the middle; of an odd rest, one more is left at the bottom and on the right. */
+    /** Crops the window in the middle. If the remainder is odd, the extra pixel stays at the bottom and on the right. */
     record CenterCrop(int height, int width) implements Step {
         /** Checks that the window is one. */
         public CenterCrop {
@@ -116,12 +116,12 @@ public sealed interface Step {
         }
     }
 
-    /** Mirrors left and right for some of the samples. */
+    /** Mirrors left and right in some of the samples, at random. */
     record RandomFlip(float probability) implements Step {
-        /** Checks that it is a probability. */
+        /** Checks that the probability is 0 to 1. */
         public RandomFlip {
             if (!(probability >= 0 && probability <= 1)) {
-                throw new IllegalArgumentException("a probability is 0 to 1: probability=" + probability);
+                throw new IllegalArgumentException("a probability must be 0 to 1: probability=" + probability);
             }
         }
 
@@ -152,9 +152,9 @@ public sealed interface Step {
         }
     }
 
-    /** Makes a vector of float32 of every class number: 1 at its place, 0 elsewhere. */
+    /** Converts every class number to a float32 vector: 1 at its index, 0 elsewhere. */
     record OneHot(int classes) implements Step {
-        /** Checks that there is a class. */
+        /** Checks that there is at least one class. */
         public OneHot {
             if (classes < 1) {
                 throw new IllegalArgumentException("there must be at least one class: classes=" + classes);
@@ -175,7 +175,7 @@ public sealed interface Step {
         }
     }
 
-    /** Runs the user's code on the bytes of a sample, into others. */
+    /** Runs the user's code on the bytes of a sample and writes its result. */
     record MapBytes(Dtype dtype, List<Long> shape, BytesFunction function) implements Step {
         /** Checks that the shape is one. */
         public MapBytes {
@@ -192,12 +192,12 @@ public sealed interface Step {
     }
 
     /**
-     * Runs the user's code on the bytes of a row, whatever its length, into a row of this type and shape, or, where the
-     * result is ragged, of at most so many items along the first dimension.
+     * Runs the user's code on the bytes of a row of any length. The result is a row of this type and shape. If it is
+     * ragged, the first dimension of the shape is a maximum.
      *
-     * @param ragged whether the function says how many items the row became
-     * @param random whether the function draws random numbers; another gives the same bytes for the same row at any
-     *     time
+     * @param ragged whether the function returns the number of items in the result
+     * @param random whether the function draws random numbers; otherwise it always returns the same bytes for the same
+     *     row
      */
     record MapRow(Dtype dtype, List<Long> shape, boolean ragged, boolean random, RaggedFunction.Random function)
             implements Step {
@@ -209,7 +209,7 @@ public sealed interface Step {
             }
             if (ragged && (shape.isEmpty() || shape.get(0) < 1)) {
                 throw new IllegalArgumentException(
-                        "ragged rows have a first dimension, and the most it can be: shape=" + shape);
+                        "ragged rows need a first dimension with its maximum: shape=" + shape);
             }
         }
 
@@ -224,12 +224,12 @@ public sealed interface Step {
         }
     }
 
-    /** Decodes an encoded image of at most so many pixels into bytes, height × width × channels. */
+    /** Decodes an encoded image of at most {@code maxPixels} pixels into bytes, height × width × channels. */
     record Decode(Colours colours, DecodeSize size, long maxPixels, JpegDecoder jpegDecoder) implements Step {
-        /** How many pixels an image may have where nothing else is said: 2²⁶. */
+        /** The default limit of pixels per image: 2²⁶. */
         public static final long MAX_PIXELS = 1 << 26;
 
-        /** Checks that the limit is one, and that memory can be had for it. */
+        /** Checks that the limit is positive and fits into an array. */
         public Decode {
             if (maxPixels < 1 || maxPixels > 1 << 28) {
                 throw new IllegalArgumentException("the limit must be 1 to 2^28 pixels: maxPixels=" + maxPixels);
@@ -242,7 +242,7 @@ public sealed interface Step {
         }
     }
 
-    /** Makes an image so high and wide. */
+    /** Resizes an image to this height and width. */
     record Resize(int height, int width, Resampling filter) implements Step {
         /** Checks that the result is an image. */
         public Resize {
@@ -255,7 +255,7 @@ public sealed interface Step {
         }
     }
 
-    /** Makes an image's shorter side so long, and the other one as long as the proportions ask for. */
+    /** Resizes an image so that its shorter side has this length, and keeps its proportions. */
     record ResizeShorter(int side, Resampling filter) implements Step {
         /** Checks that the result is an image. */
         public ResizeShorter {
@@ -269,8 +269,8 @@ public sealed interface Step {
     }
 
     /**
-     * Cuts out a random part of an image, of a share of its area and of proportions within bounds, and makes it so high
-     * and wide.
+     * Crops a random part of an image, with its area and proportions within bounds, and resizes it to this height and
+     * width.
      *
      * @param minArea the least share of the area, above 0
      * @param maxArea the largest share, at most 1
@@ -280,16 +280,16 @@ public sealed interface Step {
     record RandomResizedCrop(
             int height, int width, float minArea, float maxArea, float minRatio, float maxRatio, Resampling filter)
             implements Step {
-        /** Checks that there are such parts. */
+        /** Checks the bounds of area and proportions. */
         public RandomResizedCrop {
             requireWindow(height, width);
             if (!(minArea > 0 && minArea <= maxArea && maxArea <= 1)) {
                 throw new IllegalArgumentException(
-                        "shares of the area are above 0 and at most 1: minArea=" + minArea + " maxArea=" + maxArea);
+                        "shares of the area must be above 0 and at most 1: minArea=" + minArea + " maxArea=" + maxArea);
             }
             if (!(minRatio > 0 && minRatio <= maxRatio && Float.isFinite(maxRatio))) {
                 throw new IllegalArgumentException(
-                        "proportions are above 0: minRatio=" + minRatio + " maxRatio=" + maxRatio);
+                        "proportions must be above 0: minRatio=" + minRatio + " maxRatio=" + maxRatio);
             }
         }
 
@@ -317,7 +317,7 @@ public sealed interface Step {
                         + " contrast=" + contrast + " saturation=" + saturation);
             }
             if (!(hue >= 0 && hue <= 0.5f)) {
-                throw new IllegalArgumentException("the change of hue is 0 to 0.5: hue=" + hue);
+                throw new IllegalArgumentException("the change of hue must be 0 to 0.5: hue=" + hue);
             }
         }
 
@@ -334,7 +334,7 @@ public sealed interface Step {
 
     private static void requireWindow(int height, int width) {
         if (height < 1 || width < 1) {
-            throw new IllegalArgumentException("a window has rows and columns: height=" + height + " width=" + width);
+            throw new IllegalArgumentException("a window needs rows and columns: height=" + height + " width=" + width);
         }
     }
 }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Declares the steps for each sample of an array, done in their order.
+ * The steps for each sample of an array, in the order of their execution.
  *
  * <pre>{@code
  * new Transform().toFloat().normalize(0.286f, 0.353f)
@@ -15,40 +15,40 @@ import java.util.stream.IntStream;
  * new Transform().oneHot(10)
  * }</pre>
  *
- * <p>Rows of different lengths, such as texts, files and encoded images, need a step that makes them rows of one shape:
- * {@code mapRow} or {@link #decode}. A sample of three dimensions is height × width × channels, one of two height ×
- * width with one channel, until {@link #channelsFirst}. Vectors have as many channels as elements, all else has one.
- * Immutable; every method returns a new one.
+ * <p>Rows of different lengths, such as texts, files and encoded images, need a step that converts them to rows of one
+ * shape: {@code mapRow} or {@link #decode}. Before {@link #channelsFirst}, a sample of three dimensions is height × width ×
+ * channels, and a sample of two dimensions is height × width with one channel. A vector has one channel per element; all
+ * other samples have one channel. Immutable; every method returns a new transform.
  */
 public record Transform(List<Step> steps) {
-    /** Takes steps from elsewhere. */
+    /** Creates a transform with these steps. */
     public Transform {
         steps = List.copyOf(steps);
     }
 
-    /** Begins a transform: without a step, it leaves samples as they are. */
+    /** Creates a transform without steps, which leaves samples unchanged. */
     public Transform() {
         this(List.of());
     }
 
-    /** Adds {@link Step.ToFloat}: 0 to 255 become 0 to 1, floats become float32. Other integers need {@link #cast} or {@link #scale}. */
+    /** Adds {@link Step.ToFloat}: maps bytes 0 to 255 to 0 to 1, floats to float32. Other integers need {@link #cast} or {@link #scale}. */
     public Transform toFloat() {
         return with(new Step.ToFloat());
     }
 
     /**
-     * Adds {@link Step.Cast}: converts as numpy's {@code astype}, to and from truth values, integers of 1 to 8 bytes and floats of
+     * Adds {@link Step.Cast}: converts like numpy's {@code astype}, to and from truth values, integers of 1 to 8 bytes and floats of
      * 2, 4 and 8, in either byte order.
      *
-     * <p>Integers are cut to their lower bits; to float is rounded to the nearest, ties to even; what is not 0 is true. From float
-     * to integer the fraction is dropped, what lies beyond the type becomes its smallest or largest number and NaN 0, where numpy
-     * leaves it to the machine.
+     * <p>Integers keep their lower bits. Conversion to float rounds to the nearest, ties to even. Every value except 0 is true.
+     * Conversion from float to integer drops the fraction, clamps to the range of the type and maps NaN to 0; numpy's result
+     * for values out of range depends on the machine.
      */
     public Transform cast(Dtype dtype) {
         return with(new Step.Cast(dtype));
     }
 
-    /** Adds {@link Step.Cast} to a type as numpy writes it, such as {@code <f2}. */
+    /** Adds {@link Step.Cast} to a type in numpy's notation, such as {@code <f2}. */
     public Transform cast(String descr) {
         return cast(Dtype.parse(descr));
     }
@@ -69,19 +69,19 @@ public record Transform(List<Step> steps) {
     }
 
     /**
-     * Adds {@link Step.ToBfloat16}: rounds floats to bfloat16, ties to even; NaN stays NaN. numpy has no such type, so {@code <u2}
-     * with the same bits come out. Doubles are made floats first.
+     * Adds {@link Step.ToBfloat16}: rounds floats to bfloat16, ties to even; NaN stays NaN. numpy has no bfloat16, so
+     * the result is {@code <u2} with the same bits. Doubles are rounded to float first.
      */
     public Transform toBfloat16() {
         return with(new Step.ToBfloat16());
     }
 
-    /** Adds {@link Step.FromBfloat16}: {@code u2} with the bits of bfloat16 numbers become float32. */
+    /** Adds {@link Step.FromBfloat16}: converts {@code u2} with the bits of bfloat16 numbers to float32. */
     public Transform fromBfloat16() {
         return with(new Step.FromBfloat16());
     }
 
-    /** Adds {@link Step.RandomCrop}: every place that the window can take in the padded sample is equally likely. */
+    /** Adds {@link Step.RandomCrop}: every position of the window in the padded sample is equally likely. */
     public Transform randomCrop(int height, int width, int padding) {
         return with(new Step.RandomCrop(height, width, padding));
     }
@@ -106,12 +106,12 @@ public record Transform(List<Step> steps) {
         return with(new Step.ChannelsFirst());
     }
 
-    /** Adds {@link Step.OneHot}: a further dimension, as long as there are classes, counted from 0. Elements must be integers. */
+    /** Adds {@link Step.OneHot}: an additional dimension with one element per class. Elements must be integers, counted from 0. */
     public Transform oneHot(int classes) {
         return with(new Step.OneHot(classes));
     }
 
-    /** Adds {@link Step.MapFloats}: the user's code on values that must be float32 by then. */
+    /** Adds {@link Step.MapFloats}: the user's code on values, which must already be float32. */
     public Transform map(SampleFunction function) {
         return with(new Step.MapFloats(function));
     }
@@ -122,9 +122,9 @@ public record Transform(List<Step> steps) {
     }
 
     /**
-     * Adds {@link Step.MapRow}: the user's code from a row's bytes, whatever their number, to a row of this type and
-     * shape. Where it is the first step it sees the bytes as they lie in the store, without a copy, and where it is the
-     * last it writes the batch. It must give the same for the same bytes.
+     * Adds {@link Step.MapRow}: the user's code from any number of bytes of a row to a row of this type and shape. As the
+     * first step it reads the store without a copy; as the last step it writes directly to the batch. It must return the
+     * same result for the same bytes.
      */
     public Transform mapRow(Dtype dtype, long[] shape, RowFunction function) {
         return mapRow(dtype, shape, false, false, (row, result, random) -> {
@@ -142,9 +142,9 @@ public record Transform(List<Step> steps) {
     }
 
     /**
-     * Adds {@link Step.MapRow} whose rows differ in their first dimension: the function says how many items a row
-     * became, at most as many as {@code most} says. Batches have them packed, or padded where the field is. There can
-     * be one such step, after which steps must change elements one by one.
+     * Adds {@link Step.MapRow} whose rows differ in their first dimension: the function returns the number of items, up to
+     * the first dimension of {@code most}. Batches contain the rows packed, or padded if the field is padded. A transform
+     * can have one such step; all steps after it must be elementwise.
      */
     public Transform mapRagged(Dtype dtype, long[] most, RaggedFunction function) {
         return mapRow(dtype, most, true, false, (row, result, random) -> function.apply(row, result));
@@ -164,8 +164,8 @@ public record Transform(List<Step> steps) {
     }
 
     /**
-     * Adds {@link Step.Decode}: makes an encoded image {@code |u1}, height × width × channels, three or, for grey, one.
-     * EXIF rotation is ignored. The next step gives all images one size: {@link
+     * Adds {@link Step.Decode}: decodes an image to {@code |u1}, height × width × channels (three, or one for grey).
+     * Ignores EXIF rotation. The next step must give all images one size: {@link
      * #resize(int, int)}, {@link #resizeShorter} with {@link #centerCrop}, {@link #randomResizedCrop(int, int)} or
      * {@link #centerCrop}.
      */
@@ -173,22 +173,22 @@ public record Transform(List<Step> steps) {
         return decode(colours, Step.Decode.MAX_PIXELS);
     }
 
-    /** Adds {@link Step.Decode} at a size of choice; without it, images are decoded at {@link DecodeSize#FULL}. */
+    /** Adds {@link Step.Decode} at this size; the default is {@link DecodeSize#FULL}. */
     public Transform decode(Colours colours, DecodeSize size) {
         return decode(new Step.Decode(colours, size, Step.Decode.MAX_PIXELS, JpegDecoder.AUTO));
     }
 
-    /** Adds {@link Step.Decode} that fails for images of more pixels, before it takes memory for them. */
+    /** Adds {@link Step.Decode} that fails for images of more pixels, before it allocates memory for them. */
     public Transform decode(Colours colours, long maxPixels) {
         return decode(colours, maxPixels, JpegDecoder.AUTO);
     }
 
-    /** Adds {@link Step.Decode} with a decoder of choice. */
+    /** Adds {@link Step.Decode} with a limit and a decoder. */
     public Transform decode(Colours colours, long maxPixels, JpegDecoder jpegDecoder) {
         return decode(new Step.Decode(colours, DecodeSize.FULL, maxPixels, jpegDecoder));
     }
 
-    /** Adds a {@link Step.Decode} with a size, a limit and a decoder of choice. */
+    /** Adds a {@link Step.Decode} with its size, limit and decoder. */
     public Transform decode(Step.Decode decode) {
         return with(decode);
     }
@@ -198,24 +198,24 @@ public record Transform(List<Step> steps) {
         return resize(height, width, Resampling.BILINEAR);
     }
 
-    /** Adds {@link Step.Resize}: bytes of images of one size, or of decoded ones of any size. */
+    /** Adds {@link Step.Resize}, for bytes of images of one size or for decoded images of any size. */
     public Transform resize(int height, int width, Resampling filter) {
         return with(new Step.Resize(height, width, filter));
     }
 
-    /** Adds {@link Step.ResizeShorter} with {@link Resampling#BILINEAR}; {@link #centerCrop} follows. */
+    /** Adds {@link Step.ResizeShorter} with {@link Resampling#BILINEAR}; {@link #centerCrop} must follow. */
     public Transform resizeShorter(int side) {
         return resizeShorter(side, Resampling.BILINEAR);
     }
 
-    /** Adds {@link Step.ResizeShorter}, right behind {@link #decode(Colours)}; {@link #centerCrop} follows. */
+    /** Adds {@link Step.ResizeShorter}, directly after {@link #decode(Colours)}; {@link #centerCrop} must follow. */
     public Transform resizeShorter(int side, Resampling filter) {
         return with(new Step.ResizeShorter(side, filter));
     }
 
     /**
-     * Adds {@link Step.RandomResizedCrop} as torchvision has it: 8 to 100 % of the area, 3:4 to 4:3, {@link
-     * Resampling#BILINEAR}. It follows {@link #decode(Colours)}: images that are stored as pixels take {@link #resize(int,
+     * Adds {@link Step.RandomResizedCrop} with the defaults of torchvision: 8 to 100 % of the area, 3:4 to 4:3, {@link
+     * Resampling#BILINEAR}. It must follow {@link #decode(Colours)}. For images stored as pixels, use {@link #resize(int,
      * int)}, {@link #randomCrop} and {@link #centerCrop}.
      */
     public Transform randomResizedCrop(int height, int width) {
@@ -223,7 +223,7 @@ public record Transform(List<Step> steps) {
     }
 
     /**
-     * Adds {@link Step.RandomResizedCrop} of shares of the area, with proportions of 3:4 to 4:3 and {@link
+     * Adds {@link Step.RandomResizedCrop} with these bounds of the area, proportions of 3:4 to 4:3 and {@link
      * Resampling#BILINEAR}.
      */
     public Transform randomResizedCrop(int height, int width, float minArea, float maxArea) {
@@ -231,20 +231,20 @@ public record Transform(List<Step> steps) {
                 new Step.RandomResizedCrop(height, width, minArea, maxArea, 3 / 4f, 4 / 3f, Resampling.BILINEAR));
     }
 
-    /** Adds a {@link Step.RandomResizedCrop} with proportions and a filter of choice. */
+    /** Adds a {@link Step.RandomResizedCrop} with its proportions and filter. */
     public Transform randomResizedCrop(Step.RandomResizedCrop crop) {
         return with(crop);
     }
 
     /**
-     * Adds {@link Step.ColourJitter} as torchvision has it: factors of {@code 1 - x} to {@code 1 + x}, but not below 0;
-     * for the hue a turn by {@code -hue} to {@code hue} of the circle. Samples must be RGB bytes, height × width × 3.
+     * Adds {@link Step.ColourJitter} like torchvision: factors of {@code 1 - x} to {@code 1 + x}, but not below 0; for
+     * the hue, a rotation by {@code -hue} to {@code hue} of the circle. Samples must be RGB bytes, height × width × 3.
      */
     public Transform colourJitter(float brightness, float contrast, float saturation, float hue) {
         return with(new Step.ColourJitter(brightness, contrast, saturation, hue));
     }
 
-    /** Adds the steps of another one. */
+    /** Adds the steps of another transform. */
     public Transform then(Transform next) {
         List<Step> all = new ArrayList<>(steps);
         all.addAll(next.steps);

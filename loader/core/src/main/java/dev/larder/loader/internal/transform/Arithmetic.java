@@ -5,25 +5,25 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What steps do with each number, one after the other: exactly as declared, rounded after every operation, nothing fused.
+ * The operations of the steps on each number, in order: exactly as declared, rounded after every operation, nothing fused.
  *
- * @param stored what the elements read are
- * @param result what the elements written are
- * @param channels which channel elements are of, where operations ask
+ * @param stored the encoding of the input elements
+ * @param result the encoding of the output elements
+ * @param channels the channel of each element, for operations that depend on it
  */
 record Arithmetic(Encoding stored, Encoding result, List<Operation> operations, Channels channels) {
     /** One operation; all but conversions are between float32 numbers. */
     sealed interface Operation {
-        /** Makes elements of another type of them. */
+        /** Converts elements to another type. */
         record Convert(NumberType from, NumberType to) implements Operation {}
 
         /** Divides unsigned bytes by 255. */
         record DivideBytes() implements Operation {}
 
-        /** Makes unsigned 16-bit integers of floats: the bits of the nearest bfloat16 number. */
+        /** Converts floats to unsigned 16-bit integers: the bits of the nearest bfloat16 number. */
         record ToBfloat16() implements Operation {}
 
-        /** Makes floats of the bits of bfloat16 numbers. */
+        /** Converts the bits of bfloat16 numbers to floats. */
         record FromBfloat16() implements Operation {}
 
         /** Multiplies, rounds, adds. */
@@ -34,12 +34,12 @@ record Arithmetic(Encoding stored, Encoding result, List<Operation> operations, 
         record Center(float[] means, float[] inverses) implements Operation {}
     }
 
-    /** Returns the same for elements that all lie in order of channels, with as many in a row of each. */
+    /** Returns the same operations with another channel stride: the number of consecutive elements of one channel. */
     Arithmetic withStride(int stride) {
         return new Arithmetic(stored, result, operations, new Channels(channels.count(), stride));
     }
 
-    /** Computes elements of a sample from its first one on. */
+    /** Computes {@code count} elements of a sample, starting at its first. */
     void run(byte[] bytes, int at, int count, @Nullable Object target, long offset, NumberBlock block) {
         for (int first = 0; first < count; first += NumberBlock.LENGTH) {
             int length = Math.min(NumberBlock.LENGTH, count - first);

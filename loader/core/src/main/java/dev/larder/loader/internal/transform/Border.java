@@ -4,7 +4,7 @@ import dev.larder.internal.posix.RawMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes the border that crops leave where it is not what steps make of a zero: where numbers were changed before the crop.
+ * Writes the border of crops if numbers were changed before the crop: the border then differs from the result for a stored zero.
  *
  * @param values the bits of one border element of each channel
  */

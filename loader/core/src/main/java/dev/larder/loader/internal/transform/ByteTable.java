@@ -4,14 +4,14 @@ import dev.larder.internal.posix.RawMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What steps make of each of the 256 values that a byte can have, for each channel: the bits of the result, of any type.
+ * A table of the results of the steps for each of the 256 byte values and each channel: bits of any type.
  *
  * <p>Entry {@code channel * 256 + byte} is computed once by the same {@link Arithmetic} that would compute the elements.
  */
 final class ByteTable {
     static final int VALUES = 256;
 
-    /** Of more channels than this, tables would be too large for the caches. */
+    /** With more channels, tables would be too large for the caches. */
     static final int MAX_CHANNELS = 16;
 
     private final byte[] bytes;
@@ -31,7 +31,7 @@ final class ByteTable {
         this.channels = channels;
     }
 
-    /** Computes the table of what is done with stored bytes. */
+    /** Computes the table for stored bytes. */
     static ByteTable of(Arithmetic arithmetic) {
         ByteTable table = new ByteTable(arithmetic.result().byteSize(), arithmetic.channels());
         byte[] all = new byte[VALUES * arithmetic.channels().count()];
@@ -44,7 +44,7 @@ final class ByteTable {
         return table;
     }
 
-    /** Does the same to a picture that is moved, if results have four bytes. */
+    /** Returns a table that also moves the picture. Results must have four bytes. */
     MovingTable moving(Mover mover, @Nullable Border border) {
         int[] zeros = new int[mover.to().channels()];
         int tableStride = channels.count() == 1 ? 0 : VALUES;

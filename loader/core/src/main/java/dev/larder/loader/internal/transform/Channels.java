@@ -1,19 +1,19 @@
 package dev.larder.loader.internal.transform;
 
 /**
- * Tells which channel an element of a sample belongs to: element {@code i} is of channel {@code i / stride % count}.
+ * The channel of each element of a sample: element {@code i} is of channel {@code i / stride % count}.
  *
- * @param stride how many elements in a row are of one channel: 1 where channels come last, height × width where they come first
+ * @param stride the number of consecutive elements of one channel: 1 if channels are last, height × width if they are first
  */
 record Channels(int count, int stride) {
     static final Channels ONE = new Channels(1, 1);
 
-    /** Finds the channel of an element. */
+    /** Returns the channel of an element. */
     int of(int element) {
         return element / stride % count;
     }
 
-    /** Changes {@code x} to {@code (x - mean) * inverse} in part of a sample, of which {@code first} is the first element. */
+    /** Changes {@code x} to {@code (x - mean) * inverse} in part of a sample, from its element {@code first} on. */
     void normalize(float[] values, int length, int first, float[] means, float[] inverses) {
         if (means.length == 1) {
             normalize(values, 0, length, means[0], inverses[0]);

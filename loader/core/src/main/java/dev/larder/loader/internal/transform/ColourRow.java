@@ -2,7 +2,7 @@ package dev.larder.loader.internal.transform;
 
 import dev.larder.internal.posix.RawMemory;
 
-/** Looks up the bytes of pixels of three channels, as {@link TableRow} does those of one. */
+/** Looks up the bytes of pixels with three channels, like {@link TableRow} for one channel. */
 final class ColourRow {
     private static final int PIXEL = 3;
 
@@ -18,7 +18,7 @@ final class ColourRow {
         this.channelStep = 4L * to.channelStride();
     }
 
-    /** Writes what the pixels {@code at} and after it become, or before it where {@code mirrored}. */
+    /** Writes the results for {@code count} pixels from {@code at} on, backward if {@code mirrored}. */
     void run(byte[] stored, int at, boolean mirrored, int count, long to) {
         if (channelStep != Integer.BYTES) {
             apart(stored, at, mirrored ? -PIXEL : PIXEL, count, to);
@@ -44,7 +44,7 @@ final class ColourRow {
         }
     }
 
-    /** Writes what pixels {@code at}, {@code at + 3} … become, their channels side by side; steps are constants, which is quicker. */
+    /** Writes the results for pixels {@code at}, {@code at + 3} …, channels interleaved. Constant steps make it faster. */
     static void forward(int[] table, int tableStride, byte[] stored, int at, int count, long to) {
         int end = at + PIXEL * count;
         for (int pixel = at; pixel < end; pixel += PIXEL) {

@@ -10,15 +10,15 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Follows a sample through the steps of a transform: checks that each fits what it meets, and collects the passes that do them. */
+/** Compiles the steps of a transform to passes, and checks that each step fits its input. */
 final class Compilation {
     private static final Dtype FLOAT32 = Dtype.parse("<f4");
     private static final Dtype BFLOAT16 = Dtype.parse("<u2");
 
-    /** Where the draws of the user's functions begin; crops and flips count from 0. */
+    /** The number of the first draw of the user's functions; crops and flips count from 0. */
     static final int MAP_DRAWS = 1 << 20;
 
-    /** Where those of changed colours begin. */
+    /** The number of the first draw of colour changes. */
     private static final int COLOUR_DRAWS = 1 << 21;
 
     private final Dtype stored;
@@ -75,7 +75,7 @@ final class Compilation {
                 null);
     }
 
-    /** Compiles the steps from {@code first} on, for samples that those before were done to: they draw as they would behind them. */
+    /** Compiles the steps from {@code first} on, for the output of the steps before. They draw as in the whole transform. */
     CompiledTransform compileRest(Transform transform, int first) {
         compile(new Transform(transform.steps().subList(0, first)));
         Compilation rest = new Compilation(dtype, shape);
@@ -312,7 +312,7 @@ final class Compilation {
         return MAP_DRAWS + mapCount++;
     }
 
-    /** Ends the fused steps with what was known before a pass, adds the pass, and begins another with what comes out of it. */
+    /** Ends the fused steps, adds the pass, and starts new fused steps on its output. */
     private void passWith(Dtype before, Pass pass) {
         if (!fused.isEmpty()) {
             passes.add(fused.end(before));
@@ -375,7 +375,7 @@ final class Compilation {
         shape[channelsFirst ? 2 : 1] = width;
     }
 
-    /** Returns how much room there is for a window. */
+    /** Returns how far a window can move along one dimension. */
     private int requireSpace(int length, int window, int padding) {
         long space = length + 2L * padding - window;
         if (space < 0) {
@@ -426,7 +426,7 @@ final class Compilation {
         return shape.length == 1 ? (int) shape[0] : picture().channels();
     }
 
-    /** Returns how the sample at hand lies in memory; what is no picture is one row of pixels, a vector one pixel. */
+    /** Returns the shape of the current sample. A sample that is no picture is one row of pixels; a vector is one pixel. */
     private ImageShape picture() {
         int rank = shape.length;
         if (rank == 3) {

@@ -5,9 +5,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@link Compilation} made of a transform.
+ * The result of a {@link Compilation}.
  *
- * @param elements what is done to each element, where it was compiled for elements
+ * @param elements the operation on each element, if the transform was compiled for elements
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 record CompiledTransform(

@@ -5,8 +5,8 @@ import java.nio.ByteOrder;
 import org.agrona.MutableDirectBuffer;
 
 /**
- * How the control of a sample lies in memory: 32-bit integers in the byte order of the machine, one sample after the other. Either
- * part is left out where a kernel does not need it.
+ * The memory layout of the control of samples: 32-bit integers in the machine's byte order, sample by sample. A part that
+ * the kernel does not need is left out.
  *
  * <pre>
  *  0            4            8      12        16      20    24           28         32
@@ -17,8 +17,8 @@ import org.agrona.MutableDirectBuffer;
  *  |&lt;------- located -------&gt;|&lt;---------- placed: see {@link Placement} -------------------&gt;|
  * </pre>
  *
- * @param located whether it says which row a sample is
- * @param placed whether it says where its pixels come from
+ * @param located whether it contains the row number of the sample
+ * @param placed whether it contains the placement of the sample
  */
 record ControlDescriptor(boolean located, boolean placed) {
     private static final int ROW_INTS = 2;
@@ -31,7 +31,7 @@ record ControlDescriptor(boolean located, boolean placed) {
     private static final int MIRRORED = END_COLUMN + 1;
     private static final int PLACEMENT_INTS = MIRRORED + 1;
 
-    /** Returns how many numbers there are for a sample. */
+    /** Returns the number of integers per sample. */
     int ints() {
         return placementOffset() + (placed ? PLACEMENT_INTS : 0);
     }
@@ -84,7 +84,7 @@ record ControlDescriptor(boolean located, boolean placed) {
         return "(ulong) (uint) control[0] | ((ulong) (uint) control[1] << 32)";
     }
 
-    /** Returns the text that reads the placement into variables of the names that {@link Placement} has. */
+    /** Returns the text that reads the placement into variables with the field names of {@link Placement}. */
     String placementText() {
         int first = placementOffset();
         return "  const int top = control[" + (first + TOP) + "], firstRow = control[" + (first + FIRST_ROW)
@@ -93,7 +93,7 @@ record ControlDescriptor(boolean located, boolean placed) {
                 + (first + END_COLUMN) + "], mirrored = control[" + (first + MIRRORED) + "];\n";
     }
 
-    /** Returns the text that sets the same variables to what they are for every sample. */
+    /** Returns the text that sets the same variables to a fixed placement. */
     static String placementText(Placement fixed) {
         return "  const int top = " + fixed.top + ", firstRow = " + fixed.firstRow + ", endRow = " + fixed.endRow
                 + ", left = " + fixed.left + ",\n    firstColumn = " + fixed.firstColumn + ", endColumn = "

@@ -4,7 +4,7 @@ import dev.larder.internal.posix.RawMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes elements one by one, where they are in a sample: what several steps with numbers have become.
+ * The operation of one or more numeric steps on single elements, which keep their positions in the sample.
  *
  * <p>The target is an array and an offset as {@link RawMemory} counts them.
  */

@@ -3,11 +3,11 @@ package dev.larder.loader.internal.transform;
 /**
  * The text of the function that changes one element: the operations of {@link Arithmetic}, in the same order, with the same rounding.
  *
- * <p>It takes the element's bits as they are stored and returns those to be written. Integers are held in {@code int}, {@code uint},
+ * <p>It takes the stored bits of the element and returns the bits to write. Integers are held in {@code int}, {@code uint},
  * {@code long} or {@code ulong}, halves as their bits.
  */
 final class ElementText {
-    /** How many values a chain of comparisons chooses from; of more, there is a table. */
+    /** The most values that a chain of comparisons selects from; more values use a table. */
     private static final int CHAIN = 4;
 
     private final Arithmetic arithmetic;
@@ -47,7 +47,7 @@ final class ElementText {
                 + encoded(arithmetic.result()) + ";\n}\n";
     }
 
-    /** Returns the text for elements of which at most the byte order changes: their bits are no numbers on the way. */
+    /** Returns the text for elements that change at most their byte order, without decoding them. */
     private String swapped() {
         int byteSize = arithmetic.stored().byteSize();
         boolean swaps = arithmetic.stored().swapped() != arithmetic.result().swapped();
@@ -143,7 +143,7 @@ final class ElementText {
         };
     }
 
-    /** Returns what drops the fraction and takes the nearest number that there is; floats of either width can be compared so. */
+    /** Returns the expression that drops the fraction and clamps to the type, for floats of either width. */
     private static String saturated(String value, NumberType to) {
         int bits = 8 * to.byteSize();
         String beyond;
@@ -166,7 +166,7 @@ final class ElementText {
                 + " : " + value + " != " + value + " ? " + type + "0 : " + type + smallest;
     }
 
-    /** Returns what chooses the number of the element's channel. */
+    /** Returns the expression that selects the number of the element's channel. */
     private String ofChannel(float[] values) {
         if (values.length > CHAIN) {
             String table = "larder_table" + tables.length();

@@ -5,9 +5,9 @@ import java.nio.ByteOrder;
 import org.agrona.DirectBuffer;
 
 /**
- * How numbers lie in memory.
+ * The memory format of numbers.
  *
- * @param swapped whether their bytes are not in the order of this machine
+ * @param swapped whether their byte order differs from this machine's
  */
 record Encoding(NumberType type, boolean swapped) {
     static Encoding of(Dtype dtype) {

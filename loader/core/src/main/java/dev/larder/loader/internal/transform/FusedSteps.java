@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Steps of a transform that one pass can do: pixels are moved first, as bytes, then numbers are changed. Both commute but for the
- * border of a crop, which is 0 in the numbers as they are at the crop.
+ * Steps of a transform that one pass can do: it moves the pixels as bytes, then changes the numbers. Both commute except for
+ * the border of a crop, which is 0 in the number type at the crop.
  */
 final class FusedSteps {
     private final Dtype stored;
@@ -34,7 +34,7 @@ final class FusedSteps {
         operations.add(operation);
     }
 
-    /** Changes the byte order of what comes out. */
+    /** Changes the byte order of the output. */
     void swap() {
         swapped = true;
     }
@@ -48,18 +48,18 @@ final class FusedSteps {
         picture = result;
     }
 
-    /** Returns whether a border of zeros made now would differ from the one that there is. */
+    /** Returns whether a border of zeros at this step would differ from the existing border. */
     boolean hasOtherBorder() {
         return borderDtype != null && operationsBeforeBorder != operations.size();
     }
 
-    /** Notes that a border of zeros of a type is made now. */
+    /** Adds a border of zeros of a type at this step. */
     void pad(Dtype dtype) {
         borderDtype = dtype;
         operationsBeforeBorder = operations.size();
     }
 
-    /** Returns the pass, of which elements of a type come out. */
+    /** Returns the pass, with output elements of this type. */
     Pass end(Dtype result) {
         boolean moved = !moves.isEmpty() || (picture.planar() != storedPicture.planar() && picture.channels() > 1);
         ElementOperation elements = elements(result);
@@ -103,7 +103,7 @@ final class FusedSteps {
                 channels);
     }
 
-    /** Returns what writes the border, if that is not what becomes of zeros of the stored type. */
+    /** Returns the writer of the border, or null if the border equals the result for stored zeros. */
     private @Nullable Border border(Dtype result) {
         if (borderDtype == null || operationsBeforeBorder == 0) {
             return null;
@@ -114,7 +114,7 @@ final class FusedSteps {
         return Arrays.equals(wanted, made) ? null : new Border(picture, itemSize, Border.values(wanted, itemSize));
     }
 
-    /** Returns what becomes of a zero in each channel. */
+    /** Returns the result for a zero in each channel. */
     private byte[] ofZeros(Arithmetic arithmetic, Dtype result) {
         byte[] zeros = new byte[picture.channels() * arithmetic.stored().byteSize()];
         byte[] values = new byte[picture.channels() * result.itemSize()];

@@ -1,27 +1,27 @@
 package dev.larder.loader.internal.transform;
 
 /**
- * How the elements of a sample lie in memory.
+ * The memory layout of the elements of a sample.
  *
  * @param planar whether channels come first
  */
 record ImageShape(int height, int width, int channels, boolean planar) {
-    /** Returns how many elements there are. */
+    /** Returns the number of elements. */
     int size() {
         return height * width * channels;
     }
 
-    /** Returns how far apart the pixels of a row are. */
+    /** Returns the distance between pixels of a row, in elements. */
     int columnStride() {
         return planar ? 1 : channels;
     }
 
-    /** Returns how far apart rows are. */
+    /** Returns the distance between rows, in elements. */
     int rowStride() {
         return planar ? width : width * channels;
     }
 
-    /** Returns how far apart the channels of a pixel are. */
+    /** Returns the distance between channels of a pixel, in elements. */
     int channelStride() {
         return planar ? height * width : 1;
     }

@@ -1,6 +1,6 @@
 package dev.larder.loader.internal.transform;
 
-/** The functions that kernels have in common: what {@link Half}, {@link Bfloat16} and {@link NumberBlock} do, in OpenCL C that is C++ too. */
+/** The functions shared by kernels: the work of {@link Half}, {@link Bfloat16} and {@link NumberBlock}, in OpenCL C that is valid C++. */
 final class KernelFunctions {
     /** How a byte is divided by 255 with two products: 255 times the upper part is exact, the lower part makes up for the rest. */
     static final float UPPER_255TH = 0x1.01p-8f;

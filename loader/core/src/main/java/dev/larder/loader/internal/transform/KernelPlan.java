@@ -5,15 +5,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a kernel does with a sample: perhaps makes vectors of class numbers, or moves elements; then changes each.
+ * The work of a kernel on a sample: optionally creates vectors of class numbers or moves elements, then changes each element.
  *
- * @param oneHot makes the elements
- * @param mover says where elements come from; nothing where they stay
- * @param arithmetic changes the elements; nothing where their bytes stay
- * @param border what moves leave around pictures, if that is not what becomes of zeros
- * @param count how many elements come out
- * @param storedItemSize how many bytes each has before it is changed
- * @param itemSize how many bytes each has that comes out
+ * @param oneHot creates the elements, if present
+ * @param mover moves the elements, if present
+ * @param arithmetic changes the elements, if present
+ * @param border the border around moved pictures, if it differs from the result for zeros
+ * @param count the number of output elements
+ * @param storedItemSize the bytes of an element before it is changed
+ * @param itemSize the bytes of an output element
  */
 record KernelPlan(
         Pass.@Nullable OneHot oneHot,
@@ -23,10 +23,10 @@ record KernelPlan(
         int count,
         int storedItemSize,
         int itemSize) {
-    /** More channels than this with numbers of their own would not fit into the constants that a device must have. */
+    /** The numbers of more channels would not fit into the constant memory that every device must have. */
     private static final int MAX_CONSTANTS = 4096;
 
-    /** Makes a plan for what one pass does, with class numbers perhaps before it; nothing where that cannot be a kernel. */
+    /** Creates a plan for one pass, optionally after class numbers; returns null if one kernel cannot do it. */
     static @Nullable KernelPlan of(CompiledTransform program) {
         List<Pass> passes = program.passes();
         Pass first = passes.get(0);
@@ -60,7 +60,7 @@ record KernelPlan(
         }
         Mover mover = moves(picked.mover()) ? picked.mover() : null;
         if (mover != null && mover.from().planar()) {
-            return null; // only what was moved before is so
+            return null; // elements that an earlier pass moved
         }
         Arithmetic arithmetic = arithmetic(picked.elements());
         return new KernelPlan(
@@ -97,12 +97,12 @@ record KernelPlan(
         return constants;
     }
 
-    /** Returns whether samples differ in where their elements come from. */
+    /** Returns whether the placement differs from sample to sample. */
     boolean isDrawn() {
         return mover != null && mover.moves().stream().anyMatch(move -> move instanceof Move.Drawn);
     }
 
-    /** Returns whether there may be border. */
+    /** Returns whether there may be a border. */
     boolean isBordered() {
         return mover != null
                 && mover.moves().stream()

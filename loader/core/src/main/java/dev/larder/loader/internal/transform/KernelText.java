@@ -6,12 +6,12 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * The text of a kernel: each work item makes some elements in a row, read and written as vectors where they lie so.
+ * The text of a kernel: each work item computes consecutive elements, read and written as vectors if possible.
  *
  * <p>Rows are counted in 64 bits, places inside a sample in 32.
  */
 final class KernelText {
-    /** How many bytes a work item reads or writes at a time, at most. */
+    /** The most bytes that a work item reads or writes at a time. */
     private static final int VECTOR_BYTES = 16;
 
     private final KernelPlan plan;
@@ -19,7 +19,7 @@ final class KernelText {
     private final ControlDescriptor control;
     private final int storedByteSize;
 
-    /** How many bytes make one of what is moved or copied: an element, or part of one that is no number. */
+    /** The bytes of the unit that is moved or copied: an element, or part of an element that is not a number. */
     private final int word;
 
     private final int storedWord;
@@ -41,19 +41,19 @@ final class KernelText {
         requireAligned(isMoving() || plan.oneHot() != null ? 1 : width * storedWord, storedByteSize);
     }
 
-    /** Vectors begin where rows do, on multiples of their size: devices fault, or read something else, where they do not. */
+    /** Checks that vectors are aligned to their size in every row: on misalignment, devices fault or read wrong data. */
     private static void requireAligned(int vectorByteSize, int rowByteSize) {
         if (rowByteSize % vectorByteSize != 0) {
             throw new IllegalStateException("vectorByteSize=" + vectorByteSize + " rowByteSize=" + rowByteSize);
         }
     }
 
-    /** Returns the greatest power of two that divides a length, up to one. */
+    /** Returns the greatest power of two, at most {@code most}, that divides a length. */
     private static int powerOfTwo(int length, int most) {
         return Math.min(Integer.lowestOneBit(length), most);
     }
 
-    /** Returns the type whose bits are those of so many bytes. */
+    /** Returns the unsigned type of this many bytes. */
     static String word(int byteSize) {
         return switch (byteSize) {
             case Byte.BYTES -> "uchar";
@@ -72,7 +72,7 @@ final class KernelText {
         return plan.count() * plan.itemSize();
     }
 
-    /** Returns how many words of a sample are made in the same way: none of its parts is in two vectors. */
+    /** Returns the number of words that are computed in the same way, so that a vector never crosses parts of a sample. */
     private int run() {
         if (plan.mover() != null) {
             return plan.mover().to().rowStride() * parts();
@@ -80,7 +80,7 @@ final class KernelText {
         return plan.oneHot() == null ? rowByteSize() / word : plan.oneHot().classes();
     }
 
-    /** Returns how many words an element has. */
+    /** Returns the number of words per element. */
     private int parts() {
         return plan.itemSize() / word;
     }
@@ -92,7 +92,7 @@ final class KernelText {
     /** Returns the whole text. */
     String source() {
         text.append("#pragma OPENCL FP_CONTRACT OFF\n");
-        if (width > 1) { // the one thing that C++ writes in another way
+        if (width > 1) { // the only syntax that differs in C++
             text.append("#ifndef __CUDACC__\n#define ")
                     .append(literal())
                     .append(" (")
@@ -139,7 +139,7 @@ final class KernelText {
         return word == Long.BYTES ? -1L : (1L << (8 * word)) - 1;
     }
 
-    /** Finds the row of the sample, and the shard that has it. */
+    /** Finds the row of the sample and its shard. */
     private void rows() {
         if (control.ints() > 0) {
             text.append("  control += sample * ").append(control.ints()).append("UL;\n");
@@ -188,7 +188,7 @@ final class KernelText {
         write(joined(made));
     }
 
-    /** Prepares what {@link #channel} says, for elements from a place of the sample on. */
+    /** Prepares the variables of {@link #channel}, for elements from a position of the sample on. */
     private void channels(String first) {
         if (plan.arithmetic() != null && plan.arithmetic().channels().count() > 1) {
             text.append("  const uint first = ").append(first).append(";\n");
@@ -265,7 +265,7 @@ final class KernelText {
         text.append(ControlDescriptor.placementText(fixed));
     }
 
-    /** Fetches one element and changes it: the lanes of an item are in one row, and in one plane where there are planes. */
+    /** Fetches one element and changes it: the lanes of an item are in one row, and in one plane if channels are first. */
     private void element(int lane, ImageShape from, ImageShape to) {
         int inner = to.columnStride() * parts();
         String channel = to.planar() ? "channel" : "rest" + lane;
@@ -307,7 +307,7 @@ final class KernelText {
         return width == 1 ? lanes.get(0) : literal() + " (" + String.join(",\n    ", lanes) + ")";
     }
 
-    /** Returns what makes a vector of its lanes. */
+    /** Returns the expression that joins the lanes to a vector. */
     private String literal() {
         return "larder_" + vector(word);
     }

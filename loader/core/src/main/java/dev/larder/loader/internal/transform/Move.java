@@ -4,18 +4,18 @@ import dev.larder.loader.internal.sample.Philox;
 import dev.larder.loader.transform.Step;
 
 /**
- * A crop or flip, with what it takes from the parameters of a sample.
+ * A crop or flip, with its parameters of a sample.
  *
  * <p>Parameters are drawn once for a sample: {@code Philox.bits(seed, epoch, position, number)}, where {@code number} counts the
- * random crops and flips of the transform from 0, and no other steps: fields of one group draw alike. A crop takes two, row and
+ * random crops and flips of the transform from 0, and no other steps. Fields of one group draw alike. A crop takes two, row and
  * column of its corner in the padded picture, from the upper and the lower 32 bits: {@code bits * places >>> 32}. A flip takes one,
  * 1 or 0: whether {@code Philox.unitFloat} is less than its probability.
  */
 sealed interface Move {
-    /** Takes part in where the pixels come from. */
+    /** Applies this move to the placement. */
     void place(Placement placement, int[] parameters);
 
-    /** A crop at a fixed place. */
+    /** A crop at a fixed position. */
     record Crop(int height, int width, int y, int x) implements Move {
         @Override
         public void place(Placement placement, int[] parameters) {
@@ -37,7 +37,7 @@ sealed interface Move {
         void draw(long seed, long epoch, long position, int[] parameters);
     }
 
-    /** A crop at one of some places, its parameters at {@code first}. */
+    /** A crop at a random position; its parameters are at {@code first}. */
     record RandomCrop(Step.RandomCrop step, int rowPlaces, int columnPlaces, int number, int first) implements Drawn {
         @Override
         public void draw(long seed, long epoch, long position, int[] parameters) {
@@ -56,7 +56,7 @@ sealed interface Move {
         }
     }
 
-    /** A flip of some samples, its parameter at {@code first}. */
+    /** A flip of random samples; its parameter is at {@code first}. */
     record RandomFlip(float probability, int number, int first) implements Drawn {
         @Override
         public void draw(long seed, long epoch, long position, int[] parameters) {

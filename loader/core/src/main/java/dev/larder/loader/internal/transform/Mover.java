@@ -3,9 +3,9 @@ package dev.larder.loader.internal.transform;
 import java.util.Arrays;
 import java.util.List;
 
-/** Moves the elements of a sample to where crops, flips and layout want them, without a look at what they are. */
+/** Moves the elements of a sample for crops, flips and layout, as opaque bytes. */
 record Mover(ImageShape from, ImageShape to, int itemSize, List<Move> moves) {
-    /** Works out where the pixels of a sample come from. */
+    /** Computes the placement of a sample. */
     void place(Placement placement, int[] parameters) {
         placement.begin(from.height(), from.width());
         for (int i = 0; i < moves.size(); i++) {

@@ -4,9 +4,9 @@ import dev.larder.internal.posix.RawMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves the bytes of a picture and looks them up in the same go, for results of four bytes: what most pictures need most.
+ * Moves the bytes of a picture and looks them up in one pass, for results of four bytes: the most common case for pictures.
  *
- * <p>Does the same as {@link Mover}, {@link ByteTable} and {@link Border} one after the other. Writes to an address.
+ * <p>Has the result of {@link Mover}, {@link ByteTable} and {@link Border} in sequence. Writes to an address.
  */
 final class MovingTable {
     private static final int MASK = 0xff;
@@ -18,7 +18,7 @@ final class MovingTable {
     /** The bits of one border element of each channel. */
     private final int[] border;
 
-    /** Looks up three channels at a time, where there are three. */
+    /** Looks up three channels at a time; null for other numbers of channels. */
     private final @Nullable ColourRow colours;
 
     private final int planes;
@@ -32,9 +32,9 @@ final class MovingTable {
     private final long channelStep;
 
     /**
-     * Prepares it.
+     * Creates a table for moved pictures.
      *
-     * @param tableStride how far apart the tables of channels are, 0 where all have the same
+     * @param tableStride the distance between the tables of channels, 0 if all channels share one
      */
     MovingTable(Mover mover, int[] table, int tableStride, int[] border) {
         ImageShape from = mover.from();
@@ -60,7 +60,7 @@ final class MovingTable {
         return mover;
     }
 
-    /** Writes one sample, of which it is known where its pixels come from. */
+    /** Writes one sample at its placement. */
     void run(byte[] stored, int at, long offset, Placement placement) {
         if (placement.hasBorder()) {
             fillBorder(offset, placement);
@@ -92,7 +92,7 @@ final class MovingTable {
         }
     }
 
-    /** Writes the pixels of a row that has one channel, or one channel of it. */
+    /** Writes one channel of a row. */
     private void channel(int base, byte[] stored, int at, int direction, int count, long to) {
         if (storedColumnStep == 1 && columnStep == 4) {
             if (direction > 0) {
@@ -123,7 +123,7 @@ final class MovingTable {
         }
     }
 
-    /** Fills few long lines rather than many short ones: columns at the sides, rows at top and bottom. */
+    /** Fills a few long lines instead of many short ones: columns at the sides, rows at top and bottom. */
     private static void fill(int bits, long to, int lines, long lineStep, int count, long step) {
         for (int line = 0; line < lines; line++) {
             long first = to + line * lineStep;

@@ -7,7 +7,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
-/** Some elements on their way through the steps: decoded, computed with, encoded. Each thread has its own. */
+/** A block of elements that the steps decode, compute and encode. Each thread has its own. */
 final class NumberBlock {
     static final int LENGTH = 1024;
 
@@ -102,7 +102,7 @@ final class NumberBlock {
         }
     }
 
-    /** Makes values of another type, in the array of its domain. */
+    /** Converts values to another type, in the array of its domain. */
     void convert(NumberType from, NumberType to, int count) {
         switch (to.domain()) {
             case LONG -> toIntegers(from, to, count);

@@ -3,7 +3,7 @@ package dev.larder.loader.internal.transform;
 import dev.larder.npy.Dtype;
 import dev.larder.npy.Kind;
 
-/** What steps compute with: the numeric types of numpy that have a Java counterpart. Byte order is not part of it. */
+/** The number types of the steps: numpy's numeric types with a Java counterpart, without byte order. */
 enum NumberType {
     BOOL(1, Domain.LONG),
     INT8(1, Domain.LONG),
@@ -64,7 +64,7 @@ enum NumberType {
         };
     }
 
-    /** Finds the type of elements that are numeric. */
+    /** Returns the type of numeric elements. */
     static NumberType of(Dtype dtype) {
         if (dtype.kind() == Kind.BOOL) {
             return BOOL;
@@ -80,7 +80,7 @@ enum NumberType {
         throw new IllegalArgumentException("not numeric: dtype=" + dtype);
     }
 
-    /** Cuts an integer to the lower bits that this type has. */
+    /** Truncates an integer to the lower bits of this type. */
     long wrap(long value) {
         return switch (this) {
             case BOOL -> value == 0 ? 0 : 1;
@@ -94,7 +94,7 @@ enum NumberType {
         };
     }
 
-    /** Drops the fraction, and takes the nearest number that this type has; 0 for NaN. */
+    /** Drops the fraction and clamps to the range of this type; returns 0 for NaN. */
     long saturate(double value) {
         return switch (this) {
             case BOOL -> value == 0 ? 0 : 1;

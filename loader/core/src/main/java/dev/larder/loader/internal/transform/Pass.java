@@ -12,20 +12,20 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is done in one go over a sample: any number of steps, from its bytes to those of the next pass or of the batch.
+ * One pass over a sample: one or more steps, from its bytes to those of the next pass or of the batch.
  *
  * <p>Targets are an array and an offset as {@link RawMemory} counts them.
  */
 sealed interface Pass {
-    /** Returns how many bytes come out. */
+    /** Returns the number of output bytes. */
     int byteSize();
 
-    /** Allocates what one thread needs for it. */
+    /** Allocates the memory of one thread for this pass. */
     default Room newRoom() {
         return Room.NONE;
     }
 
-    /** Does it for one sample. */
+    /** Processes one sample. */
     void run(byte[] stored, int at, @Nullable Object target, long offset, TransformScratch scratch, Room room);
 
     /** One thread's memory for one pass. */
@@ -51,7 +51,7 @@ sealed interface Pass {
         }
     }
 
-    /** Moves elements where there is a mover, then changes them. */
+    /** Moves elements if there is a mover, then changes them. */
     record Picked(
             @Nullable Mover mover,
             ElementOperation elements,
@@ -82,7 +82,7 @@ sealed interface Pass {
         }
     }
 
-    /** Moves bytes and looks them up in one go, where the target is outside the heap; else plainly. */
+    /** Moves bytes and looks them up in one pass if the target is outside the heap; otherwise uses {@code plain}. */
     record Looked(MovingTable table, Picked plain) implements Pass {
         @Override
         public int byteSize() {
@@ -154,7 +154,7 @@ sealed interface Pass {
         }
     }
 
-    /** Runs the user's code on bytes, which sees them where they are and writes where they belong. */
+    /** Runs the user's code on bytes, without copies of input and output. */
     record MapRow(Step.MapRow step, int storedByteSize, int byteSize, int number) implements Pass {
         @Override
         public void run(
@@ -197,7 +197,7 @@ sealed interface Pass {
     record OneHot(Encoding stored, int count, int classes) implements Pass {
         private static final int ONE = Float.floatToRawIntBits(1);
 
-        /** Checks that a class number is one. */
+        /** Checks that a class number is in range. */
         void requireClass(long label) {
             if (label < 0 || label >= classes) {
                 throw Failure.of(ErrorCode.BAD_INPUT, "label is outside the classes")

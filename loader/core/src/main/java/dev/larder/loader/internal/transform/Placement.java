@@ -1,11 +1,11 @@
 package dev.larder.loader.internal.transform;
 
 /**
- * Where in a stored picture the pixels of one sample come from: what its crops and flips amount to.
+ * The positions in a stored picture of the pixels of one sample: the combination of its crops and flips.
  *
  * <p>Row {@code y} comes from stored row {@code y + top}, for rows {@code firstRow} to below {@code endRow}; column {@code x} from
- * stored column {@code left + x}, or {@code left - x} where {@code mirrored}, for {@code firstColumn} to below {@code endColumn}.
- * All others are border.
+ * stored column {@code left + x}, or {@code left - x} if {@code mirrored}, for {@code firstColumn} to below {@code endColumn}.
+ * All other pixels are border.
  */
 final class Placement {
     int height;
@@ -18,7 +18,7 @@ final class Placement {
     int endColumn;
     boolean mirrored;
 
-    /** Begins with the stored picture. */
+    /** Starts with the stored picture. */
     void begin(int storedHeight, int storedWidth) {
         height = storedHeight;
         width = storedWidth;
@@ -31,7 +31,7 @@ final class Placement {
         mirrored = false;
     }
 
-    /** Cuts out a window whose corner may lie in the border, that is, be negative. */
+    /** Crops a window. Its corner may be in the border, that is, negative. */
     void crop(int newHeight, int newWidth, int y, int x) {
         top += y;
         firstRow = clamp(firstRow - y, newHeight);
@@ -52,12 +52,12 @@ final class Placement {
         endColumn = width - first;
     }
 
-    /** Returns whether there is border. */
+    /** Returns whether there is a border. */
     boolean hasBorder() {
         return firstRow > 0 || endRow < height || firstColumn > 0 || endColumn < width;
     }
 
-    /** Returns whether all is border. */
+    /** Returns whether all pixels are border. */
     boolean isEmpty() {
         return firstRow == endRow || firstColumn == endColumn;
     }

@@ -8,8 +8,8 @@ import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
 /**
- * A {@link SampleTransform} as a kernel. What it makes has the bytes that {@link SampleTransform#apply} makes; only of a NaN,
- * devices may keep no more than that it is one.
+ * A {@link SampleTransform} as a kernel. It computes the same bytes as {@link SampleTransform#apply}, except that devices may
+ * change the payload of a NaN.
  */
 public final class SampleKernel implements KernelSource {
     private final SampleTransform transform;
@@ -30,15 +30,15 @@ public final class SampleKernel implements KernelSource {
     }
 
     /**
-     * Makes the kernel of a transform. Nothing if its steps do not fit one kernel, and are for the host: the user's code, two different
-     * borders, class numbers that are not what is stored, vectors of classes that are moved; or if samples have no bytes.
+     * Creates the kernel of a transform. Returns empty if samples have no bytes, or if the steps need the host: the user's code, two
+     * different borders, class numbers that are computed, or moved vectors of classes.
      */
     public static Optional<SampleKernel> of(SampleTransform transform, Rows rows) {
         KernelPlan plan = KernelPlan.of(transform.program());
         return plan == null ? Optional.empty() : Optional.of(new SampleKernel(transform, rows, plan));
     }
 
-    /** Returns the transform that it does. */
+    /** Returns the transform of this kernel. */
     public SampleTransform transform() {
         return transform;
     }
@@ -63,7 +63,7 @@ public final class SampleKernel implements KernelSource {
         return transform.rowByteSize();
     }
 
-    /** Returns whether it computes, so that 32-bit floats of the device must be rounded as those of Java. */
+    /** Returns whether the kernel computes, so that the device must round 32-bit floats like Java. */
     public boolean computes() {
         return plan.computes();
     }
@@ -84,9 +84,9 @@ public final class SampleKernel implements KernelSource {
     }
 
     /**
-     * Writes the control of one sample: where its row is, and where its pixels come from. Nothing is allocated.
+     * Writes the control of one sample: its row and its placement. Allocates nothing.
      *
-     * @param target has room for {@link #controlInts} for each sample; this writes those of {@code sample}
+     * @param target the control of all samples, {@link #controlInts} for each; only that of {@code sample} is written
      */
     @SuppressWarnings("checkstyle:ParameterNumber") // called for every sample, so nothing may be allocated to hold them
     public void writeControl(
@@ -110,14 +110,14 @@ public final class SampleKernel implements KernelSource {
     }
 
     /**
-     * Returns whether stored rows must be {@linkplain #check checked} before they go to the device: it cannot fail, and makes vectors
-     * of zeros of labels that are none of the classes.
+     * Returns whether stored rows must be {@linkplain #check checked} before they go to the device. The device cannot fail: it
+     * writes a vector of zeros for a label outside the classes.
      */
     public boolean checksRows() {
         return plan.oneHot() != null;
     }
 
-    /** Checks one stored row, and fails with {@code BAD_INPUT} as {@link SampleTransform#apply} would. Nothing is allocated. */
+    /** Checks one stored row, and fails with {@code BAD_INPUT} like {@link SampleTransform#apply}. Allocates nothing. */
     public void check(DirectBuffer stored, int offset) {
         Pass.OneHot oneHot = plan.oneHot();
         if (oneHot != null) {

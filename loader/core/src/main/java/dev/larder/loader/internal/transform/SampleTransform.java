@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * A {@link Transform} compiled for the samples of one array.
  *
- * <p>The bytes that come out depend on the stored bytes, the seed, the epoch and the sample's position alone. Immutable, for any
- * number of threads, each with a {@link TransformScratch} of its own.
+ * <p>The output depends only on the stored bytes, the seed, the epoch and the sample's position. Immutable, for any
+ * number of threads, each with its own {@link TransformScratch}.
  */
 public final class SampleTransform {
-    /** How long a sample may be, in bytes: arrays of Java have int indices. */
+    /** The maximum length of a sample in bytes: Java arrays have int indices. */
     public static final long MAX_SAMPLE_BYTES = 1 << 30;
 
     private final CompiledTransform program;
@@ -28,46 +28,46 @@ public final class SampleTransform {
     }
 
     /**
-     * Checks that a transform fits the rows of an array. Fails with {@code BAD_INPUT}, naming the first step that does not, and the
-     * type and shape that it meets.
+     * Checks that a transform fits the rows of an array. Fails with {@code BAD_INPUT}, naming the first step that does not, and its
+     * input type and shape.
      *
-     * @param rowShape the dimensions of one sample, without that of the samples; empty where a sample is one number
+     * @param rowShape the dimensions of one sample, without that of the samples; empty if a sample is one number
      */
     public static SampleTransform compile(Transform transform, Dtype stored, long[] rowShape) {
         return new SampleTransform(new Compilation(stored, rowShape).compile(transform));
     }
 
-    /** Checks as {@link #compile} does, and makes what does the steps from {@code first} on, where those before were done already. */
+    /** Checks like {@link #compile}, and compiles only the steps from {@code first} on, for the output of the steps before. */
     public static SampleTransform compileRest(Transform transform, int first, Dtype stored, long[] rowShape) {
         return new SampleTransform(new Compilation(stored, rowShape).compileRest(transform, first));
     }
 
     /**
-     * Checks that a transform fits rows that another step made, whose steps come after others: they draw other random
-     * numbers than those.
+     * Checks that a transform fits rows that other steps made, and compiles it. Its steps draw other random numbers than the
+     * steps before.
      */
     public static SampleTransform compile(Transform transform, Dtype stored, long[] rowShape, Before before) {
         return new SampleTransform(new Compilation(stored, rowShape, before).compile(transform));
     }
 
     /**
-     * What steps of the same field come before those of a transform.
+     * The random steps of the same field before those of a transform.
      *
-     * @param moves how many random crops and flips
-     * @param maps how many functions of the user
+     * @param moves the number of random crops and flips
+     * @param maps the number of the user's functions
      */
     public record Before(int moves, int maps) {
         static final Before NOTHING = new Before(0, 0);
 
-        /** Returns which draw the user's function behind these steps makes. */
+        /** Returns the draw number of the user's function after these steps. */
         public int mapDraw() {
             return Compilation.MAP_DRAWS + maps;
         }
     }
 
     /**
-     * Checks that a transform fits any number of elements, as rows of different lengths have them: steps must change elements one
-     * by one, all in the same way, and keep their number. What comes back takes single elements as samples.
+     * Checks that a transform fits any number of elements, for rows of different lengths. Steps must change elements one
+     * by one, all in the same way, and keep their number. The returned transform has single elements as samples.
      */
     public static SampleTransform compileElements(Transform transform, Dtype stored) {
         return new SampleTransform(new Compilation(stored, new long[0]).compileElements(transform));
@@ -77,32 +77,32 @@ public final class SampleTransform {
         return program;
     }
 
-    /** Returns the type of the elements that come out. */
+    /** Returns the type of the output elements. */
     public Dtype dtype() {
         return program.dtype();
     }
 
-    /** Returns the dimensions of a sample that comes out, as a new array. */
+    /** Returns the dimensions of an output sample, as a new array. */
     public long[] rowShape() {
         return program.rowShape().clone();
     }
 
-    /** Returns how many bytes a sample has in the store. */
+    /** Returns the number of bytes per sample in the store. */
     public int storedByteSize() {
         return program.storedByteSize();
     }
 
-    /** Returns how many bytes a sample has that comes out. */
+    /** Returns the number of bytes per output sample. */
     public int rowByteSize() {
         return program.passes().get(program.passes().size() - 1).byteSize();
     }
 
-    /** Returns whether samples may differ by seed, epoch and position: some step is random or the user's. */
+    /** Returns whether samples may depend on seed, epoch and position: a step is random or the user's. */
     public boolean isRandom() {
         return program.isRandom();
     }
 
-    /** Returns whether samples come out as they are stored. */
+    /** Returns whether the output equals the stored samples. */
     public boolean isIdentity() {
         return passes.length == 1
                 && passes[0] instanceof Pass.Picked picked
@@ -115,7 +115,7 @@ public final class SampleTransform {
         return program.elements() != null;
     }
 
-    /** Returns how many random parameters crops and flips take for a sample. */
+    /** Returns the number of random parameters of crops and flips per sample. */
     public int parameterCount() {
         return program.parameterCount();
     }
@@ -139,7 +139,7 @@ public final class SampleTransform {
         return newScratch(new StepRandom());
     }
 
-    /** Allocates memory for one thread that may not draw: a function of the user that does fails its sample. */
+    /** Allocates memory for one thread without random numbers: a user's function that draws fails its sample. */
     public TransformScratch newScratchWithoutRandom() {
         return newScratch(StepRandom.refusing());
     }
@@ -149,11 +149,11 @@ public final class SampleTransform {
     }
 
     /**
-     * Writes one transformed sample. Nothing is allocated; what the user's code throws comes through as it is.
+     * Writes one transformed sample. Allocates nothing; exceptions of the user's code pass through unchanged.
      *
-     * @param stored has the sample's bytes as they are in the array, from {@code offset} on
+     * @param stored contains the stored bytes of the sample, from {@code offset} on
      * @param targetRow which row of {@code target} to write, counted in rows of {@link #rowByteSize}
-     * @param position what tells the sample from others of the epoch
+     * @param position the position of the sample, unique in the epoch
      */
     @SuppressWarnings("checkstyle:ParameterNumber") // called for every sample, so nothing may be allocated to hold them
     public void apply(
@@ -176,7 +176,7 @@ public final class SampleTransform {
         }
     }
 
-    /** Does the same as {@link #apply}, as a device does: never fails, and perhaps moves pixels as the scratch memory says. */
+    /** Works like {@link #apply} on a device: never fails, and uses the placement of the scratch memory if it has one. */
     void applyLeniently(
             byte[] stored, TransformTarget target, int targetRow, boolean placed, TransformScratch scratch) {
         scratch.begin(this, 0, 0, 0);

@@ -5,7 +5,7 @@ import dev.larder.internal.error.Failure;
 import dev.larder.loader.internal.sample.Philox;
 import dev.larder.loader.transform.SampleRandom;
 
-/** The random numbers of one step, begun anew for each sample, or each batch. */
+/** The random numbers of one step, restarted for each sample or batch. */
 public final class StepRandom implements SampleRandom {
     private final boolean refuses;
     private long key;
@@ -19,12 +19,12 @@ public final class StepRandom implements SampleRandom {
         this.refuses = refuses;
     }
 
-    /** Makes one that fails whoever draws: for samples that have to come out the same each time. */
+    /** Returns an instance that fails on every draw: for samples that must always be the same. */
     public static StepRandom refusing() {
         return new StepRandom(true);
     }
 
-    /** Begins the sequence of one step and sample. */
+    /** Starts the sequence of one step and sample. */
     public void begin(long seed, long epoch, long position, int step) {
         key = Philox.bits(seed, epoch, position, step);
         next = 0;
@@ -33,7 +33,7 @@ public final class StepRandom implements SampleRandom {
     @Override
     public long nextLong() {
         if (refuses) {
-            throw Failure.of(ErrorCode.USAGE, "a function draws random numbers, but what it makes is to be kept")
+            throw Failure.of(ErrorCode.USAGE, "a function draws random numbers, but its result is to be kept")
                     .remedy("put a random step before it, or leave computed(…) out");
         }
         return Philox.bits(key, 0, next++, 0);

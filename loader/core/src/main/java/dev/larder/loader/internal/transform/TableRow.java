@@ -6,10 +6,9 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * Looks up bytes of one channel that lie in a row, forward or backward, and writes four bytes for each, to an address.
+ * Looks up consecutive bytes of one channel, forward or backward, and writes four bytes for each to an address.
  *
- * <p>Rows are short, so that what a compiled loop costs around its body would count: bytes are read eight or four at a time, and
- * at the end some of them again.
+ * <p>Rows are short, so loop overhead counts: bytes are read eight or four at a time, and some are read again at the end.
  */
 final class TableRow {
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -19,7 +18,7 @@ final class TableRow {
 
     private TableRow() {}
 
-    /** Writes what bytes {@code at}, {@code at + 1} … become. */
+    /** Writes the results for bytes {@code at}, {@code at + 1} …. */
     static void forward(int[] table, int base, byte[] stored, int at, int count, long to) {
         int i = 0;
         for (; i <= count - 8; i += 8) {
@@ -40,7 +39,7 @@ final class TableRow {
         }
     }
 
-    /** Writes what bytes {@code at}, {@code at - 1} … become. */
+    /** Writes the results for bytes {@code at}, {@code at - 1} …. */
     static void backward(int[] table, int base, byte[] stored, int at, int count, long to) {
         int i = 0;
         for (; i <= count - 8; i += 8) {
@@ -69,7 +68,7 @@ final class TableRow {
         RawMemory.putInt(to + 12, entry(table, base, bytes >>> 24));
     }
 
-    /** Reads the entry of the lowest 8 bits, without the check of an index that cannot be too large. */
+    /** Reads the entry of the lowest 8 bits, without a bounds check: the index cannot be too large. */
     static int entry(int[] table, int base, int bits) {
         return RawMemory.getInt(table, INTS_OFFSET + 4L * base + ((bits & MASK) << 2));
     }

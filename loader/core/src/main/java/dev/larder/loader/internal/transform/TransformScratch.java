@@ -12,13 +12,13 @@ public final class TransformScratch {
     final Placement placement = new Placement();
     final NumberBlock block = new NumberBlock();
 
-    /** What each pass needs. */
+    /** The memory of each pass. */
     final Pass.Room[] rooms;
 
-    /** What each pass but the last leaves for the next. */
+    /** The output of each pass except the last. */
     final byte[][] between;
 
-    /** What the user's code is shown, and where it writes. */
+    /** The input and the output of the user's code. */
     final UnsafeBuffer sample = new UnsafeBuffer(new byte[0]);
 
     final UnsafeBuffer result = new UnsafeBuffer(new byte[0]);
@@ -36,7 +36,7 @@ public final class TransformScratch {
     /** Whether the placement is given. */
     boolean placed;
 
-    /** Whether class numbers that are none make zeros, as on a device. */
+    /** Whether class numbers out of range give zeros, as on a device. */
     boolean lenient;
 
     TransformScratch(SampleTransform owner, int parameterCount, List<Pass> passes, StepRandom random) {
@@ -52,7 +52,7 @@ public final class TransformScratch {
 
     void begin(SampleTransform transform, long seed, long epoch, long position) {
         if (transform != owner) {
-            throw new IllegalArgumentException("the scratch memory is another transform's");
+            throw new IllegalArgumentException("the scratch memory belongs to another transform");
         }
         this.seed = seed;
         this.epoch = epoch;
@@ -61,7 +61,7 @@ public final class TransformScratch {
         this.lenient = false;
     }
 
-    /** Returns some bytes for one pass to work on. */
+    /** Returns working memory for one pass. */
     byte[] bytes(int length) {
         if (bytes.length < length) {
             bytes = new byte[length];
@@ -69,7 +69,7 @@ public final class TransformScratch {
         return bytes;
     }
 
-    /** Returns the random numbers of a step for the sample at hand. */
+    /** Returns the random numbers of a step for the current sample. */
     SampleRandom random(int step) {
         random.begin(seed, epoch, position, step);
         return random;

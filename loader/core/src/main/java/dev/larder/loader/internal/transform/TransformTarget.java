@@ -19,7 +19,7 @@ public final class TransformTarget {
         this.memory = memory;
     }
 
-    /** Wraps the whole of a buffer, whatever its position and limit. The buffer stays its owner's. */
+    /** Wraps a whole buffer, regardless of its position and limit. The caller keeps ownership. */
     public static TransformTarget of(ByteBuffer memory) {
         if (memory.isReadOnly()) {
             throw new IllegalArgumentException("read-only memory cannot be written");
@@ -27,7 +27,7 @@ public final class TransformTarget {
         return new TransformTarget(new UnsafeBuffer(memory, 0, memory.capacity()));
     }
 
-    /** Returns how many bytes there are. */
+    /** Returns the number of bytes. */
     public int byteSize() {
         return memory.capacity();
     }
@@ -36,7 +36,7 @@ public final class TransformTarget {
         return memory.byteArray();
     }
 
-    /** Returns where some bytes begin, as {@link RawMemory} counts; all of them must be there. */
+    /** Returns the offset of a row for {@link RawMemory}; all of its bytes must be inside the target. */
     long offset(int row, long rowByteSize, long byteSize) {
         long first = row * rowByteSize;
         if (row < 0 || first + byteSize > memory.capacity()) {

@@ -5,8 +5,8 @@
  * Transform (a list of Steps: data) → SampleTransform (checked against an array) → passes over one sample's bytes
  * </pre>
  *
- * <p>Where one pass does it all, a {@link dev.larder.loader.internal.transform.SampleKernel} is the same for devices: a plan of the
- * pass, and the text that {@code KernelText} and {@code ElementText} write from it. Nothing here knows of loaders or batches.
+ * <p>If one pass does all steps, a {@link dev.larder.loader.internal.transform.SampleKernel} does the same on devices: a plan of
+ * the pass, and its text from {@code KernelText} and {@code ElementText}. This package does not depend on loaders or batches.
  */
 @NullMarked
 package dev.larder.loader.internal.transform;
