@@ -9,7 +9,7 @@ import org.agrona.MutableDirectBuffer;
 
 /**
  * A {@link SampleTransform} as a kernel. It computes the same bytes as {@link SampleTransform#apply}, except that devices may
- * change the payload of a NaN.
+ * change the bits of a NaN.
  */
 public final class SampleKernel implements KernelSource {
     private final SampleTransform transform;
