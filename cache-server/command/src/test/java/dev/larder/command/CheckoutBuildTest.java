@@ -17,7 +17,7 @@ class CheckoutBuildTest {
             exec {other}>"$home/lock"
             flock "$other"
             (exec {other}>&-; ensure_dist) 2>"$home/said" &
-            until grep -q "waiting for another build" "$home/said"; do sleep 0.02; done
+            until grep -qs "waiting for another build" "$home/said"; do sleep 0.02; done
             touch "$home/fresh"
             exec {other}>&-
             wait "$!"
