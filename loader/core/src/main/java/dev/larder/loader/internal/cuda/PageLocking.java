@@ -97,9 +97,7 @@ public final class PageLocking implements HostAllocator {
         try {
             unlock(memory);
             leave(memory);
-        } catch (
-                RuntimeException
-                        e) { // never free them: the driver would treat new memory there as locked
+        } catch (RuntimeException e) { // never free them: the driver would treat new memory there as locked
             memory.giveUp();
             LOG.warn(
                     "pages stay locked until the process ends: bytes={} reason={}",
