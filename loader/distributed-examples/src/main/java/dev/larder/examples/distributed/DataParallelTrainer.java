@@ -146,7 +146,7 @@ public final class DataParallelTrainer {
             return counts;
         }
 
-        /** Returns a norm of the parameters, to compare two runs. */
+        /** Returns the Euclidean norm of the parameters, to compare two runs. */
         double lengthOfParameters() {
             double sum = 0;
             for (float parameter : parameters) {

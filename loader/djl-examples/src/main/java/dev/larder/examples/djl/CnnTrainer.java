@@ -134,7 +134,7 @@ public final class CnnTrainer {
                 (System.nanoTime() - start) / 1e9);
     }
 
-    /** Returns a configuration in which steps shrink almost to zero. */
+    /** Returns a configuration with steps that shrink almost to zero. */
     private TrainingConfig training(long steps) {
         Tracker rate = Tracker.cosine()
                 .setBaseValue(options.learningRate())

@@ -124,7 +124,7 @@ public abstract class NativeBackend implements DeviceBackend {
     /** Releases compiled kernels. Called when no work is in flight. */
     protected abstract void releaseKernels();
 
-    /** Opens queues. If one fails, releases those already open. */
+    /** Closes queues and releases the session, for a backend that could not open completely. */
     protected static void closeAll(List<? extends NativeQueue> queues, NativeSession session) {
         queues.forEach(NativeQueue::close);
         session.release();
