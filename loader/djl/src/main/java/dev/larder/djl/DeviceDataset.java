@@ -10,17 +10,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A DJL dataset whose batches a {@link Loader} makes on a device, read back for the engine.
+ * A DJL dataset of batches that a {@link Loader} computes on a device and copies to the host for the engine.
  *
- * <p><b>What it costs.</b> DJL has no way to take memory that is on a device already. So every array goes from the device into a
- * buffer of the host, at the link's speed, while the loop waits for it; on a CPU the engine works in that buffer, on a GPU it copies
- * it to its own memory once more. This is worth it where a device is at hand that the engine does not use, and its kernels take
- * the transforms off the processor; else {@link LarderDataset}, which copies nothing on a CPU, is faster.
+ * <p><b>Cost.</b> DJL cannot use memory that is already on a device. The loop therefore waits while every array is copied from the
+ * device into a host buffer, at link speed. On a CPU the engine works in that buffer; on a GPU it copies it again to its own
+ * memory. This is worthwhile if the engine leaves a device unused that can run the transforms instead of the CPU. Otherwise
+ * {@link LarderDataset}, which copies nothing on a CPU, is faster.
  *
- * <p>The loader has one device, or none. Every {@link #getData} begins its next epoch, and thereby ends the one before. A dataset
- * is for one thread at a time and one loader; the caller closes the loader, after the last batch. The loader's own batch is given
- * back as soon as it is read; a DJL batch can stay open as long as it likes. What it was read into is used again once it is closed,
- * as DJL's loops do: whatever is to outlive it has to be duplicated.
+ * <p>The loader may use one device or the host. Every {@link #getData} ends the current epoch and begins the next one. A dataset
+ * serves one thread at a time and one loader; the caller closes the loader after the last batch. The loader's own batch is closed
+ * as soon as it is copied; a DJL batch may stay open indefinitely. DJL's loops close each batch, and its buffers are then reused:
+ * duplicate arrays that must outlive their batch.
  */
 public final class DeviceDataset implements Dataset {
     private final Loader loader;
@@ -29,28 +29,28 @@ public final class DeviceDataset implements Dataset {
     private final ReadBack readBack = new ReadBack();
     private long nextEpoch;
 
-    /** Takes one array of the loader's batches as data and another one as labels. */
+    /** Uses one array of the loader's batches as data and another as labels. */
     public DeviceDataset(Loader loader, String data, String labels) {
         this(loader, List.of(data), List.of(labels));
     }
 
-    /** Takes several arrays of the loader's batches as data, and several or none as labels, each in this order. */
+    /** Uses one or more arrays of the loader's batches as data, and any number as labels, in this order. */
     public DeviceDataset(Loader loader, List<String> data, List<String> labels) {
         if (data.isEmpty()) {
-            throw new IllegalArgumentException("name at least one array of data");
+            throw new IllegalArgumentException("at least one data array is required");
         }
         this.loader = loader;
         this.data = List.copyOf(data);
         this.labels = List.copyOf(labels);
     }
 
-    /** Sets which epoch the next {@link #getData} begins; 0 at first. */
+    /** Sets the number of the epoch that the next {@link #getData} begins; initially 0. */
     public DeviceDataset startAt(long epoch) {
         nextEpoch = epoch;
         return this;
     }
 
-    /** Begins the loader's next epoch. What it returns can be iterated once; its batches belong to the caller. */
+    /** Begins the loader's next epoch. The result can be iterated once; the caller owns its batches. */
     @Override
     public Iterable<Batch> getData(NDManager manager) {
         Epoch epoch = loader.epoch(nextEpoch);
@@ -58,7 +58,7 @@ public final class DeviceDataset implements Dataset {
         return () -> new DeviceEpochBatches(epoch, manager, readBack, data, labels);
     }
 
-    /** Does nothing: the loader stands, and its dataset is open. */
+    /** Does nothing: the loader is built and its dataset is open. */
     @Override
     public void prepare(@Nullable Progress progress) {
         if (progress != null) {
@@ -67,7 +67,7 @@ public final class DeviceDataset implements Dataset {
         }
     }
 
-    /** Returns how many buffers wait to be used again. */
+    /** Returns the number of buffers free for reuse. */
     int freeBuffers() {
         return readBack.free();
     }

@@ -11,7 +11,7 @@ import java.util.NoSuchElementException;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the batches of one epoch back from a device, as DJL's. */
+/** Copies the batches of one epoch from a device to the host, as DJL batches. */
 final class DeviceEpochBatches implements Iterator<ai.djl.training.dataset.Batch> {
     private final Epoch epoch;
     private final Iterator<Batch> batches;
@@ -31,7 +31,7 @@ final class DeviceEpochBatches implements Iterator<ai.djl.training.dataset.Batch
         this.labels = labels;
     }
 
-    /** Waits for the next batch: whether one is left is not known before, as those without any sample do not count. */
+    /** Waits for the next batch that has samples; empty batches are skipped, so only the wait shows if one is left. */
     @Override
     public boolean hasNext() {
         while (waiting == null && batches.hasNext()) {

@@ -6,15 +6,15 @@ import dev.larder.internal.error.Failure;
 import dev.larder.npy.Dtype;
 
 /**
- * Finds DJL's names for the types of elements.
+ * Maps element types to DJL's types.
  *
- * <p>DJL has names for more of them, but its PyTorch engine ends the whole process when it is handed 16-bit or unsigned integers,
- * and takes complex numbers for floats: these are refused here, before it sees them.
+ * <p>DJL defines more types, but its PyTorch engine ends the whole process on 16-bit or unsigned integers, and reads complex numbers
+ * as floats. These types are therefore rejected here.
  */
 final class DjlTypes {
     private DjlTypes() {}
 
-    /** Returns DJL's type of the same bytes; fails for those that it does not have, any big-endian one among them. */
+    /** Returns DJL's type for the same bytes. Fails if there is none, as for all big-endian types. */
     static DataType of(String array, Dtype dtype) {
         return switch (dtype.descr()) {
             case "|b1" -> DataType.BOOLEAN;
@@ -26,10 +26,10 @@ final class DjlTypes {
             case "<f4" -> DataType.FLOAT32;
             case "<f8" -> DataType.FLOAT64;
             default ->
-                throw Failure.of(ErrorCode.BAD_INPUT, "DJL does not take arrays of this type")
+                throw Failure.of(ErrorCode.BAD_INPUT, "DJL does not support arrays of this type")
                         .with("array", array)
                         .with("dtype", dtype)
-                        .remedy("convert it on its way into the batch, as with"
+                        .remedy("convert it when it is loaded, for example with"
                                 + " Field.rows(\"NAME\").transform(new Transform().cast(\"<f4\")), or leave it out");
         };
     }

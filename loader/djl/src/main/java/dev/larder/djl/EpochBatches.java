@@ -13,7 +13,7 @@ import java.util.NoSuchElementException;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Turns the batches of one epoch into DJL's. */
+/** Converts the batches of one epoch to DJL batches. */
 final class EpochBatches implements Iterator<ai.djl.training.dataset.Batch> {
     private final Epoch epoch;
     private final Iterator<Batch> batches;
@@ -31,7 +31,7 @@ final class EpochBatches implements Iterator<ai.djl.training.dataset.Batch> {
         this.labels = labels;
     }
 
-    /** Waits for the next batch: whether one is left is not known before, as those without any sample do not count. */
+    /** Waits for the next batch that has samples; empty batches are skipped, so only the wait shows if one is left. */
     @Override
     public boolean hasNext() {
         while (waiting == null && batches.hasNext()) {
@@ -46,7 +46,7 @@ final class EpochBatches implements Iterator<ai.djl.training.dataset.Batch> {
         if (!hasNext() || waiting == null) {
             throw new NoSuchElementException("epoch has no more batches: epoch=" + epoch.number());
         }
-        Batch batch = waiting.keep(); // not before: the epoch takes back what nobody asked for
+        Batch batch = waiting.keep(); // only now: the epoch reclaims batches that the loop did not take
         waiting = null;
         NDManager own = manager.newSubManager();
         try {
@@ -68,7 +68,7 @@ final class EpochBatches implements Iterator<ai.djl.training.dataset.Batch> {
         return arrays;
     }
 
-    /** Makes an array of the slot's bytes. PyTorch looks at the address of the buffer alone, so that must be where the bytes begin. */
+    /** Creates an array over the slot's bytes. PyTorch ignores the buffer's position, so the buffer must start at the first byte. */
     private static NDArray array(NDManager manager, BatchArray source) {
         NDArray array = manager.create(
                 source.byteBuffer(), new Shape(source.shape()), DjlTypes.of(source.name(), source.dtype()));

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A DJL batch whose arrays lie in a loader's slot, until it is closed. Its progress counts samples of the epoch, its indices are the
- * rows that the samples have in the dataset.
+ * A DJL batch with its arrays in a slot of the loader, valid until it is closed. Its progress counts samples of the epoch; its
+ * indices are the dataset rows of the samples.
  */
 public final class LarderBatch extends Batch {
     private final dev.larder.loader.Batch source;
@@ -28,20 +28,20 @@ public final class LarderBatch extends Batch {
     }
 
     /**
-     * Returns the loader's batch: its number, how many of its samples count, the state to resume from when it is consumed. Open for as
-     * long as this; not to be closed by itself.
+     * Returns the loader's batch, with its number, the number of valid samples, and the state to resume from after this batch.
+     * Closing this object closes it; do not close it separately.
      */
     public dev.larder.loader.Batch source() {
         return source;
     }
 
-    /** Returns the rows that the samples have in the dataset, in a new list. */
+    /** Returns the dataset rows of the samples, in a new list. */
     @Override
     public List<Long> getIndices() {
         return Arrays.stream(source.rows()).boxed().toList();
     }
 
-    /** Closes the arrays and gives the slot back. Idempotent, from any thread. */
+    /** Closes the arrays and returns the slot to the loader. Idempotent and thread-safe. */
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {

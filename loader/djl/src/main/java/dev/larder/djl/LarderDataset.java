@@ -11,7 +11,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A DJL dataset whose batches a {@link Loader} makes: order, shards, batch size, transforms and threads are the loader's.
+ * A DJL dataset of batches from a {@link Loader}, which sets order, shards, batch size, transforms and threads.
  *
  * <pre>{@code
  * try (Loader images = Loader.over(mnist).arrays("train-images", "train-labels").shuffle(42).batch(256)
@@ -20,14 +20,13 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>Every {@link #getData} begins the loader's next epoch, and thereby ends the one before; to leave its loop early is fine.
- * What keeps a batch from being made is thrown in the loop as the loader throws it. A dataset is for one thread at a time and
- * one loader; the caller closes the loader, after the last batch.
+ * <p>Every {@link #getData} ends the loader's current epoch and begins the next one; the loop may end early. The loop throws the
+ * loader's failures unchanged. A dataset serves one thread at a time and one loader; the caller closes the loader after the last
+ * batch.
  *
- * <p><b>Memory.</b> On a CPU, arrays of a batch are the loader's slot itself, not a copy; on a GPU the engine copies them there.
- * A batch holds its slot until it is closed, as DJL's loops do, or with the manager it was made for: there must be more slots
- * ({@code LoaderBuilder.prefetch}) than batches are open at a time. Whatever is to outlive its batch has to be duplicated: the slot is
- * filled again.
+ * <p><b>Memory.</b> On a CPU, a batch's arrays use the loader's slot without a copy; on a GPU the engine copies them to the GPU.
+ * A batch holds its slot until it or its manager is closed; DJL's loops close each batch. There must be more slots
+ * ({@code LoaderBuilder.prefetch}) than open batches. Duplicate arrays that must outlive their batch: the slot is refilled.
  */
 public final class LarderDataset implements Dataset {
     private final Loader loader;
@@ -36,15 +35,15 @@ public final class LarderDataset implements Dataset {
     private long nextEpoch;
     private @Nullable LoaderState resumed;
 
-    /** Takes one array of the loader's batches, which must stay on the host, as data and another one as labels. */
+    /** Uses one array of the loader's batches as data and another as labels. The batches must be in host memory. */
     public LarderDataset(Loader loader, String data, String labels) {
         this(loader, List.of(data), List.of(labels));
     }
 
-    /** Takes several arrays of the loader's batches as data, and several or none as labels, each in this order. */
+    /** Uses one or more arrays of the loader's batches as data, and any number as labels, in this order. */
     public LarderDataset(Loader loader, List<String> data, List<String> labels) {
         if (data.isEmpty()) {
-            throw new IllegalArgumentException("name at least one array of data");
+            throw new IllegalArgumentException("at least one data array is required");
         }
         if (!loader.devices().isEmpty()) {
             throw new IllegalArgumentException(
@@ -55,28 +54,28 @@ public final class LarderDataset implements Dataset {
         this.labels = List.copyOf(labels);
     }
 
-    /** Sets which epoch the next {@link #getData} begins; 0 at first. */
+    /** Sets the number of the epoch that the next {@link #getData} begins; initially 0. */
     public LarderDataset startAt(long epoch) {
         nextEpoch = epoch;
         resumed = null;
         return this;
     }
 
-    /** Lets the next {@link #getData} go on where an earlier run stopped, see {@link Loader#resume}; epochs follow from there. */
+    /** Makes the next {@link #getData} continue an earlier run as {@link Loader#resume} does; later epochs follow that one. */
     public LarderDataset resume(LoaderState state) {
         nextEpoch = state.epoch();
         resumed = state;
         return this;
     }
 
-    /** Returns how many samples there are: rows of the loader's arrays, all shards together. */
+    /** Returns the number of samples, that is the rows of the loader's arrays in all shards together. */
     public long size() {
         return loader.rows();
     }
 
     /**
-     * Begins the loader's next epoch. What it returns can be iterated once; its batches belong to the caller and are
-     * {@link LarderBatch}es. Batches all of whose samples were skipped are left out.
+     * Begins the loader's next epoch. The result can be iterated once; the caller owns its batches, which are
+     * {@link LarderBatch}es. Batches with only skipped samples are omitted.
      */
     @Override
     public Iterable<Batch> getData(NDManager manager) {
@@ -86,7 +85,7 @@ public final class LarderDataset implements Dataset {
         return () -> new EpochBatches(epoch, manager, data, labels);
     }
 
-    /** Does nothing: the loader stands, and its dataset is open. */
+    /** Does nothing: the loader is built and its dataset is open. */
     @Override
     public void prepare(@Nullable Progress progress) {
         if (progress != null) {

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
-/** Copies arrays of devices into buffers of the host, and takes these again when the manager of the copies is closed. */
+/** Copies device arrays into host buffers. Reuses a buffer after the manager of its array is closed. */
 final class ReadBack {
     private final Map<String, Deque<ByteBuffer>> free = new HashMap<>();
 
@@ -28,13 +28,13 @@ final class ReadBack {
         return arrays;
     }
 
-    /** Copies once. PyTorch looks at the address of the buffer alone, so that must be where the bytes begin. */
+    /** Copies an array once. PyTorch ignores the buffer's position, so the buffer must start at the first byte. */
     private NDArray read(NDManager manager, BatchArray source) {
         DataType type = DjlTypes.of(source.name(), source.dtype());
         String name = source.name();
         int length = Math.toIntExact(source.byteSize());
         ByteBuffer buffer = take(name, length);
-        // the array's memory on a CPU: in use until the manager is closed
+        // on a CPU, the array uses this buffer until the manager is closed
         manager.attachUncappedInternal(UUID.randomUUID().toString(), () -> giveBack(name, buffer));
         ByteBuffer bytes = buffer.slice(0, length).order(ByteOrder.nativeOrder());
         source.read(bytes);
@@ -43,7 +43,7 @@ final class ReadBack {
         return array;
     }
 
-    /** Finds a buffer that is long enough; one that is not goes, as batches seldom grow. */
+    /** Returns a buffer of at least this length. Drops one that is too short, as batches seldom grow. */
     private synchronized ByteBuffer take(String array, int length) {
         Deque<ByteBuffer> waiting = free.get(array);
         ByteBuffer found = waiting == null ? null : waiting.poll();
@@ -54,7 +54,7 @@ final class ReadBack {
         free.computeIfAbsent(array, missing -> new ArrayDeque<>()).push(buffer);
     }
 
-    /** Returns how many buffers wait to be used again. */
+    /** Returns the number of buffers free for reuse. */
     synchronized int free() {
         return free.values().stream().mapToInt(Deque::size).sum();
     }

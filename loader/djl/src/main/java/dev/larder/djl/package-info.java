@@ -1,6 +1,6 @@
 /**
- * Hands the batches of a Larder loader to DJL's own training loops: start at {@link dev.larder.djl.LarderDataset}, or where batches
- * are made on a device, at {@link dev.larder.djl.DeviceDataset}.
+ * Passes the batches of a Larder loader to DJL's training loops: start at {@link dev.larder.djl.LarderDataset}, or for batches on a
+ * device, at {@link dev.larder.djl.DeviceDataset}.
  */
 @NullMarked
 package dev.larder.djl;

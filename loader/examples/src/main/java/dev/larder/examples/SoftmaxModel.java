@@ -5,8 +5,8 @@ import java.util.Arrays;
 /**
  * Softmax regression in plain Java: {@code classes} linear functions of the pixels, learned by gradient descent.
  *
- * <p>A batch is held twice, image by image and pixel by pixel, so that every inner loop runs over contiguous floats without a
- * sum over its own turns: loops of this form are compiled to vector instructions.
+ * <p>A batch is stored twice, image by image and pixel by pixel. Every inner loop then runs over contiguous floats and sums nothing
+ * across iterations, so that the JIT compiler can vectorise it.
  */
 final class SoftmaxModel {
     private final int pixels;
@@ -44,18 +44,18 @@ final class SoftmaxModel {
         this.scores = new float[classes * capacity];
     }
 
-    /** Returns how many images a batch may have. */
+    /** Returns the maximum number of images in a batch. */
     int capacity() {
         return capacity;
     }
 
-    /** Takes one pixel of an image of the batch in. */
+    /** Sets one pixel of an image of the batch. */
     void pixel(int image, int pixel, float value) {
         byImage[image * pixels + pixel] = value;
         byPixel[pixel * capacity + image] = value;
     }
 
-    /** Classifies the first {@code count} images, counts loss and hits, and takes a step downhill. */
+    /** Classifies the first {@code count} images, counts loss and hits, and makes a gradient step. */
     void learn(int[] labels, int count, float learningRate) {
         measure(labels, count);
         float step = -learningRate / count;
@@ -86,7 +86,7 @@ final class SoftmaxModel {
         seen += count;
     }
 
-    /** Adds {@code factor} times a run of one array to a run of another. */
+    /** Adds {@code factor} times a range of one array to a range of another. */
     private static void addScaled(float[] to, int toStart, float[] from, int fromStart, int length, float factor) {
         for (int k = 0; k < length; k++) {
             to[toStart + k] += factor * from[fromStart + k];
@@ -122,7 +122,7 @@ final class SoftmaxModel {
         return score;
     }
 
-    /** How well a model does: mean cross-entropy and share of images put into the right class. */
+    /** The quality of a model: mean cross-entropy and the share of correctly classified images. */
     record Score(double loss, double accuracy) {
         static final Score NONE = new Score(Double.NaN, Double.NaN);
     }

@@ -19,9 +19,9 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Learns to classify Fashion-MNIST from the cache: images and labels come through the loader, everything else is plain Java.
+ * Trains a Fashion-MNIST classifier on cached data: the loader provides images and labels; everything else is plain Java.
  *
- * <p>Prints one line per epoch, then one with the result as JSON. Ends with the exit codes of the {@code larder} command.
+ * <p>Prints one line per epoch, then one with the result as JSON. Uses the exit codes of the {@code larder} command.
  */
 public final class SoftmaxTrainer {
     private static final int CLASSES = 10;
@@ -36,7 +36,7 @@ public final class SoftmaxTrainer {
         this.out = out;
     }
 
-    /** Trains as the command line says. */
+    /** Trains with the options of the command line. */
     public static void main(String[] arguments) throws IOException {
         TrainerOptions options;
         try {
@@ -92,7 +92,7 @@ public final class SoftmaxTrainer {
         return Loader.over(dataset).arrays(part + "-images", part + "-labels").batch(options.batch());
     }
 
-    /** Learns from one epoch, in steps that shrink evenly to nothing over all epochs. */
+    /** Trains for one epoch. The step size falls linearly to zero over all epochs. */
     private Score learn(Feed feed, Epoch epoch) {
         float steps = (float) options.epochs() * epoch.batches();
         for (Batch batch : epoch) {
@@ -119,7 +119,7 @@ public final class SoftmaxTrainer {
         }
     }
 
-    /** Waits with everything still mapped, so that somebody can look at the memory. */
+    /** Waits with everything still mapped, so that the memory can be inspected. */
     private void hold(InputStream in) throws IOException {
         if (options.holdUntilStdinCloses()) {
             in.transferTo(OutputStream.nullOutputStream());
@@ -130,7 +130,7 @@ public final class SoftmaxTrainer {
         return (System.nanoTime() - start) / 1e9;
     }
 
-    /** Hands batches to the model: stored bytes become normalised floats. */
+    /** Copies batches into the model, and converts stored bytes to normalised floats. */
     private static final class Feed {
         private final SoftmaxModel model;
         private final int[] labels;
@@ -167,7 +167,7 @@ public final class SoftmaxTrainer {
         }
     }
 
-    /** What came of a run; {@code seconds} counts from before the connection. */
+    /** The result of a run; {@code seconds} includes the time to connect. */
     record Result(TrainerOptions options, long version, String digest, Score trained, Score tested, double seconds) {
         String json() {
             return String.format(

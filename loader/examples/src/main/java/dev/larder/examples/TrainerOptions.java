@@ -5,7 +5,7 @@ import java.util.Iterator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What the command line of a trainer says. */
+/** The command-line options of the trainer. */
 record TrainerOptions(
         @Nullable Path store,
         String dataset,
@@ -18,18 +18,18 @@ record TrainerOptions(
         boolean holdUntilStdinCloses) {
     static final String USAGE = """
             usage: SoftmaxTrainer [options]
-              --store DIR                store to read from (default: as every client finds it)
+              --store DIR                store to read from (default: the store that every client uses)
               --dataset NAME             dataset with train-images, train-labels, t10k-images, t10k-labels (fashion-mnist)
               --label TEXT               name of this run in its output (run)
-              --learning-rate X          width of the first step (0.1)
+              --learning-rate X          size of the first step (0.1)
               --epochs N                 passes over the training images (8)
               --batch N                  images per step (256)
               --seed N                   seed of the shuffling (42)
-              --json-result FILE         write the result there, too
+              --json-result FILE         also write the result to this file
               --hold-until-stdin-closes  keep the dataset open after the result, until standard input ends
             """;
 
-    /** Reads a command line; what it cannot read is an {@link IllegalArgumentException}. */
+    /** Parses a command line. Throws {@link IllegalArgumentException} if it is invalid. */
     static TrainerOptions parse(List<String> arguments) {
         Draft draft = new Draft();
         Iterator<String> rest = arguments.iterator();

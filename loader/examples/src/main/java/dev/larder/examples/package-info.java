@@ -1,4 +1,4 @@
-/** Trainers that show how to learn from the cache: start at {@link dev.larder.examples.SoftmaxTrainer}. */
+/** Example trainers on cached data: start at {@link dev.larder.examples.SoftmaxTrainer}. */
 @NullMarked
 package dev.larder.examples;
 

@@ -23,8 +23,8 @@ import org.bytedeco.pytorch.global.torch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Gloo group of one process of each node. A transfer is a send to and a receipt from each other node, which run in Gloo's own
- * thread. A thread of this class waits for them one after the other, because a timeout of a wait of Gloo ends all connections.
+ * A Gloo group with one process of each node. A transfer sends to and receives from each other node, in Gloo's own thread. A thread
+ * of this class waits for them in turn, because a timeout in a Gloo wait ends all connections.
  */
 final class GlooConnection implements NodeTransport {
     private static final long CLOSE_PATIENCE_MS = 5000;
@@ -59,7 +59,7 @@ final class GlooConnection implements NodeTransport {
         waiter.start();
     }
 
-    /** One send or receipt. */
+    /** One send or receive. */
     private record Step(int other, Work work, Tensor tensor, TensorVector tensors) {
         void free() {
             work.close();
@@ -128,7 +128,7 @@ final class GlooConnection implements NodeTransport {
         }
     }
 
-    /** Memory with another owner. */
+    /** Native memory that this object does not own. */
     private static final class Memory extends BytePointer {
         Memory(long address) {
             super((Pointer) null);
@@ -178,7 +178,7 @@ final class GlooConnection implements NodeTransport {
         return sentByteCount.get();
     }
 
-    /** If a wait does not end, the native group stays: memory that it may still write is not freed. */
+    /** If a wait does not end, keeps the native group: memory that it may still write is not freed. */
     @Override
     public void close() {
         if (closing) {

@@ -15,8 +15,9 @@ import org.bytedeco.javacpp.Loader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Unpacks all libraries before it loads one, and one process after the other. Else one that needs others which are not unpacked yet fails
- * to load, the system's library of that name is loaded in its place (Debian's python3-torch has a libtorch.so), and the process crashes.
+ * Unpacks all libraries before it loads one, in one process at a time. Otherwise a library fails to load if its dependencies are not
+ * unpacked yet. The system's library of that name is then loaded instead (Debian's python3-torch has a libtorch.so), and the process
+ * crashes.
  */
 final class GlooLibraries {
     private static final String LOCK = ".larder.lock";
@@ -28,7 +29,7 @@ final class GlooLibraries {
 
     private GlooLibraries() {}
 
-    /** Loads them, and waits at most so long for others that do. */
+    /** Loads the libraries. Waits up to {@code patience} for other processes that unpack them. */
     static synchronized void load(Duration patience) {
         if (isLoaded) {
             return;
@@ -56,7 +57,7 @@ final class GlooLibraries {
                 }
                 Object unused = Loader.load(org.bytedeco.pytorch.global.torch.class);
                 isLoaded = true;
-            } // closing the file gives the lock back
+            } // closing the file releases the lock
         } catch (IOException e) {
             throw Failure.of(ErrorCode.UNEXPECTED, "the libraries of Gloo cannot be unpacked")
                     .with("reason", e)

@@ -17,11 +17,11 @@ import org.bytedeco.pytorch.TCPStoreOptions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connects nodes by Gloo over TCP. Node 0 has the store for the meeting, at a free port. Neither is encrypted or authenticated: use it in
- * networks that only the nodes of the run reach. Thread-safe.
+ * Connects nodes with Gloo over TCP. Node 0 runs the store through which nodes find each other, on a free port. Neither is encrypted or
+ * authenticated: use it only in networks that no other machines can reach. Thread-safe.
  */
 public final class GlooTransport implements GroupTransport {
-    /** The timeout of native waits; the shorter deadline of the group comes first. */
+    /** The timeout of native waits. The group's shorter deadline applies first. */
     private static final long LONGEST_WAIT_MS = 86_400_000;
 
     private static final int PORT_MASK = 0xffff;
@@ -52,7 +52,7 @@ public final class GlooTransport implements GroupTransport {
         }
     }
 
-    /** Fails at once, where Gloo would try for twice the deadline to reach its own store. */
+    /** Fails immediately; Gloo would try for twice the deadline to reach its own store. */
     private static void requireOwn(String host) {
         try {
             new ServerSocket(0, 1, InetAddress.getByName(host)).close();
@@ -86,7 +86,7 @@ public final class GlooTransport implements GroupTransport {
         }
     }
 
-    /** A node that has not connected yet; node 0 with the store. */
+    /** A node that has not connected yet. Node 0 owns the store. */
     private static final class GlooOpening implements Opening {
         private final Seat seat;
         private @Nullable TCPStore store;
@@ -105,7 +105,7 @@ public final class GlooTransport implements GroupTransport {
         @Override
         public NodeTransport connect(List<String> addresses) {
             TCPStore own = store;
-            store = null; // the connection's from here on
+            store = null; // the connection owns it from here on
             if (own == null) {
                 String first = addresses.get(0);
                 int slash = first.lastIndexOf('/');

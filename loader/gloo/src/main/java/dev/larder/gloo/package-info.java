@@ -1,4 +1,4 @@
-/** Gloo, as PyTorch has it, between the nodes of a process group: {@link dev.larder.gloo.GlooTransport}, found by ServiceLoader. */
+/** PyTorch's Gloo between the nodes of a process group: {@link dev.larder.gloo.GlooTransport}, found by ServiceLoader. */
 @NullMarked
 package dev.larder.gloo;
 

@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Chooses one of the devices of this machine. Immutable: every method returns another choice.
  *
- * <p>Settings here come first, then {@code $LARDER_DEVICE} (an index, {@code BACKEND:INDEX}, a part of a name, or {@code host}),
- * then {@code $LOCAL_RANK}, which deals out the devices of the best kind in turn, then the first one of the best kind. Where both
- * OpenCL and CUDA have devices of that kind, they are OpenCL's.
+ * <p>Settings here come first, then {@code $LARDER_DEVICE} (an index, {@code BACKEND:INDEX}, part of a name, or {@code host}),
+ * then {@code $LOCAL_RANK}, which assigns the devices of the best kind in turn, then the first device of the best kind. If both
+ * OpenCL and CUDA have devices of that kind, OpenCL's are used.
  */
 public final class DeviceChoice implements Device {
     private static final List<String> KINDS = List.of("gpu", "accelerator", "cpu");
@@ -40,7 +40,7 @@ public final class DeviceChoice implements Device {
         return new DeviceChoice(backend, null, null, false);
     }
 
-    /** Takes the device with a number, as {@code larder devices} lists them. */
+    /** Chooses the device with this index in the output of {@code larder devices}. */
     public DeviceChoice index(int newIndex) {
         return new DeviceChoice(backend, newIndex, null, orHost);
     }
@@ -108,7 +108,7 @@ public final class DeviceChoice implements Device {
     }
 
     private DeviceInfo byRank(List<DeviceInfo> devices, String rank) {
-        // without a backend named, a device must be worth the way there: a processor is not
+        // unless a backend is named, the device must justify the copies: a CPU does not
         List<String> kinds = backend == null ? KINDS.subList(0, 2) : KINDS;
         List<DeviceInfo> best = devices.stream()
                 .filter(device -> kinds.contains(device.kind()))
@@ -118,7 +118,7 @@ public final class DeviceChoice implements Device {
             throw none(devices, "a " + String.join(" or ", kinds));
         }
         DeviceInfo first = best.get(0);
-        List<DeviceInfo> alike = best.stream() // of one backend: another may list the same devices again
+        List<DeviceInfo> alike = best.stream() // from one backend: another may list the same devices
                 .filter(device ->
                         device.kind().equals(first.kind()) && device.backend().equals(first.backend()))
                 .toList();

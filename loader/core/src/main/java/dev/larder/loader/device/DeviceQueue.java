@@ -3,14 +3,14 @@ package dev.larder.loader.device;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work for a device, done in the order in which it is given. From any thread. A call that fails is {@code UNEXPECTED}, with the
- * device's name for the failure; failures of work show in the fences after it.
+ * A queue of device work, which runs in submission order. Thread-safe. A failed call throws {@code UNEXPECTED} with the driver's
+ * name for the error; failures of the work itself appear in later fences.
  */
 public interface DeviceQueue {
-    /** Makes all later work wait for a fence of any queue of the same loader, or for a passed one. */
+    /** Makes all later work wait for a fence, which must have passed or come from a queue of the same loader. */
     void waitFor(Fence fence);
 
-    /** Returns a fence that is passed when all work so far is done, and sends that work to the device. The caller closes it. */
+    /** Sends all work so far to the device, and returns a fence that passes when it is done. The caller closes the fence. */
     Fence fence();
 
     /** Returns the object for Java libraries, JOCL's {@code cl_command_queue}, or null if there is none. */

@@ -7,7 +7,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A point in the work of a queue, passed when everything before it is done. From any thread.
+ * A point in the work of a queue. It passes when all work before it is done. Thread-safe.
  *
  * <p>A fence stays usable after its native object is reused: it then reports that it has passed.
  */
@@ -33,24 +33,24 @@ public abstract class Fence implements AutoCloseable {
     /** For backends. */
     protected Fence() {}
 
-    /** Returns a fence that is passed. */
+    /** Returns a fence that has passed. */
     public static Fence passed() {
         return PASSED;
     }
 
-    /** Returns whether all is done; fails with {@code UNEXPECTED} and the device's name for it if an operation before it failed. */
+    /** Returns whether the fence has passed. Fails with {@code UNEXPECTED} and the driver's error name if earlier work failed. */
     public abstract boolean isPassed();
 
     /** Returns the object for Java libraries, JOCL's {@code cl_event}, which the fence still owns, or empty if there is none. */
     public abstract @Nullable Object nativeObject();
 
-    /** Releases its resources on the device. Afterwards the fence counts as passed. Idempotent. */
+    /** Releases its device resources. Afterwards the fence counts as passed. Idempotent. */
     @Override
     public abstract void close();
 
     /**
-     * Waits without keeping a processor busy, unlike the waits of drivers, which spin. Fails as {@link #isPassed} does, with
-     * {@code DEADLINE}, or with {@code INTERRUPTED} if the thread is interrupted.
+     * Waits until the fence has passed, without spinning as drivers do. Fails like {@link #isPassed}, with {@code DEADLINE} after the
+     * timeout, or with {@code INTERRUPTED} if the thread is interrupted.
      */
     public final void await(Duration timeout) {
         if (isPassed()) {
@@ -68,7 +68,7 @@ public abstract class Fence implements AutoCloseable {
                 throw Failure.of(ErrorCode.DEADLINE, "device did not reach the fence in time")
                         .with("fence", this)
                         .with("timeout", timeout.toMillis() + "ms")
-                        .remedy("check whether the device is busy or hangs, and what its queue waits for");
+                        .remedy("check whether the device is busy or hangs, or its queue waits for another fence");
             }
             pause(waited);
             waited = System.nanoTime() - start;

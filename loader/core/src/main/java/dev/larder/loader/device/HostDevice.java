@@ -1,6 +1,6 @@
 package dev.larder.loader.device;
 
-/** Host memory, which needs no device. */
+/** The choice of host memory without a device. */
 enum HostDevice implements Device {
     HOST;
 

@@ -1,7 +1,7 @@
 package dev.larder.loader.device;
 
 /**
- * Memory into which a loader gathers its batches instead of its own: the slots of a ring that other processes read, from {@code
- * BatchPublisher.slots()}. It belongs to the publisher, and outlives the loader.
+ * Slots of a ring that other processes read. A loader gathers its batches there instead of in its own memory. {@code
+ * BatchPublisher.slots()} returns them; the publisher owns the memory, which outlives the loader.
  */
 public interface HostSlots {}

@@ -17,8 +17,8 @@ import java.util.Arrays;
 import java.util.Set;
 
 /**
- * Goes through texts of unequal length in buckets, with a collective in each step: every rank makes as many steps as the others, so that
- * none is left waiting at the end of an epoch, which is how samplers by length usually hang.
+ * Iterates over texts of unequal length in buckets, with a collective in each step. All ranks make the same number of steps, so no
+ * rank hangs at the end of an epoch, a common fault of samplers that group by length.
  *
  * <pre>
  * larder launch -n 4 -- java -cp … dev.larder.examples.distributed.BucketSteps --dataset texts --column data
@@ -27,7 +27,7 @@ import java.util.Set;
 public final class BucketSteps {
     private BucketSteps() {}
 
-    /** Steps as one of the ranks that the environment tells of. */
+    /** Runs the rank that the environment sets. */
     public static void main(String[] arguments) {
         Options options = Options.parse("BucketSteps", arguments, Set.of("dataset", "column", "epochs", "seed"));
         try (Larder larder = Larder.connect();
@@ -60,7 +60,7 @@ public final class BucketSteps {
         for (Batch batch : loader.epoch(epoch)) {
             steps++;
             samples[0] += batch.validSize();
-            group.barrier(); // where a step's gradients would be averaged
+            group.barrier(); // a trainer would average gradients here
         }
         long[] ofAll = new long[group.worldSize()];
         group.allGather(Span.of(new long[] {steps}), Span.of(ofAll));

@@ -17,15 +17,15 @@ import java.util.Random;
 import java.util.Set;
 
 /**
- * Learns to classify Fashion-MNIST in several processes at once, as PyTorch's tutorial on distributed training does: each rank takes its
- * part of every epoch, gradients are averaged over all ranks, and so every rank makes the same step.
+ * Trains a Fashion-MNIST classifier in several processes, like PyTorch's tutorial on distributed training. Each rank reads its part
+ * of every epoch; gradients are averaged over all ranks, so every rank makes the same step.
  *
  * <pre>
  * larder launch -n 4 -- java -cp … dev.larder.examples.distributed.DataParallelTrainer --dataset fashion --batch 64
  * </pre>
  *
- * <p>{@code --batch} is that of all ranks together: with one rank it learns the same as with four, up to the rounding of sums in another
- * order. Prints one line per rank and epoch; rank 0 then one with the result.
+ * <p>{@code --batch} is the batch size of all ranks together: one rank learns the same as four, except for rounding. Prints one line
+ * per rank and epoch; rank 0 then prints the result.
  */
 public final class DataParallelTrainer {
     private final Options options;
@@ -34,7 +34,7 @@ public final class DataParallelTrainer {
         this.options = options;
     }
 
-    /** Trains as one of the ranks that the environment tells of. */
+    /** Trains as the rank that the environment sets. */
     public static void main(String[] arguments) {
         Options options = Options.parse(
                 "DataParallelTrainer", arguments, Set.of("dataset", "epochs", "batch", "lr", "seed", "steps"));
@@ -70,7 +70,7 @@ public final class DataParallelTrainer {
                 .build();
     }
 
-    /** Gives each test sample to one rank, once, however many ranks there are. */
+    /** Builds a loader that passes each test sample to exactly one rank. */
     private static Loader evaluation(Dataset dataset, int batch, ProcessGroup group) {
         return Loader.over(dataset)
                 .arrays("t10k-images", "t10k-labels")
@@ -103,7 +103,7 @@ public final class DataParallelTrainer {
         }
     }
 
-    /** The parameters, which are the same at all ranks, and how they learn. */
+    /** The parameters, equal on all ranks, and their updates. */
     private static final class Learner {
         private final ProcessGroup group;
         private final SoftmaxGradient gradient;
@@ -115,16 +115,16 @@ public final class DataParallelTrainer {
             this.parameters = new float[gradient.parameters()];
         }
 
-        /** Gives all ranks the parameters that rank 0 begins with. */
+        /** Copies the initial parameters of rank 0 to all ranks. */
         void begin(long seed) {
-            Random random = new Random(seed + group.rank()); // of which only rank 0's count
+            Random random = new Random(seed + group.rank()); // only rank 0's values are used
             for (int k = 0; k < parameters.length; k++) {
                 parameters[k] = (float) (0.01 * random.nextGaussian());
             }
             group.broadcast(Span.of(parameters), 0);
         }
 
-        /** Makes one step with all ranks, and returns the sum of this rank's losses. */
+        /** Makes one step together with all ranks, and returns the sum of this rank's losses. */
         double learn(Batch batch, float learningRate) {
             float[] slope = gradient.of(parameters, batch);
             group.allReduce(Span.of(slope), ReduceOp.AVG);
@@ -134,7 +134,7 @@ public final class DataParallelTrainer {
             return gradient.loss();
         }
 
-        /** Returns how many samples all ranks have put into the right class, and how many they have seen. */
+        /** Returns the numbers of correctly classified and of tested samples, over all ranks. */
         long[] test(Epoch epoch) {
             long[] counts = new long[2];
             for (Batch batch : epoch) {
@@ -146,7 +146,7 @@ public final class DataParallelTrainer {
             return counts;
         }
 
-        /** Returns what two runs can be compared by. */
+        /** Returns the Euclidean norm of the parameters, to compare two runs. */
         double lengthOfParameters() {
             double sum = 0;
             for (float parameter : parameters) {

@@ -16,14 +16,14 @@ import java.time.Duration;
 import java.util.Set;
 
 /**
- * One process prepares blocks of images in buffers that it shares, the others take them, and what travels between them are handles: no
- * image is copied on the way, and a few buffers are enough for all blocks because they come back.
+ * One process prepares blocks of images in shared buffers; the others read them. Only handles pass between processes, so no image is
+ * copied. A few buffers are enough for all blocks because consumers return them.
  *
  * <pre>
  * larder launch -n 3 -- java -cp … dev.larder.examples.distributed.HandlePipeline --dataset fashion
  * </pre>
  *
- * <p>Rank 0 produces. Prints how many blocks each consumer took, then the sum of all pixels, which is that of the array.
+ * <p>Rank 0 produces. Prints the number of blocks of each consumer, then the sum of all pixels, which equals that of the array.
  */
 public final class HandlePipeline {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -32,7 +32,7 @@ public final class HandlePipeline {
 
     private HandlePipeline() {}
 
-    /** Produces or consumes, as the rank that the environment tells of. */
+    /** Produces or consumes, depending on the rank that the environment sets. */
     public static void main(String[] arguments) {
         Options options = Options.parse("HandlePipeline", arguments, Set.of("dataset", "array", "rows", "blocks"));
         try (Larder larder = Larder.connect();
@@ -69,7 +69,7 @@ public final class HandlePipeline {
         }
     }
 
-    /** Waits for a buffer that nobody uses, fills it, and hands it on. */
+    /** For each block, waits for a free buffer, fills it and sends its handle. */
     private static void produce(HandleQueue queue, ArrayView images, int rows, long blocks) {
         Handle handle = queue.newHandle();
         long[] block = new long[rows];
@@ -84,7 +84,7 @@ public final class HandlePipeline {
         queue.finish();
     }
 
-    /** Reads each block where it lies, and gives its buffer back. */
+    /** Reads each block in place, and returns its buffer. */
     private static void consume(HandleQueue queue, long[] seen) {
         Handle handle = queue.newHandle();
         while (queue.take(handle, PATIENCE)) {

@@ -17,8 +17,8 @@ import dev.larder.npy.Dtype;
 import java.util.Set;
 
 /**
- * Learns to classify Fashion-MNIST in several processes that write one vector of parameters without any lock, as in "Hogwild!" (Recht,
- * Ré, Wright and Niu, 2011): additions of two ranks that meet at one parameter may lose one of them, and it converges all the same.
+ * Trains a Fashion-MNIST classifier in several processes that update one parameter vector without locks, as in "Hogwild!" (Recht,
+ * Ré, Wright and Niu, 2011). If two ranks add to one parameter at the same time, one addition may be lost; training still converges.
  *
  * <pre>
  * larder launch -n 4 -- java -cp … dev.larder.examples.distributed.HogwildTrainer --dataset fashion
@@ -27,7 +27,7 @@ import java.util.Set;
 public final class HogwildTrainer {
     private HogwildTrainer() {}
 
-    /** Trains as one of the ranks that the environment tells of. */
+    /** Trains as the rank that the environment sets. */
     public static void main(String[] arguments) {
         Options options =
                 Options.parse("HogwildTrainer", arguments, Set.of("dataset", "epochs", "batch", "lr", "seed", "steps"));
@@ -71,7 +71,7 @@ public final class HogwildTrainer {
                 }
                 Lines.print("rank %d epoch %d loss %.6f", group.rank(), epoch, work.meanLoss());
             }
-            group.barrier(); // nobody writes any more
+            group.barrier(); // all ranks have stopped writing
             long[] counts = {0, 0};
             for (Batch one : test.epoch(0)) {
                 counts[0] += work.measure(one);
@@ -95,7 +95,7 @@ public final class HogwildTrainer {
                 .build();
     }
 
-    /** What one rank does with the parameters of all. */
+    /** The work of one rank on the shared parameters. */
     private static final class Work {
         private final SoftmaxGradient gradient;
         private final SharedArray parameters;
@@ -109,7 +109,7 @@ public final class HogwildTrainer {
             this.seen = new float[gradient.parameters()];
         }
 
-        /** Takes the parameters as they are at this moment, and adds a step to whatever they are by then. */
+        /** Computes a step from the current parameters, and adds it to them. Other ranks may change them in between. */
         void learn(Batch batch, float learningRate) {
             float[] slope = slope(batch);
             for (int k = 0; k < slope.length; k++) {

@@ -2,11 +2,11 @@ package dev.larder.examples.distributed;
 
 import java.util.Locale;
 
-/** Output of several processes on one stream. */
+/** Prints output of several processes to one stream. */
 final class Lines {
     private Lines() {}
 
-    /** Prints a line in one piece, so that those of several ranks do not mix. */
+    /** Prints a line in one write, so that lines of several ranks do not mix. */
     static void print(String format, Object... values) {
         System.out.print(String.format(Locale.ROOT, format, values) + System.lineSeparator());
     }

@@ -4,9 +4,9 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 
-/** Words of the form {@code --name value}. */
+/** Options of the form {@code --name value}. */
 record Options(Map<String, String> values) {
-    /** Reads them, and ends the program with 2 where one is not known. */
+    /** Parses the options. Ends the program with exit code 2 if one is unknown. */
     static Options parse(String program, String[] arguments, Set<String> names) {
         Map<String, String> values = new HashMap<>();
         for (int i = 0; i < arguments.length; i += 2) {
@@ -25,7 +25,7 @@ record Options(Map<String, String> values) {
         return values.getOrDefault(name, otherwise);
     }
 
-    /** Returns a name that no other run has, nor an earlier attempt of this one, where a launcher says which run it is. */
+    /** Returns a name with the launcher's run ID and attempt, if set, so that runs and attempts do not share it. */
     String runName(String name) {
         Map<String, String> environment = System.getenv();
         return name + "-" + environment.getOrDefault("LARDER_RUN_ID", "alone") + "-"

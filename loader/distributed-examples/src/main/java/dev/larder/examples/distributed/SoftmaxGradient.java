@@ -5,7 +5,7 @@ import dev.larder.loader.BatchArray;
 import java.util.Arrays;
 
 /**
- * Softmax regression on images, as a function of one vector of parameters: 10 rows of weights, then 10 biases. Computes loss and
+ * Softmax regression on images, as a function of one parameter vector: 10 rows of weights, then 10 biases. Computes loss and
  * gradient of a batch; the caller makes the step.
  */
 final class SoftmaxGradient {
@@ -30,12 +30,12 @@ final class SoftmaxGradient {
         }
     }
 
-    /** Returns how many parameters there are. */
+    /** Returns the number of parameters. */
     int parameters() {
         return CLASSES * (pixels + 1);
     }
 
-    /** Computes the mean gradient of a batch of images and labels, which stays valid until the next call. */
+    /** Returns the mean gradient of a batch of images and labels. The array is valid until the next call. */
     float[] of(float[] parameters, Batch batch) {
         BatchArray images = batch.array(0);
         BatchArray labels = batch.array(1);
@@ -76,7 +76,7 @@ final class SoftmaxGradient {
         }
     }
 
-    /** Sums in four lanes, which wait less for each other than one does. */
+    /** Returns the product of a row and an image, in four independent sums for speed. */
     private float product(float[] parameters, int row) {
         float a = 0;
         float b = 0;
@@ -118,7 +118,7 @@ final class SoftmaxGradient {
         return loss;
     }
 
-    /** Returns how many images of the last batch were put into the right class. */
+    /** Returns the number of correctly classified images in the last batch. */
     int hits() {
         return hits;
     }

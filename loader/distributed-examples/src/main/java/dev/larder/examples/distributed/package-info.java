@@ -1,5 +1,5 @@
 /**
- * Programs of several processes, each started by {@code larder launch}: {@link dev.larder.examples.distributed.DataParallelTrainer},
+ * Multi-process programs, each started by {@code larder launch}: {@link dev.larder.examples.distributed.DataParallelTrainer},
  * {@link dev.larder.examples.distributed.HogwildTrainer}, {@link dev.larder.examples.distributed.HandlePipeline} and
  * {@link dev.larder.examples.distributed.BucketSteps}.
  */

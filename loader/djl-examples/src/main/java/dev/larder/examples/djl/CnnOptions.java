@@ -7,24 +7,24 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What the command line of the trainer says. */
+/** The command-line options of the trainer. */
 record CnnOptions(
         @Nullable Path store, String dataset, String label, float learningRate, int epochs, int batch, int seed) {
     static final String USAGE = """
             usage: CnnTrainer [options]
-              --store DIR        store to read from (default: as every client finds it)
+              --store DIR        store to read from (default: the store that every client uses)
               --dataset NAME     dataset with train-images, train-labels, t10k-images, t10k-labels (fashion-mnist)
               --label TEXT       name of this run in its output (run)
-              --learning-rate X  width of steps (0.002)
+              --learning-rate X  size of a step (0.002)
               --epochs N         passes over the training images (3)
               --batch N          images per step (128)
-              --seed N           seed of the shuffling and of the first weights (42)
+              --seed N           seed of the shuffling and the initial weights (42)
             """;
 
     private static final Set<String> KNOWN =
             Set.of("--store", "--dataset", "--label", "--learning-rate", "--epochs", "--batch", "--seed");
 
-    /** Checks that a network can learn from this. */
+    /** Checks the values. */
     CnnOptions {
         if (epochs < 1 || batch < 1 || !(learningRate > 0)) {
             throw new IllegalArgumentException("--epochs, --batch and --learning-rate must be positive");
@@ -34,7 +34,7 @@ record CnnOptions(
         }
     }
 
-    /** Reads a command line; what it cannot read is an {@link IllegalArgumentException}. */
+    /** Parses a command line. Throws {@link IllegalArgumentException} if it is invalid. */
     static CnnOptions parse(List<String> arguments) {
         Map<String, String> values = new HashMap<>();
         for (int i = 0; i < arguments.size(); i += 2) {

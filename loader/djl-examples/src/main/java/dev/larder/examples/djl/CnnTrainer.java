@@ -35,10 +35,10 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Learns to classify Fashion-MNIST from the cache with a small convolutional network: the loader makes normalised batches, DJL's
- * {@link EasyTrain} and its PyTorch engine do the rest.
+ * Trains a small convolutional network on Fashion-MNIST from the cache. The loader makes normalised batches; DJL's {@link EasyTrain}
+ * and its PyTorch engine do the rest.
  *
- * <p>Prints one line per epoch, then one with the result as JSON. Ends with the exit codes of the {@code larder} command.
+ * <p>Prints one line per epoch, then one with the result as JSON. Uses the exit codes of the {@code larder} command.
  */
 public final class CnnTrainer {
     private static final int CLASSES = 10;
@@ -53,7 +53,7 @@ public final class CnnTrainer {
         this.out = out;
     }
 
-    /** Trains as the command line says. */
+    /** Trains with the options of the command line. */
     public static void main(String[] arguments) throws IOException, TranslateException {
         CnnOptions options;
         try {
@@ -134,7 +134,7 @@ public final class CnnTrainer {
                 (System.nanoTime() - start) / 1e9);
     }
 
-    /** Takes shorter and shorter steps, down to hardly any. */
+    /** Returns a configuration with steps that shrink almost to zero. */
     private TrainingConfig training(long steps) {
         Tracker rate = Tracker.cosine()
                 .setBaseValue(options.learningRate())
@@ -148,7 +148,7 @@ public final class CnnTrainer {
                 .addTrainingListeners(TrainingListener.Defaults.basic());
     }
 
-    /** Halves the sides of the picture twice, then looks at all of it. */
+    /** Builds the network: it halves the sides of the image twice, then connects all pixels. */
     private static Block network() {
         return new SequentialBlock()
                 .add(convolution(5, 16))

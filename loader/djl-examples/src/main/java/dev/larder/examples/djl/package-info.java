@@ -1,4 +1,4 @@
-/** A trainer that learns from the cache with DJL: {@link dev.larder.examples.djl.CnnTrainer}. */
+/** A trainer on cached data with DJL: {@link dev.larder.examples.djl.CnnTrainer}. */
 @NullMarked
 package dev.larder.examples.djl;
 

@@ -17,7 +17,7 @@ import org.jocl.cl_mem;
 import org.jocl.cl_program;
 import org.jspecify.annotations.Nullable;
 
-/** The kernels of {@code mlp.cl}, compiled for a device. Gives them to its queue and does not wait. For one thread. */
+/** The kernels of {@code mlp.cl}, compiled for a device. Methods queue work and do not wait. Not thread-safe. */
 final class Kernels implements AutoCloseable {
     private static final String SOURCE = "mlp.cl";
     private static final int LARGEST_TILE = 32;
@@ -36,7 +36,7 @@ final class Kernels implements AutoCloseable {
         CL.clBuildProgram(program, 1, new cl_device_id[] {device.id()}, "-DTILE=" + tile, null, null);
     }
 
-    /** Compiles them for the largest work-groups that the device has, up to a limit. */
+    /** Compiles the kernels for the largest work-groups of the device, up to a limit. */
     static Kernels compile(OwnDevice device) {
         for (int tile = LARGEST_TILE; tile > SMALLEST_TILE; tile /= 2) {
             Kernels kernels = new Kernels(device, tile);
@@ -67,7 +67,7 @@ final class Kernels implements AutoCloseable {
         return kernels.computeIfAbsent(name, missing -> CL.clCreateKernel(program, missing, null));
     }
 
-    /** Multiplies two matrices, either of them as it is or transposed; the product's rows lie one after the other. */
+    /** Multiplies two matrices, each plain or transposed. The rows of the product are contiguous. */
     void multiply(Matrix a, Matrix b, Matrix product) {
         if (a.columns() != b.rows() || a.rows() != product.rows() || b.columns() != product.columns()) {
             throw new IllegalArgumentException("shapes of matrices do not match: " + a + " " + b + " " + product);
@@ -83,7 +83,7 @@ final class Kernels implements AutoCloseable {
         launch("multiply", global, local, arguments);
     }
 
-    /** Returns how many work-items a tile has in each direction: they make four elements each. */
+    /** Returns the number of work-items of a tile in each dimension; each computes four elements. */
     private long group() {
         return tile / 4;
     }
@@ -92,7 +92,7 @@ final class Kernels implements AutoCloseable {
         return (size + tile - 1L) / tile;
     }
 
-    /** Runs a kernel with so many work-items. Arguments are whole numbers, floats, memory and matrices. */
+    /** Runs a kernel with {@code size} work-items. Arguments are integers, floats, memory and matrices. */
     void run(String name, int size, Object... arguments) {
         launch(name, new long[] {size}, null, arguments);
     }

@@ -3,13 +3,13 @@ package dev.larder.examples.opencl;
 import org.jocl.cl_mem;
 
 /**
- * Floats in memory of a device, which somebody else owns.
+ * A matrix of floats in device memory that it does not own.
  *
- * @param rowStep how many elements lie between the beginnings of two rows
- * @param columnStep how many elements lie between two neighbours of a row
+ * @param rowStep distance between the starts of two rows, in elements
+ * @param columnStep distance between two neighbours in a row, in elements
  */
 record Matrix(cl_mem memory, int rows, int columns, int rowStep, int columnStep) {
-    /** Describes rows that lie one after the other. */
+    /** Returns a matrix with contiguous rows. */
     static Matrix of(cl_mem memory, int rows, int columns) {
         return new Matrix(memory, rows, columns, columns, 1);
     }

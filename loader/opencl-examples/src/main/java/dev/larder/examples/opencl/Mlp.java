@@ -5,8 +5,8 @@ import java.util.Random;
 import org.jocl.cl_mem;
 
 /**
- * A network with one hidden layer, that learns to tell classes apart: ReLU, softmax, cross-entropy, stochastic gradient descent with
- * momentum. Everything is computed by {@link Kernels}; no method waits for the device.
+ * A classifier network with one hidden layer: ReLU, softmax, cross-entropy, stochastic gradient descent with momentum.
+ * {@link Kernels} compute everything; no method waits for the device.
  */
 final class Mlp {
     private static final float MOMENTUM = 0.9f;
@@ -21,10 +21,10 @@ final class Mlp {
     private final Matrix outputs;
     private final Matrix scores;
 
-    /** How wide the network is, and for how many samples at most. */
+    /** The widths of the layers, and the maximum number of samples in a batch. */
     record Size(int inputs, int hidden, int classes, int batch) {}
 
-    /** What is learned, with its last gradient and how fast it moves. */
+    /** Parameters with their last gradient and their velocity. */
     record Parameters(Matrix values, Matrix gradient, Matrix velocity) {
         static Parameters of(OwnDevice device, Matrix values) {
             return new Parameters(
@@ -34,7 +34,7 @@ final class Mlp {
         }
     }
 
-    /** Draws the first weights. The device owns all memory. */
+    /** Creates a network with random weights. The device owns all memory. */
     Mlp(OwnDevice device, Kernels kernels, Size size, long seed) {
         this.kernels = kernels;
         Random random = new Random(seed);
@@ -58,10 +58,10 @@ final class Mlp {
     }
 
     /**
-     * Compares what comes out for some samples with what they are.
+     * Computes the outputs for samples and compares them with the labels.
      *
-     * @param samples a row for each
-     * @param labels an int32 for each
+     * @param samples one row for each sample
+     * @param labels one int32 for each sample
      */
     void measure(Matrix samples, cl_mem labels) {
         int count = samples.rows();
@@ -72,7 +72,7 @@ final class Mlp {
         kernels.run("judge", count, outputs.columns(), outerBias.values(), labels, outputs, scores);
     }
 
-    /** Measures, then takes a step towards what would have been better. */
+    /** Measures the samples, then makes a gradient step. */
     void learn(Matrix samples, cl_mem labels, float rate) {
         measure(samples, labels);
         propagateBack(samples);
@@ -82,11 +82,11 @@ final class Mlp {
         }
     }
 
-    /** Computes how the mean loss of the samples measured last changes with every parameter. */
+    /** Computes the gradient of the mean loss of the samples measured last. */
     private void propagateBack(Matrix samples) {
         int count = samples.rows();
         Matrix active = hidden.firstRows(count);
-        Matrix errors = outputs.firstRows(count); // there, since they were judged
+        Matrix errors = outputs.firstRows(count); // measure() left the errors there
         Matrix activeErrors = hiddenErrors.firstRows(count);
         kernels.multiply(active.transposed(), errors, outer.gradient());
         kernels.run("sum_rows", errors.columns(), count, errors.columns(), errors, outerBias.gradient());
@@ -96,7 +96,7 @@ final class Mlp {
         kernels.run("sum_rows", active.columns(), count, active.columns(), activeErrors, innerBias.gradient());
     }
 
-    /** Adds up the scores of the samples measured last: the sum of their losses and how many were right, as one row of steps. */
+    /** Writes the sum of losses and the number of hits of the samples measured last into a row of {@code steps}. */
     void tally(int samples, Matrix steps, int step) {
         kernels.run("tally", 2, samples, scores, steps, step);
     }

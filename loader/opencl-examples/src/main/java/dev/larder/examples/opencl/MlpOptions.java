@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What the command line of the trainer says. */
+/** The command-line options of the trainer. */
 record MlpOptions(
         @Nullable Path store,
         String dataset,
@@ -23,16 +23,16 @@ record MlpOptions(
         @Nullable Path jsonResult) {
     static final String USAGE = """
             usage: MlpTrainer [options]
-              --store DIR         store to read from (default: as every client finds it)
+              --store DIR         store to read from (default: the store that every client uses)
               --dataset NAME      dataset with train-images, train-labels, t10k-images, t10k-labels (fashion-mnist)
               --label TEXT        name of this run in its output (run)
               --device WHICH      index or part of the name, as `larder devices` lists them, or auto (auto)
               --mode MODE         stream, resident or auto (auto)
-              --learning-rate X   width of the first step (0.1)
+              --learning-rate X   size of the first step (0.1)
               --epochs N          passes over the training images (3)
               --batch N           images per step (128)
-              --seed N            seed of the shuffling and of the first weights (42)
-              --json-result FILE  write the result there, too
+              --seed N            seed of the shuffling and the initial weights (42)
+              --json-result FILE  also write the result to this file
             """;
 
     private static final Set<String> KNOWN = Set.of(
@@ -47,7 +47,7 @@ record MlpOptions(
             "--seed",
             "--json-result");
 
-    /** Checks that a network can learn from this. */
+    /** Checks the values. */
     MlpOptions {
         if (epochs < 1 || batch < 1 || !(learningRate > 0)) {
             throw new IllegalArgumentException("--epochs, --batch and --learning-rate must be positive");
@@ -57,7 +57,7 @@ record MlpOptions(
         }
     }
 
-    /** Reads a command line; what it cannot read is an {@link IllegalArgumentException}. */
+    /** Parses a command line. Throws {@link IllegalArgumentException} if it is invalid. */
     static MlpOptions parse(List<String> arguments) {
         Map<String, String> values = new HashMap<>();
         for (int i = 0; i < arguments.size(); i += 2) {

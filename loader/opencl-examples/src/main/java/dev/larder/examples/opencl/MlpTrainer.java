@@ -21,12 +21,11 @@ import org.jocl.CLException;
 import org.jocl.cl_mem;
 
 /**
- * Learns to classify Fashion-MNIST on an OpenCL device, in a context and with a queue of its own: the loader brings normalised
- * batches there, kernels of this program go forward, back and down the gradient, and nothing but scores comes back.
+ * Trains a Fashion-MNIST classifier on an OpenCL device with its own context and queue. The loader provides normalised batches on
+ * the device; kernels of this program compute the network and its steps. Only scores are copied to the host.
  *
- * <p>Batches need no fence here: what this program gives to its queue comes after the batch, and the loader fills the batch's memory
- * again after that. Prints one line per epoch, then one with the result as JSON. Ends with the exit codes of the {@code larder}
- * command.
+ * <p>Batches need no fence here: work in this program's queue runs after the batch is filled, and the loader refills the memory after
+ * that work. Prints one line per epoch, then one with the result as JSON. Uses the exit codes of the {@code larder} command.
  */
 public final class MlpTrainer {
     private static final int HIDDEN = 128;
@@ -42,7 +41,7 @@ public final class MlpTrainer {
         this.out = out;
     }
 
-    /** Trains as the command line says. */
+    /** Trains with the options of the command line. */
     public static void main(String[] arguments) throws IOException {
         MlpOptions options;
         try {
@@ -117,7 +116,7 @@ public final class MlpTrainer {
         return loader.device(device.forLoader()).deviceMode(options.mode()).build();
     }
 
-    /** Learns from one epoch, in steps that shrink evenly to nothing over all epochs. */
+    /** Trains for one epoch. The step size falls linearly to zero over all epochs. */
     private Score learn(Session session, Epoch epoch) {
         float steps = (float) options.epochs() * epoch.batches();
         for (Batch batch : epoch) {
@@ -172,15 +171,15 @@ public final class MlpTrainer {
         return (System.nanoTime() - start) / 1e9;
     }
 
-    /** What learns, and what came of it. */
+    /** The network and its scores. */
     private record Session(Mlp network, Mlp.Size size, Scores scores) {
-        /** Takes the images as they lie on the device: nothing is copied. */
+        /** Returns the images in device memory, without a copy. */
         Matrix images(Batch batch) {
             return Matrix.of(memory(batch, "images"), batch.size(), size.inputs());
         }
     }
 
-    /** What came of a run; {@code seconds} counts from before the connection. */
+    /** The result of a run; {@code seconds} includes the time to connect. */
     record Result(
             MlpOptions options,
             String digest,

@@ -22,7 +22,7 @@ import org.jocl.cl_device_id;
 import org.jocl.cl_event;
 import org.jocl.cl_mem;
 
-/** A device with a context and queues of this program's own, as one that calls OpenCL by itself has them; owns its memory. */
+/** A device with a context and queues that this program creates through OpenCL. Owns its memory. */
 final class OwnDevice implements AutoCloseable {
     private final DeviceInfo info;
     private final cl_device_id device;
@@ -77,12 +77,12 @@ final class OwnDevice implements AutoCloseable {
         return context;
     }
 
-    /** Returns the queue that everything is computed on, in order. */
+    /** Returns the in-order queue for all computation. */
     cl_command_queue queue() {
         return queue;
     }
 
-    /** Has a loader bring its batches into this context, and keep them as long as this queue needs them. */
+    /** Returns a device that makes a loader fill batches in this context and keep them until this queue has used them. */
     Device forLoader() {
         return OpenClDevice.of(context, device, queue);
     }
@@ -101,7 +101,7 @@ final class OwnDevice implements AutoCloseable {
         return Matrix.of(created, rows, columns);
     }
 
-    /** Returns an event that is over when everything is done that the queue was given; the caller releases it. */
+    /** Returns an event that completes when all work in the queue is done. The caller releases it. */
     cl_event mark() {
         cl_event event = new cl_event();
         CL.clEnqueueMarkerWithWaitList(queue, 0, null, event);
@@ -109,12 +109,12 @@ final class OwnDevice implements AutoCloseable {
         return event;
     }
 
-    /** Copies what nobody writes any more, row by row, without waiting for what else is computed meanwhile. */
+    /** Copies a matrix, row by row, without waiting for the computing queue. No kernel may still write the matrix. */
     void read(Matrix from, FloatBuffer target) {
         CL.clEnqueueReadBuffer(reads, from.memory(), true, 0, 4L * from.size(), Pointer.to(target), 0, null, null);
     }
 
-    /** Waits for all that is computed, and copies a matrix, row by row. */
+    /** Waits for all computation, then copies a matrix, row by row. */
     float[] finish(Matrix from) {
         CL.clFinish(queue);
         FloatBuffer buffer = floats(from.size());
@@ -130,7 +130,7 @@ final class OwnDevice implements AutoCloseable {
                 .asFloatBuffer();
     }
 
-    /** Waits for what is computed, then gives everything back. */
+    /** Waits for all computation, then releases everything. */
     @Override
     public void close() {
         try {

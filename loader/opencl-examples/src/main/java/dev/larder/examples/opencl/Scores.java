@@ -9,8 +9,8 @@ import org.jocl.cl_event;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Losses and hits of an epoch, brought back without holding up the device: every step leaves its own on the device, and the host
- * fetches a page of them when the device is already busy with the next page.
+ * Losses and hits of an epoch, copied to the host without stalling the device. Every step writes its values to a page on the device;
+ * the host copies a full page while the device writes the next one.
  */
 final class Scores implements AutoCloseable {
     private static final int STEPS = 64;
@@ -27,7 +27,7 @@ final class Scores implements AutoCloseable {
     private double loss;
     private double hits;
 
-    /** What an epoch came to, a sample on average. */
+    /** The mean loss and accuracy of an epoch. */
     record Score(double loss, double accuracy) {
         static final Score NONE = new Score(Double.NaN, Double.NaN);
     }
@@ -38,7 +38,7 @@ final class Scores implements AutoCloseable {
         this.other = device.zeros(STEPS, 2);
     }
 
-    /** Notes what the network measured last. */
+    /** Adds the last measurement of the network. */
     void add(Mlp network, int count) {
         network.tally(count, page, steps++);
         samples += count;
@@ -47,7 +47,7 @@ final class Scores implements AutoCloseable {
         }
     }
 
-    /** Has the next steps write the other page, once that is read: it was written a page ago, so hardly ever does this wait. */
+    /** Switches to the other page after copying it. It was complete a page ago, so this seldom waits. */
     private void turn() {
         collect();
         cl_event event = device.mark();
@@ -75,7 +75,7 @@ final class Scores implements AutoCloseable {
         }
     }
 
-    /** Waits for the last step, and begins anew. */
+    /** Waits for the last step, returns the score and starts again from zero. */
     Score finish() {
         turn();
         collect();
@@ -86,7 +86,7 @@ final class Scores implements AutoCloseable {
         return score;
     }
 
-    /** Gives up what was not fetched. */
+    /** Discards values not yet copied. */
     @Override
     public void close() {
         if (otherWritten != null) {

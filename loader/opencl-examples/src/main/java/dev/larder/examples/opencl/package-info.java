@@ -1,4 +1,4 @@
-/** A trainer that learns from the cache on an OpenCL device: {@link dev.larder.examples.opencl.MlpTrainer}. */
+/** A trainer on cached data on an OpenCL device: {@link dev.larder.examples.opencl.MlpTrainer}. */
 @NullMarked
 package dev.larder.examples.opencl;
 

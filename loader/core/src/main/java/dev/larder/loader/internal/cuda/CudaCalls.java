@@ -4,11 +4,11 @@ import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 
-/** Interprets results of the driver and turns them into failures that name them. */
+/** Converts result codes of the driver to failures. */
 public final class CudaCalls {
     static final int OUT_OF_MEMORY = 2;
 
-    /** The process ends, and the driver has given everything back. */
+    /** The process is ending, and the driver has released all resources. */
     public static final int DEINITIALIZED = 4;
 
     static final int STUB_LIBRARY = 34;
@@ -16,7 +16,7 @@ public final class CudaCalls {
     static final int NOT_PERMITTED = 800;
     static final int NOT_SUPPORTED = 801;
 
-    /** Results from here on mean that the process cannot use CUDA any more: each later call returns them again. */
+    /** The first result after which the process cannot use CUDA any more: each later call returns the same result. */
     private static final int FIRST_STICKY = 700;
 
     private static final int LAST_STICKY = 720;
@@ -62,14 +62,14 @@ public final class CudaCalls {
         }
         return switch (result) {
             case OUT_OF_MEMORY -> "choose a smaller batch(…) or prefetch(…), or remove pinMemory()";
-            case STUB_LIBRARY -> "remove the toolkit's stubs from the library path: the driver brings the real library";
+            case STUB_LIBRARY -> "remove the toolkit's stubs from the library path: the driver has the real library";
             case NO_DEVICE -> "check nvidia-smi and $CUDA_VISIBLE_DEVICES, or remove pinMemory()";
             case NOT_PERMITTED, NOT_SUPPORTED -> "remove pinMemory(): this system does not allow locked pages";
             default -> "check nvidia-smi and the kernel's log, or remove pinMemory()";
         };
     }
 
-    /** Returns whether the process cannot use CUDA any more: each later call returns this result again. */
+    /** Returns whether the process cannot use CUDA any more, because each later call returns the same result. */
     public static boolean isSticky(int result) {
         return result >= FIRST_STICKY && result < LAST_STICKY && result != ALREADY_LOCKED && result != NOT_LOCKED;
     }

@@ -1,6 +1,6 @@
 package dev.larder.loader.internal.cuda;
 
-/** The calls of the CUDA driver that are in use. Each returns the driver's result, 0 for success; some need a current context. */
+/** The CUDA driver calls that Larder uses. Each returns the driver's result, 0 for success; some need a current context. */
 interface CudaDriver {
     /** {@code cuInit}. */
     int initialize();
@@ -11,10 +11,10 @@ interface CudaDriver {
     /** {@code cuDeviceGet}. */
     int device(int[] device, int ordinal);
 
-    /** {@code cuCtxGetDevice}: the device that this thread works with, if any. */
+    /** {@code cuCtxGetDevice}: the device of this thread's current context, if any. */
     int currentDevice(int[] device);
 
-    /** {@code cuDevicePrimaryCtxRetain}: of the context that CUDA libraries of this process share. */
+    /** {@code cuDevicePrimaryCtxRetain}: for the context that all CUDA libraries of this process share. */
     int retainContext(long[] context, int device);
 
     /** {@code cuDevicePrimaryCtxRelease}. */

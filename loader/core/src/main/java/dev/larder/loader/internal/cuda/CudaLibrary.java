@@ -5,12 +5,12 @@ import dev.larder.error.LarderException;
 import dev.larder.internal.error.Failure;
 import org.jspecify.annotations.Nullable;
 
-/** The library that comes with the CUDA driver; no toolkit is needed. Loaded once, and never unloaded. */
+/** The library of the CUDA driver; no toolkit is needed. Loaded once and never unloaded. */
 public final class CudaLibrary {
-    /** A system property that names another library, by its path: for tests. */
+    /** The system property with the path of another library, for tests. */
     public static final String PROPERTY = "larder.cuda.library";
 
-    /** The library name that every driver installs. */
+    /** The file name of the library in every driver. */
     private static final String FILE_NAME = "libcuda.so.1";
 
     private CudaLibrary() {}
@@ -19,7 +19,7 @@ public final class CudaLibrary {
         return System.getProperty(PROPERTY, FILE_NAME);
     }
 
-    /** Loads the library, and remembers a refusal. */
+    /** Loads the library, and keeps the failure. */
     private static final class Loading {
         private static final @Nullable Throwable REFUSAL;
 
@@ -37,7 +37,7 @@ public final class CudaLibrary {
         }
     }
 
-    /** Fails with {@code NOT_FOUND}, always the same, where the library is missing or lacks a function. */
+    /** Fails with {@code NOT_FOUND}, on every call, if the library is missing or lacks a function. */
     public static void require(String whatFailed, String remedy) {
         Throwable refusal = Loading.REFUSAL;
         if (refusal != null) {

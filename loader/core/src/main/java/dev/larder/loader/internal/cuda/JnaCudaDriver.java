@@ -3,7 +3,7 @@ package dev.larder.loader.internal.cuda;
 import com.sun.jna.NativeLibrary;
 import dev.larder.internal.posix.Posix;
 
-/** The driver of this machine. */
+/** The CUDA driver of this machine. */
 final class JnaCudaDriver implements CudaDriver {
     private static final String WHAT_FAILED = "no CUDA driver to lock pages";
     private static final String REMEDY =
@@ -17,7 +17,7 @@ final class JnaCudaDriver implements CudaDriver {
     }
 
     static JnaCudaDriver load(String library) {
-        Posix.system(); // says where JNA puts its own library
+        Posix.system(); // sets the folder for JNA's own library
         try {
             NativeLibrary.getInstance(library);
         } catch (LinkageError e) {

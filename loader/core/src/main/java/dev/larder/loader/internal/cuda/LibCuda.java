@@ -8,15 +8,15 @@ import dev.larder.internal.posix.Posix;
 import java.util.Map;
 
 /**
- * The functions of the CUDA driver that are in use, named as in {@code cuda.h}: for this package and the CUDA backend. Handles,
- * addresses of the host and of devices are {@code long}. Each returns the driver's result, 0 for success.
+ * The CUDA driver functions that this package and the CUDA backend use, named as in {@code cuda.h}. Handles and addresses, of host
+ * and device, are {@code long}. Each function returns the driver's result, 0 for success.
  *
- * <p>The library is loaded when the first function is called: call {@link CudaLibrary#require} before, which says what is missing.
+ * <p>The first call loads the library. Call {@link CudaLibrary#require} before: its failure names a missing library or function.
  */
 @SuppressWarnings("checkstyle:MethodName")
 public final class LibCuda {
     static {
-        Posix.system(); // says where JNA puts its own library
+        Posix.system(); // sets the folder for JNA's own library
         Native.register(
                 LibCuda.class,
                 NativeLibrary.getInstance(CudaLibrary.name(), Map.of(Library.OPTION_ALLOW_OBJECTS, false)));
@@ -24,7 +24,7 @@ public final class LibCuda {
 
     private LibCuda() {}
 
-    /** Returns a result as {@code cuda.h} names it. */
+    /** Returns the name of a result in {@code cuda.h}. */
     public static String nameOf(int result) {
         long[] name = new long[1];
         return cuGetErrorName(result, name) != 0 || name[0] == 0 ? "CUDA error" : new Pointer(name[0]).getString(0);

@@ -7,13 +7,13 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import org.agrona.BufferUtil;
 
-/** Memory of Java whose pages are locked, a chunk at a time. Guarded by its {@link PageLocking}. */
+/** Java memory that is page-locked in chunks. Guarded by its {@link PageLocking}. */
 final class LockedMemory implements HostMemory {
     private final PageLocking owner;
     private final HostMemory memory;
     private boolean givenUp;
 
-    /** Where chunks that are locked begin, the last first. */
+    /** Start addresses of the locked chunks, the last first. */
     private final Deque<Long> chunks = new ArrayDeque<>();
 
     LockedMemory(PageLocking owner, HostMemory memory) {
@@ -30,7 +30,7 @@ final class LockedMemory implements HostMemory {
         return memory.bytes();
     }
 
-    /** Locks all, or nothing and fails. */
+    /** Locks all chunks, or fails and leaves none locked. */
     void lock(CudaDriver driver, long chunkBytes) {
         long begin = BufferUtil.address(bytes());
         long end = begin + byteSize();
@@ -53,7 +53,7 @@ final class LockedMemory implements HostMemory {
         }
     }
 
-    /** Records that the memory could not be unlocked. */
+    /** Marks the memory as impossible to unlock. */
     void giveUp() {
         givenUp = true;
     }
@@ -62,7 +62,7 @@ final class LockedMemory implements HostMemory {
         return givenUp;
     }
 
-    /** Unlocks all chunks, the last first; tries all, then fails with the first failure. */
+    /** Unlocks all chunks, the last first. Tries all of them, then throws the first failure. */
     void unlock(CudaDriver driver) {
         int firstFailure = 0;
         while (!chunks.isEmpty()) {

@@ -10,24 +10,24 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 
 /**
- * Allocates page-locked memory, so that a copy to any CUDA device of this process runs at the speed of the link,
- * without the driver's own buffers. It is Java's memory: it can be read as long as somebody holds its
- * buffer, also when its pages are no longer locked.
+ * Allocates page-locked memory, so that copies to any CUDA device of this process run at link speed, without the
+ * driver's own buffers. The memory belongs to Java: it stays readable while its buffer is reachable, even after its
+ * pages are unlocked.
  *
- * <p>Takes part in the primary context of one device, which CUDA libraries of this process share: of the device that the opening
- * thread works with, else of number {@code $LOCAL_RANK}. It does so from the first memory to the last, so that there is nothing
- * to close but the memory. From any thread.
+ * <p>Uses the primary context of one device, which all CUDA libraries of this process share: the device of the opening thread's
+ * context, otherwise device {@code $LOCAL_RANK}. It holds the context from the first allocation until the last memory is closed;
+ * only the memory needs closing. Thread-safe.
  */
 public final class PageLocking implements HostAllocator {
     private static final Logger LOG = Logs.of(PageLocking.class);
 
-    /** Drivers fail at very long ranges, and let other calls wait while they lock one. */
+    /** Drivers fail on very long ranges, and block other calls while they lock one. */
     static final long MAX_CHUNK_BYTES = 1L << 30;
 
-    /** Locks for all contexts of the process. */
+    /** The flag to lock pages for all contexts of the process. */
     static final int PORTABLE = 1;
 
-    /** Keeps memory that nobody closes from being freed under the driver. */
+    /** Locked memory, kept reachable so that Java does not free unclosed memory that the driver uses. */
     private static final Set<LockedMemory> LOCKED = ConcurrentHashMap.newKeySet();
 
     private final CudaDriver driver;
@@ -42,12 +42,12 @@ public final class PageLocking implements HostAllocator {
         this.chunkBytes = chunkBytes;
     }
 
-    /** Finds the CUDA driver and its devices. Fails with {@code NOT_FOUND} and the remedy if there is none. */
+    /** Finds the CUDA driver and its devices. Fails with {@code NOT_FOUND} and a remedy if there is none. */
     public static PageLocking open() {
         return open(JnaCudaDriver.load(), System.getenv(), MAX_CHUNK_BYTES);
     }
 
-    /** Locks for one of the driver's devices, which is initialized: with its handle, as {@code cuDeviceGet} returns it. */
+    /** Uses the context of a device, given its {@code cuDeviceGet} handle. The driver must be initialized. */
     public static PageLocking on(int device) {
         return new PageLocking(JnaCudaDriver.load(), device, MAX_CHUNK_BYTES);
     }
@@ -86,7 +86,7 @@ public final class PageLocking implements HostAllocator {
         return memory;
     }
 
-    /** Unlocks memory, whoever holds its buffer; what cannot be undone is logged. */
+    /** Unlocks memory, even if its buffer is still in use. Failures are logged. */
     synchronized void free(LockedMemory memory) {
         if (!LOCKED.contains(memory)) {
             return;
@@ -97,9 +97,7 @@ public final class PageLocking implements HostAllocator {
         try {
             unlock(memory);
             leave(memory);
-        } catch (
-                RuntimeException
-                        e) { // so they must not be freed either: the driver would take what comes next for them
+        } catch (RuntimeException e) { // never free them: the driver would treat new memory there as locked
             memory.giveUp();
             LOG.warn(
                     "pages stay locked until the process ends: bytes={} reason={}",
@@ -110,7 +108,7 @@ public final class PageLocking implements HostAllocator {
 
     private void unlock(LockedMemory memory) {
         int result = driver.pushContext(context[0]);
-        if (result == CudaCalls.DEINITIALIZED) { // the process ends, and the driver has unlocked all
+        if (result == CudaCalls.DEINITIALIZED) { // the process is ending, and the driver has unlocked all pages
             return;
         }
         CudaCalls.require(driver, "cuCtxPushCurrent", result);

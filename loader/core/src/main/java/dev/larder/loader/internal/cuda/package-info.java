@@ -1,9 +1,9 @@
 /**
- * Page-locks memory of the host, for trainers that upload with CUDA themselves and for the CUDA backend: start at {@link
+ * Page-locks host memory, for the CUDA backend and for trainers that upload with CUDA themselves: start at {@link
  * dev.larder.loader.internal.cuda.PageLocking}.
  *
- * <p>The only place that declares functions of {@code libcuda}, through JNA; nothing of it is loaded before somebody asks for locked
- * pages or for CUDA devices.
+ * <p>Only this package declares functions of {@code libcuda}, through JNA. The library is loaded when a caller first requests locked
+ * pages or CUDA devices.
  */
 @NullMarked
 package dev.larder.loader.internal.cuda;

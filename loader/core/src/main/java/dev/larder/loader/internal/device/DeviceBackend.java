@@ -8,29 +8,29 @@ import java.util.Optional;
 /**
  * An open device: memory, queues and kernels. Its opener closes it after all objects that it created.
  *
- * <p>Memory is allocated and kernels are compiled by any thread.
+ * <p>Any thread may allocate memory and compile kernels.
  */
 public interface DeviceBackend extends HostAllocator, AutoCloseable {
     /** Describes the device. */
     DeviceInfo info();
 
-    /** Allocates host memory that the device fetches from at full speed. */
+    /** Allocates host memory from which the device copies at full speed. */
     @Override
     HostMemory allocate(long byteSize);
 
     /**
-     * Allocates memory of the device, all of it at once rather than when it is first used; undefined content. Fails with
-     * {@code NO_SPACE} and numbers if the device has not as much left, and can be used further then.
+     * Allocates device memory with undefined content. The device reserves all of it now, not on first use. Fails with
+     * {@code NO_SPACE} and the sizes if too little memory is left; the device stays usable.
      */
     DeviceMemory allocateDevice(long byteSize);
 
     /**
-     * Lets kernels read pages of the host in place, which must stay mapped and unchanged; nothing where the device has memory of
-     * its own and would copy. Begins on a page.
+     * Lets kernels read host pages in place. The pages must stay mapped and unchanged; the buffer must begin on a page. Returns
+     * empty if the device has its own memory and would copy.
      */
     Optional<DeviceMemory> share(ByteBuffer pages);
 
-    /** Compiles a kernel; one of the same source is compiled once. Fails with {@code UNEXPECTED} and the compiler's log. */
+    /** Compiles a kernel, once for each source. Fails with {@code UNEXPECTED} and the compiler's log. */
     DeviceKernel compile(KernelSource kernel);
 
     /** Returns the queue for copies to the device. */
@@ -40,15 +40,15 @@ public interface DeviceBackend extends HostAllocator, AutoCloseable {
     WorkQueue kernels();
 
     /**
-     * Returns the queue that the consumer gives its own work to, past this object as well: what waits for a fence here, and what a
-     * fence stands for, includes that.
+     * Returns the queue that the consumer uses for its own work. The consumer may submit work without this object; fences and waits
+     * in this queue include that work.
      */
     WorkQueue consumer();
 
-    /** Returns whether queues can wait for a fence. */
+    /** Returns whether the queues of this device can wait for a fence. */
     boolean accepts(Fence fence);
 
-    /** Releases the device, in bounded time even if work is in flight. Idempotent. */
+    /** Releases the device in bounded time, even if work is in flight. Idempotent. */
     @Override
     void close();
 }

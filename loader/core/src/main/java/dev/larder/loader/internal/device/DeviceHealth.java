@@ -7,14 +7,14 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a device can still be used. After some failures drivers refuse, or get wrong, all that follows: the first of these is
- * kept, and every later call fails immediately and names it.
+ * Records whether a device is still usable. After some failures the driver rejects all later calls or returns wrong results. The
+ * first such failure is kept; every later call fails immediately and names it.
  */
 public abstract class DeviceHealth {
     private final String remedy;
     private final AtomicReference<@Nullable String> death = new AtomicReference<>();
 
-    /** Takes the remedy for a device that is lost. */
+    /** Creates a usable device; {@code remedy} goes into the failures of a lost device. */
     protected DeviceHealth(String remedy) {
         this.remedy = remedy;
     }
@@ -34,13 +34,13 @@ public abstract class DeviceHealth {
         return death.get() != null;
     }
 
-    /** Begins the failure of a call, and keeps it if the device is lost by it. */
+    /** Builds the failure of a call. Keeps the code if it means that the device is lost. */
     public final Failure failed(String call, int code) {
         keep(call, code);
         return describe(call, code);
     }
 
-    /** Returns the failure of work that the device was given before. */
+    /** Returns the failure of work submitted earlier. Keeps the code if it means that the device is lost. */
     public final LarderException workFailed(Object fence, int code) {
         keep("work", code);
         return Failure.of(ErrorCode.UNEXPECTED, "work of the device failed")
@@ -56,15 +56,15 @@ public abstract class DeviceHealth {
         }
     }
 
-    /** Records the code of a failure. */
+    /** Called with the code of every failure. */
     protected void seen(int code) {}
 
-    /** Begins the failure of a call. */
+    /** Builds the failure of a call. */
     protected abstract Failure describe(String call, int code);
 
-    /** Returns a code as the headers of the library name it. */
+    /** Returns the name of a code in the library's headers. */
     protected abstract String nameOf(int code);
 
-    /** Returns whether a device is lost after this code. */
+    /** Returns whether this code means that the device is lost. */
     protected abstract boolean isFinal(int code);
 }

@@ -4,19 +4,19 @@ import dev.larder.loader.device.DeviceInfo;
 import java.time.Duration;
 
 /**
- * How much of a device is used; tests use less.
+ * Limits on the use of a device; tests set lower ones.
  *
- * @param memoryBytes the most to allocate on the device
- * @param maxAllocationBytes the most that one piece of memory may have
- * @param poisoned whether new device memory is filled with 0xA5, so that a test sees bytes that no kernel wrote
- * @param patience how long to wait for the device if a method waits
+ * @param memoryBytes maximum memory to allocate on the device, in bytes
+ * @param maxAllocationBytes maximum size of one allocation, in bytes
+ * @param poisoned whether new device memory is filled with 0xA5, so that tests detect bytes that no kernel wrote
+ * @param patience timeout of methods that wait for the device
  */
 public record DeviceLimits(long memoryBytes, long maxAllocationBytes, boolean poisoned, Duration patience) {
-    /** All that the device has, and a minute. */
+    /** The whole device, and a timeout of one minute. */
     public static final DeviceLimits NONE =
             new DeviceLimits(Long.MAX_VALUE, Long.MAX_VALUE, false, Duration.ofMinutes(1));
 
-    /** Returns a device with no more than this. */
+    /** Returns the description with memory sizes reduced to these limits. */
     public DeviceInfo limit(DeviceInfo info) {
         return new DeviceInfo(
                 info.backend(),

@@ -6,17 +6,17 @@ import java.nio.ByteBuffer;
 
 /** Host memory for batches; a device may be able to read it directly. Its allocator owns it. */
 public interface HostMemory extends AutoCloseable {
-    /** How each begins: devices want pages. */
+    /** The alignment of all host memory, in bytes: devices require whole pages. */
     int ALIGNMENT = 4096;
 
-    /** Returns all bytes as a direct buffer that begins on a page; its position and limit are not to be changed. */
+    /** Returns all bytes as a direct buffer that begins on a page. Do not change its position or limit. */
     ByteBuffer bytes();
 
-    /** Frees the memory. No thread or device may still use it. Idempotent. */
+    /** Frees the memory, which no thread or device may still use. Idempotent. */
     @Override
     void close();
 
-    /** Allocates plain zeroed memory of Java, which lasts for as long as its buffer is reachable. */
+    /** Allocates zeroed memory in a direct buffer. It stays valid while its buffer is reachable. */
     static HostMemory allocate(long byteSize) {
         int length = Math.toIntExact(byteSize);
         int pages = (length + ALIGNMENT - 1) & -ALIGNMENT;

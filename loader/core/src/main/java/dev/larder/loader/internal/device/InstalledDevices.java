@@ -20,10 +20,10 @@ import org.slf4j.Logger;
 public record InstalledDevices(List<DeviceProvider> providers) {
     private static final Logger LOG = Logs.of(InstalledDevices.class);
 
-    /** Comes last: its devices are mostly those of OpenCL again, and have been in use for less long. */
+    /** Sorted last: most of its devices are also OpenCL devices, and the OpenCL backend is older. */
     private static final String LAST = "cuda";
 
-    /** Finds the providers of one backend, or all. */
+    /** Finds the providers of one backend, or of all backends if null. */
     public static InstalledDevices find(@Nullable String backend) {
         List<DeviceProvider> found = new ArrayList<>();
         for (DeviceProvider provider : ServiceLoader.load(DeviceProvider.class, Device.class.getClassLoader())) {
@@ -35,7 +35,7 @@ public record InstalledDevices(List<DeviceProvider> providers) {
         return new InstalledDevices(List.copyOf(found));
     }
 
-    /** Opens a device, or returns null if batches are to stay in memory of the host. The caller closes it. */
+    /** Opens a device, or returns null if batches stay in host memory. The caller closes it. */
     public static @Nullable DeviceBackend open(Device device) {
         if (device instanceof OpenableDevice own) {
             return own.open();
@@ -46,9 +46,9 @@ public record InstalledDevices(List<DeviceProvider> providers) {
     }
 
     /**
-     * Opens the device of a choice, or returns null if the choice is the host, or the host will do.
+     * Opens the chosen device. Returns null if the host is chosen, or if no device can be opened and the choice allows the host.
      *
-     * @param chosen takes one of the devices
+     * @param chosen selects one of the devices, or empty for the host
      */
     public @Nullable DeviceBackend open(DeviceChoice choice, Function<List<DeviceInfo>, Optional<DeviceInfo>> chosen) {
         try {
@@ -70,7 +70,7 @@ public record InstalledDevices(List<DeviceProvider> providers) {
                 .open(device);
     }
 
-    /** Lists the devices; fails with {@code NOT_FOUND} and the remedy if a backend is missing. */
+    /** Lists the devices. Fails with {@code NOT_FOUND} and a remedy if there are none because a backend is missing. */
     public List<DeviceInfo> devices() {
         if (providers.isEmpty()) {
             throw Failure.of(ErrorCode.NOT_FOUND, "no device backend on the class path")

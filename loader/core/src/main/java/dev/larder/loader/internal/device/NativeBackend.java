@@ -10,7 +10,7 @@ import java.util.Optional;
 import org.agrona.BufferUtil;
 import org.slf4j.Logger;
 
-/** A device of a native library, with queues for the consumer, for uploads and for kernels. */
+/** A device of a native library with queues for the consumer, uploads and kernels. */
 public abstract class NativeBackend implements DeviceBackend {
     private static final Logger LOG = Logs.of(NativeBackend.class);
     private static final Duration LONGEST_CLOSE = Duration.ofSeconds(10);
@@ -21,10 +21,10 @@ public abstract class NativeBackend implements DeviceBackend {
     private final boolean consumersOwn;
 
     /**
-     * Takes over an open device.
+     * Takes ownership of an open device.
      *
-     * @param queues that of the consumer, that for uploads, that for kernels, and others that close with the backend
-     * @param consumersOwn whether the first queue is the consumer's own, who may give it work at any time
+     * @param queues the queues for the consumer, uploads and kernels, in this order, then other queues to close with the backend
+     * @param consumersOwn whether the consumer owns the first queue and may submit work to it at any time
      */
     protected NativeBackend(NativeSession session, List<? extends NativeQueue> queues, boolean consumersOwn) {
         this.session = session;
@@ -67,13 +67,13 @@ public abstract class NativeBackend implements DeviceBackend {
         return info().unifiedMemory() ? sharePages(pages) : Optional.empty();
     }
 
-    /** Allocates host memory that the device fetches from at full speed. */
+    /** Allocates host memory from which the device copies at full speed. */
     protected abstract HostMemory allocateHost(int byteSize);
 
-    /** Allocates memory of the device. */
+    /** Allocates device memory. */
     protected abstract DeviceMemory allocateMemory(long byteSize);
 
-    /** Lets kernels read pages in place; nothing if the driver does not take them. */
+    /** Lets kernels read pages in place; returns empty if the driver does not accept them. */
     protected abstract Optional<DeviceMemory> sharePages(ByteBuffer pages);
 
     @Override
@@ -92,8 +92,8 @@ public abstract class NativeBackend implements DeviceBackend {
     }
 
     /**
-     * Waits for work that is under way, but not for that of a queue that is the consumer's own. If the work does not end in time, the
-     * driver keeps all memory that it may use.
+     * Waits for work in flight, except in a queue that the consumer owns. If the work does not end in time, all memory that the
+     * driver may use stays allocated.
      */
     @Override
     public final void close() {
@@ -102,7 +102,7 @@ public abstract class NativeBackend implements DeviceBackend {
         }
         if (!isDrained()) {
             session.begin(NativeSession.State.CLOSING, NativeSession.State.STUCK);
-            LOG.warn("device does not finish its work, its memory stays allocated: device={}", info());
+            LOG.warn("device did not finish its work in time, its memory stays allocated: device={}", info());
             return;
         }
         session.begin(NativeSession.State.CLOSING, NativeSession.State.CLOSED);
@@ -121,10 +121,10 @@ public abstract class NativeBackend implements DeviceBackend {
         return drained;
     }
 
-    /** Gives up compiled kernels: no work is under way. */
+    /** Releases compiled kernels. Called when no work is in flight. */
     protected abstract void releaseKernels();
 
-    /** Opens queues, and gives up those that are open if one fails. */
+    /** Closes queues and releases the session, for a backend that could not open completely. */
     protected static void closeAll(List<? extends NativeQueue> queues, NativeSession session) {
         queues.forEach(NativeQueue::close);
         session.release();

@@ -4,20 +4,20 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A kernel of a native library and the memory that it is bound to. */
+/** A kernel of a native library, bound to its memory. */
 public abstract class NativeCall<M extends NativeMemory> implements DeviceKernel.Call {
     private final NativeSession session;
     private final Arguments<M> arguments;
     private boolean closed;
 
     /**
-     * The memory of a kernel, checked.
+     * The checked memory of a kernel.
      *
-     * @param maxSamples how many samples there is room for
+     * @param maxSamples the number of samples that fit
      */
     public record Arguments<M extends NativeMemory>(
             @Nullable M control, M target, List<M> sources, long maxSamples) {
-        /** Checks memory that a kernel is bound to: that it is of this device, and what it has room for. */
+        /** Checks that the memory belongs to this device, and computes how many samples fit. */
         public static <M extends NativeMemory> Arguments<M> of(
                 NativeSession session,
                 Class<M> type,
@@ -52,7 +52,7 @@ public abstract class NativeCall<M extends NativeMemory> implements DeviceKernel
         }
     }
 
-    /** Takes checked arguments. */
+    /** Binds a kernel to checked arguments. */
     protected NativeCall(NativeSession session, Arguments<M> arguments) {
         this.session = session;
         this.arguments = arguments;
@@ -63,13 +63,13 @@ public abstract class NativeCall<M extends NativeMemory> implements DeviceKernel
         return arguments;
     }
 
-    /** Fails if the kernel cannot run for so many samples in a queue of this session. To be called with the lock. */
+    /** Fails if the kernel cannot run for {@code samples} samples in a queue of this session. The caller holds the lock. */
     protected final void require(NativeSession queueSession, int samples) {
         if (closed) {
             throw new IllegalStateException("closed: kernel of device=" + session.info());
         }
         if (!session.sharesContextWith(queueSession)) {
-            throw new IllegalArgumentException("a kernel of another device: " + session.info());
+            throw new IllegalArgumentException("kernel belongs to another device: " + session.info());
         }
         if (samples < 0 || samples > arguments.maxSamples()) {
             throw new IndexOutOfBoundsException("samples=" + samples + " room=" + arguments.maxSamples());
@@ -79,7 +79,7 @@ public abstract class NativeCall<M extends NativeMemory> implements DeviceKernel
         }
         arguments.target().requireOpen();
         List<M> sources = arguments.sources();
-        for (int i = 0; i < sources.size(); i++) { // without an iterator: for every batch
+        for (int i = 0; i < sources.size(); i++) { // runs for every batch: no iterator
             sources.get(i).requireOpen();
         }
     }
@@ -92,6 +92,6 @@ public abstract class NativeCall<M extends NativeMemory> implements DeviceKernel
         }
     }
 
-    /** Gives up the native objects, once. */
+    /** Releases the native objects. Called once. */
     protected abstract void release();
 }

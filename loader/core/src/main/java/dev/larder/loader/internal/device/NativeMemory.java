@@ -6,16 +6,16 @@ public abstract class NativeMemory implements DeviceMemory {
     private final long byteSize;
     private volatile boolean closed;
 
-    /** Takes the device of the memory. */
+    /** Creates memory of a device. */
     protected NativeMemory(NativeSession session, long byteSize) {
         this.session = session;
         this.byteSize = byteSize;
     }
 
-    /** Returns memory as one of a backend and a session, and open. */
+    /** Casts memory to a backend's type. Fails if it is closed or belongs to another session. */
     protected static <M extends NativeMemory> M of(DeviceMemory memory, Class<M> type, NativeSession session) {
         if (!type.isInstance(memory) || !((NativeMemory) memory).session.sharesContextWith(session)) {
-            throw new IllegalArgumentException("memory of another device: " + memory);
+            throw new IllegalArgumentException("memory belongs to another device: " + memory);
         }
         M own = type.cast(memory);
         own.requireOpen();
@@ -41,7 +41,7 @@ public abstract class NativeMemory implements DeviceMemory {
         }
     }
 
-    /** Gives the memory back, once. */
+    /** Releases the memory. Called once. */
     protected abstract void release();
 
     @Override

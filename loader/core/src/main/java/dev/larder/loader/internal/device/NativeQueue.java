@@ -13,22 +13,22 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.slf4j.Logger;
 
-/** A queue of a native library. Its methods hold its lock, but for those that wait. */
+/** A queue of a native library. Its methods hold its lock, except those that wait. */
 public abstract class NativeQueue implements WorkQueue, AutoCloseable {
     private static final Logger LOG = Logs.of(NativeQueue.class);
 
-    /** Targets of reads that were given up: the device may still write there, so they stay reachable. */
+    /** Targets of abandoned reads, kept reachable because the device may still write there. */
     private static final Queue<ByteBuffer> ABANDONED = new ConcurrentLinkedQueue<>();
 
     private final NativeSession session;
     private boolean closed;
 
-    /** Takes the device of the queue. */
+    /** Creates a queue of a device. */
     protected NativeQueue(NativeSession session) {
         this.session = session;
     }
 
-    /** Fails if the queue or its backend is closed, or the device is lost. To be called with the lock. */
+    /** Fails if the queue or its backend is closed, or the device is lost. The caller holds the lock. */
     protected final void requireOpen() {
         if (closed) {
             throw new IllegalStateException("closed: queue of device=" + session.info());
@@ -59,12 +59,12 @@ public abstract class NativeQueue implements WorkQueue, AutoCloseable {
         }
     }
 
-    /** Returns the queue that reads for this one, after the work that this one was given. */
+    /** Returns the queue that runs the reads of this one, ordered after the work in this queue. */
     protected NativeQueue reader() {
         return this;
     }
 
-    /** Begins to copy into memory of the host. */
+    /** Starts a copy into host memory. */
     protected abstract Fence beginRead(DeviceMemory from, long fromOffset, ByteBuffer target);
 
     @Override
@@ -77,7 +77,7 @@ public abstract class NativeQueue implements WorkQueue, AutoCloseable {
                 LOG.debug("queue not drained: device={}", session.info());
                 return false;
             }
-            interrupted |= Thread.interrupted(); // with it, a pause would end immediately
+            interrupted |= Thread.interrupted(); // else every pause would end immediately
             Fence.pause(waited);
         }
         if (interrupted) {
@@ -90,10 +90,10 @@ public abstract class NativeQueue implements WorkQueue, AutoCloseable {
         return closed || isIdle();
     }
 
-    /** Returns whether no work is under way, done or failed; also true if the device is lost. */
+    /** Returns whether all work has ended, successfully or not. Also true if the device is lost. */
     protected abstract boolean isIdle();
 
-    /** Returns the failure of a wait for the device that took too long. */
+    /** Returns the failure of a wait that timed out. */
     protected final LarderException late(Duration waited) {
         return Failure.of(ErrorCode.DEADLINE, "device did not reach the fence in time")
                 .with("device", session.info())
@@ -101,7 +101,7 @@ public abstract class NativeQueue implements WorkQueue, AutoCloseable {
                 .remedy("check whether the device is busy or hangs");
     }
 
-    /** Gives up the queue, which goes when its work is done. */
+    /** Releases the queue. The driver frees it when its work is done. */
     @Override
     public final synchronized void close() {
         if (!closed) {
@@ -110,7 +110,7 @@ public abstract class NativeQueue implements WorkQueue, AutoCloseable {
         }
     }
 
-    /** Gives up the queue's native objects, once. */
+    /** Releases the queue's native objects. Called once. */
     protected abstract void release();
 
     @Override

@@ -8,15 +8,15 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** An open device of a native library: its state and its memory, which all parts of a backend share. */
+/** The state and memory count of an open device, shared by all parts of a native backend. */
 public abstract class NativeSession {
     /** The states of a backend. */
     public enum State {
         OPEN,
-        /** Takes no more work, and waits for the work that is under way. */
+        /** Accepts no new work, and waits for work in flight. */
         CLOSING,
         CLOSED,
-        /** Closed although the device does not finish its work: memory that it may use is never freed. */
+        /** Closed with work unfinished: memory that the device may use is never freed. */
         STUCK
     }
 
@@ -26,7 +26,7 @@ public abstract class NativeSession {
     private final AtomicLong reserved;
     private final AtomicReference<State> state;
 
-    /** Takes a device, and how long to wait for it if a method waits. */
+    /** Starts a session; {@code patience} is the timeout of methods that wait for the device. */
     protected NativeSession(DeviceInfo info, Duration patience, DeviceHealth health) {
         this.info = info;
         this.patience = patience;
@@ -35,7 +35,7 @@ public abstract class NativeSession {
         this.state = new AtomicReference<>(State.OPEN);
     }
 
-    /** Takes the same device with a health of its own: failures there do not count here. */
+    /** Starts a session on the same device with separate health: failures in one do not affect the other. */
     protected NativeSession(NativeSession other, DeviceHealth health) {
         this.info = other.info;
         this.patience = other.patience;
@@ -49,12 +49,12 @@ public abstract class NativeSession {
         return info;
     }
 
-    /** Returns how long to wait for the device if a method waits. */
+    /** Returns the timeout of methods that wait for the device. */
     public final Duration patience() {
         return patience;
     }
 
-    /** Returns whether the device can still be used, and why not. */
+    /** Returns the record of whether the device is still usable. */
     public DeviceHealth health() {
         return health;
     }
@@ -76,7 +76,7 @@ public abstract class NativeSession {
         health.require();
     }
 
-    /** Counts bytes before they are allocated; fails with {@code NO_SPACE} if the device never has as many. */
+    /** Counts bytes before their allocation. Fails with {@code NO_SPACE} if they exceed the device's limits. */
     public final void reserve(long byteSize) {
         if (byteSize > info.maxAllocationBytes()) {
             throw noSpace(byteSize).remedy("split it into smaller pieces");
@@ -87,17 +87,17 @@ public abstract class NativeSession {
         }
     }
 
-    /** Returns how many bytes are allocated. */
+    /** Returns the number of allocated bytes. */
     public final long reservedBytes() {
         return reserved.get();
     }
 
-    /** Counts bytes that are free again. */
+    /** Subtracts freed bytes from the count. */
     public final void free(long byteSize) {
         reserved.addAndGet(-byteSize);
     }
 
-    /** Begins the failure of an allocation. */
+    /** Builds the failure of an allocation. */
     public final Failure noSpace(long byteSize) {
         return Failure.of(ErrorCode.NO_SPACE, "not enough memory on the device")
                 .with("device", info)
@@ -107,9 +107,9 @@ public abstract class NativeSession {
                 .with("maxAllocation", info.maxAllocationBytes());
     }
 
-    /** Returns whether an object of another session can be used here. */
+    /** Returns whether objects of another session are usable here. */
     public abstract boolean sharesContextWith(NativeSession other);
 
-    /** Gives up the context, after all else. */
+    /** Releases the context. Called last. */
     protected abstract void release();
 }

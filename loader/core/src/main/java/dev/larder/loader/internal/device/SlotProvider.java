@@ -4,25 +4,25 @@ import dev.larder.loader.device.HostSlots;
 import dev.larder.npy.Dtype;
 import java.util.List;
 
-/** Provides the memory of slots that are not the loader's own. */
+/** Provides slots in memory that the loader does not own. */
 public interface SlotProvider extends HostSlots {
     /**
      * One array of every batch.
      *
-     * @param byteSize its length in a full batch; no batch has more
+     * @param byteSize its size in a full batch, in bytes
      */
     record Part(String name, Dtype dtype, long byteSize) {}
 
     /**
-     * Makes the slots for batches of these arrays. A loader calls it once, when it is built.
+     * Creates the slots for batches of these arrays. The loader calls it once, when it is built.
      *
-     * @return for each slot an allocator, which is asked for the memory of each array in their order
+     * @return an allocator for each slot; the loader allocates the memory of each array from it, in the order of {@code arrays}
      */
     List<HostAllocator> open(List<Part> arrays);
 
     /**
-     * Returns the slot for the first batch of an epoch that begins now; later batches follow in turn. A loader fills a slot when its
-     * batch before is closed, by the publisher. From any thread, concurrently.
+     * Returns the slot for the first batch of an epoch that begins now; later batches use the next slots in turn. The loader refills
+     * a slot after the publisher has closed its previous batch. Thread-safe.
      */
     int first();
 }

@@ -4,20 +4,19 @@ import dev.larder.loader.device.DeviceQueue;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 
-/** A queue that the loader gives its work to. Methods return before the work is done, but for {@link #read} and {@link #drain}. */
+/** A queue for the loader's work. Methods return before the work is done, except {@link #read} and {@link #drain}. */
 public interface WorkQueue extends DeviceQueue {
-    /** Copies from memory of the host, which stays unchanged until a fence after it is passed. Never creates a thread. */
+    /** Copies from host memory, which must stay unchanged until a later fence has passed. Never creates a thread. */
     void upload(HostMemory from, long fromOffset, DeviceMemory to, long toOffset, long byteSize);
 
-    /** Runs a kernel for the first so many samples. */
+    /** Runs a kernel for the first {@code samples} samples. */
     void launch(DeviceKernel.Call call, int samples);
 
-    /** Copies from the device into a direct buffer, between its position and limit, and waits until that is done. */
+    /** Copies from the device into a direct buffer, between its position and limit. Waits until the copy is done. */
     void read(DeviceMemory from, long fromOffset, ByteBuffer target);
 
     /**
-     * Waits until no work is under way any more, done or failed, also if the device is lost. Returns whether that is so in time. Never
-     * throws.
+     * Waits until all work has ended, successfully or not, even if the device is lost. Returns false after a timeout. Never throws.
      */
     boolean drain(Duration timeout);
 }

@@ -1,4 +1,4 @@
-/** The interfaces between a loader and its devices, and the parts that backends of native libraries share. For modules of Larder. */
+/** The interfaces between a loader and its devices, and the code that native backends share. For Larder's modules only. */
 @NullMarked
 package dev.larder.loader.internal.device;
 

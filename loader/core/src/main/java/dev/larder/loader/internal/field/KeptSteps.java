@@ -81,10 +81,10 @@ record KeptSteps(
                     .remedy("leave computed(…) out: plain rows are in the store already");
         }
         if (kept.version().isEmpty() && steps.stream().anyMatch(RowSteps::isUserCode)) {
-            throw Failure.of(ErrorCode.USAGE, "nothing says which version of your code makes the rows that are kept")
+            throw Failure.of(ErrorCode.USAGE, "rows made by your code cannot be kept without a version")
                     .with("field", field.name())
                     .with("steps", steps)
-                    .remedy("give one, and another when the code makes other rows: computed(\"" + kept.name()
+                    .remedy("set a version, and change it if the code makes other rows: computed(\"" + kept.name()
                             + "\", \"1\")");
         }
         return steps;

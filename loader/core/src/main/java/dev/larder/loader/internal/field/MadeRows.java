@@ -190,11 +190,10 @@ final class MadeRows extends SampleRows {
             throw new IllegalStateException("the dataset was closed while a row was read");
         }
         if (ragged && (items < 0 || items > most)) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "the function returned a length that it cannot have")
+            throw Failure.of(ErrorCode.BAD_INPUT, "the function returned an invalid length")
                     .with("length", items)
                     .with("most", most)
-                    .remedy(
-                            "return how many items of the result were written, or raise the first dimension of mapRagged(…)");
+                    .remedy("return the number of items written, or raise the first dimension of mapRagged(…)");
         }
         if (after == null || room.afterScratch == null) {
             return items;

@@ -40,10 +40,10 @@ public record SourceData(
     public SourceData {
         datasets = List.copyOf(datasets);
         if (datasets.isEmpty()) {
-            throw new IllegalArgumentException("there is no dataset");
+            throw new IllegalArgumentException("at least one dataset is required");
         }
         if (joins == Joins.ZIP && names(datasets).distinct().count() < datasets.size()) {
-            throw new IllegalArgumentException("datasets side by side must differ in name: names="
+            throw new IllegalArgumentException("zipped datasets must have different names: names="
                     + names(datasets).toList());
         }
     }

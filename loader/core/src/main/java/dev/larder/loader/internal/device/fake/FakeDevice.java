@@ -14,15 +14,15 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A simulated device: memory of its own, queues that work later than they are told to, and every fault on demand.
+ * A simulated device with its own memory, asynchronous queues and faults on demand.
  *
  * <pre>{@code
  * FakeDevice device = new FakeDevice().latency(Duration.ofMillis(2)).failOperation(7);
  * loaderBuilder.device(device)
  * }</pre>
  *
- * <p>It does what kernels declare by {@link dev.larder.loader.internal.device.KernelSource#run}. Set up before it is opened; may be opened
- * several times, the counters are those of all together.
+ * <p>It runs kernels by {@link dev.larder.loader.internal.device.KernelSource#run}. Configure it before opening it. It may be opened
+ * several times; the counters cover all of them.
  */
 public final class FakeDevice implements OpenableDevice {
     private static final long NEVER = -1;
@@ -42,10 +42,10 @@ public final class FakeDevice implements OpenableDevice {
     private long jitterNanos;
     private long seed;
 
-    /** Objects that were made and not closed: memory, bound kernels, fences, queues. */
+    /** The number of objects not yet closed: memory, bound kernels, fences, queues. */
     final AtomicInteger live = new AtomicInteger();
 
-    /** Bytes of memory that were allocated and not closed. */
+    /** The number of bytes allocated and not yet closed. */
     final AtomicLong used = new AtomicLong();
 
     private final AtomicLong operations = new AtomicLong();
@@ -53,96 +53,96 @@ public final class FakeDevice implements OpenableDevice {
     private final AtomicLong calls = new AtomicLong();
     private final List<FakeBackend> opened = new CopyOnWriteArrayList<>();
 
-    /** Sets its memory, and the most that one piece of it can have. */
+    /** Sets the size of its memory and the maximum size of one allocation, in bytes. */
     public FakeDevice memory(long bytes, long maxAllocation) {
         memoryBytes = bytes;
         maxAllocationBytes = maxAllocation;
         return this;
     }
 
-    /** Sets how fast copies are. */
+    /** Sets the speed of copies. */
     public FakeDevice bandwidth(long bytesPerSecond) {
         bytesPerNano = bytesPerSecond / 1e9;
         return this;
     }
 
-    /** Sets how long every operation takes, besides its bytes. */
+    /** Sets the fixed time of every operation, in addition to the time for its bytes. */
     public FakeDevice latency(Duration each) {
         latencyNanos = each.toNanos();
         return this;
     }
 
-    /** Lets fences seem passed only some time after they are, at random up to this: so they pass in another order. */
+    /** Delays each fence by a random time up to {@code most}, so that fences pass in another order. */
     public FakeDevice jitter(Duration most, long newSeed) {
         jitterNanos = most.toNanos();
         seed = newSeed;
         return this;
     }
 
-    /** Lets an operation fail, counted from 0 over all queues: what waits for it fails as well. */
+    /** Makes an operation fail, counted from 0 over all queues. Operations that wait for it fail as well. */
     public FakeDevice failOperation(long number) {
         failAt = number;
         return this;
     }
 
-    /** Lets an operation never end. */
+    /** Makes an operation never end, counted as in {@link #failOperation}. */
     public FakeDevice loseOperation(long number) {
         loseAt = number;
         return this;
     }
 
-    /** Lets an allocation fail for want of memory, counted from 0, those of the host included. */
+    /** Makes an allocation fail with {@code NO_SPACE}, counted from 0, host memory included. */
     public FakeDevice failAllocation(long number) {
         failAllocationAt = number;
         return this;
     }
 
-    /** Lets a queue refuse to take an operation, counted from 0 over all queues. */
+    /** Makes a call to submit an operation fail, counted from 0 over all queues. */
     public FakeDevice failCall(long number) {
         failCallAt = number;
         return this;
     }
 
-    /** Lets the consumer's queue stand still until {@link #go}: whatever it was given. */
+    /** Stops the consumer's queue until {@link #go}. */
     public FakeDevice hold() {
         held = true;
         return this;
     }
 
-    /** Lets the consumer's queue go on. */
+    /** Lets the consumer's queue continue after {@link #hold}. */
     public void go() {
         held = false;
     }
 
-    /** Lets it work in the memory of the host: rows that stay there are shared. */
+    /** Makes it use host memory, so that rows are shared instead of uploaded. */
     public FakeDevice unifiedMemory() {
         unifiedMemory = true;
         return this;
     }
 
-    /** Takes away 64-bit floats. */
+    /** Makes it a device without 64-bit floats. */
     public FakeDevice withoutDoubles() {
         doubles = false;
         return this;
     }
 
-    /** Lets batches stay on the host where there is too little memory. */
+    /** Lets batches stay on the host if the device has too little memory. */
     public FakeDevice orHost() {
         orHost = true;
         return this;
     }
 
-    /** Returns how many objects were made and not closed yet. */
+    /** Returns the number of objects not yet closed. */
     public int liveObjects() {
         return live.get();
     }
 
-    /** Returns how many bytes of its memory are allocated. */
+    /** Returns the number of allocated bytes. */
     public long usedBytes() {
         return used.get();
     }
 
-    /** Returns how many operations its queues were given. */
+    /** Returns the number of operations submitted to its queues. */
     public long operations() {
         return operations.get();
     }
@@ -167,7 +167,7 @@ public final class FakeDevice implements OpenableDevice {
         return backend;
     }
 
-    /** Ends the queues of everything that is open, whatever they do: as a driver does that starts anew. */
+    /** Ends all open queues with their work, like a restart of the driver. */
     public void reset() {
         opened.forEach(FakeBackend::close);
     }
@@ -177,7 +177,7 @@ public final class FakeDevice implements OpenableDevice {
         return orHost;
     }
 
-    /** What becomes of an operation. */
+    /** The outcome of an operation. */
     enum Fate {
         DONE,
         FAILED,
@@ -189,7 +189,7 @@ public final class FakeDevice implements OpenableDevice {
         return number == failAt ? Fate.FAILED : number == loseAt ? Fate.LOST : Fate.DONE;
     }
 
-    /** Fails if this allocation is to. */
+    /** Fails if {@link #failAllocation} selects this allocation. */
     void allocate(long byteSize) {
         if (byteSize < 1) {
             throw new IllegalArgumentException("at least one byte: byteSize=" + byteSize);
@@ -197,20 +197,20 @@ public final class FakeDevice implements OpenableDevice {
         if (allocations.getAndIncrement() == failAllocationAt) {
             throw Failure.of(ErrorCode.NO_SPACE, "device has too little memory")
                     .with("wanted", byteSize)
-                    .remedy("this is what was asked of the fake device");
+                    .remedy("the test requested this failure with failAllocation(…)");
         }
     }
 
-    /** Fails if this call is to. */
+    /** Fails if {@link #failCall} selects this call. */
     void call() {
         if (calls.getAndIncrement() == failCallAt) {
             throw Failure.of(ErrorCode.UNEXPECTED, "call of a device failed")
                     .with("code", "FAKE_REFUSED")
-                    .remedy("this is what was asked of the fake device");
+                    .remedy("the test requested this failure with failCall(…)");
         }
     }
 
-    /** Waits while the consumer's queue stands still. */
+    /** Waits while the consumer's queue is on hold. */
     void awaitGo() throws InterruptedException {
         while (held) {
             if (Thread.interrupted()) {
@@ -220,7 +220,7 @@ public final class FakeDevice implements OpenableDevice {
         }
     }
 
-    /** Takes as long as an operation with so many bytes; less where the thread is interrupted. */
+    /** Sleeps for the time of an operation with this many bytes, less if the thread is interrupted. */
     void work(long bytes) {
         long until = System.nanoTime() + latencyNanos + (long) (bytes / bytesPerNano);
         while (System.nanoTime() < until && !Thread.currentThread().isInterrupted()) {
@@ -228,7 +228,7 @@ public final class FakeDevice implements OpenableDevice {
         }
     }
 
-    /** Draws how late a fence is seen to be passed. */
+    /** Returns the random delay of a fence, in nanoseconds. */
     long lateness(long fence) {
         return jitterNanos == 0 ? 0 : (long) (new Random(seed + fence).nextDouble() * jitterNanos);
     }

@@ -25,19 +25,19 @@ final class FakeFence extends Fence {
         return device == other;
     }
 
-    /** Lets it pass, or fail. */
+    /** Makes the fence pass, or fail if there is a failure. */
     void pass(@Nullable String newFailure) {
         failure = newFailure;
         passedNanos = System.nanoTime();
     }
 
-    /** Returns what failed before it; nothing for a fence that was passed. */
+    /** Returns the failure before this fence, or null if it has passed. */
     @Nullable
     String failure() {
         return failure;
     }
 
-    /** Returns whether it was reached, although it may not be seen yet. */
+    /** Returns whether the queue has reached this fence, before any jitter. */
     boolean isReached() {
         return passedNanos != 0;
     }
@@ -57,7 +57,7 @@ final class FakeFence extends Fence {
     LarderException failed() {
         return Failure.of(ErrorCode.UNEXPECTED, "operation of a device failed")
                 .with("code", failure)
-                .remedy("see what was asked of the fake device");
+                .remedy("check failOperation(…) of the fake device, and for memory used after closing");
     }
 
     @Override

@@ -4,7 +4,7 @@ import dev.larder.loader.internal.device.HostMemory;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Memory of the host for a fake device. Once closed it is refused, where a real device would read what nobody vouches for. */
+/** Host memory for a fake device. Use after closing fails; a real device would read undefined bytes. */
 final class FakeHostMemory implements HostMemory {
     private final FakeDevice device;
     private final HostMemory memory;
@@ -19,7 +19,7 @@ final class FakeHostMemory implements HostMemory {
     @Override
     public ByteBuffer bytes() {
         if (closed.get()) {
-            throw new IllegalStateException("memory of the host is closed");
+            throw new IllegalStateException("host memory is closed");
         }
         return memory.bytes();
     }

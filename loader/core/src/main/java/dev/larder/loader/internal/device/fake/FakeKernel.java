@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** A kernel that Java does. */
+/** A kernel that runs in Java. */
 record FakeKernel(FakeDevice device, KernelSource kernel) implements DeviceKernel {
     private static final ByteBuffer NO_CONTROL = ByteBuffer.allocateDirect(0);
 

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** Memory of a fake device. Once closed it is refused, where a real one would crash. */
+/** Memory of a fake device. Use after closing fails; a real device would crash. */
 final class FakeMemory implements DeviceMemory {
     private static final byte POISON = (byte) 0xa5;
 
@@ -35,7 +35,7 @@ final class FakeMemory implements DeviceMemory {
 
     ByteBuffer bytes() {
         if (closed.get()) {
-            throw new IllegalStateException("memory of the device is closed");
+            throw new IllegalStateException("device memory is closed");
         }
         return bytes;
     }

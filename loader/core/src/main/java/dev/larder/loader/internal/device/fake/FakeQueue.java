@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** Does one operation after the other, on a thread of its own. */
+/** Runs operations in order on its own thread. */
 final class FakeQueue implements WorkQueue {
     private static final Duration READ_TIMEOUT = Duration.ofSeconds(30);
 
@@ -26,7 +26,7 @@ final class FakeQueue implements WorkQueue {
     private final boolean consumers;
     private final AtomicLong fences = new AtomicLong();
 
-    /** What failed before, for the operations that wait for it. On the queue's thread. */
+    /** The first failure, which later operations inherit. Only for the queue's thread. */
     private @Nullable String failure;
 
     @FunctionalInterface
@@ -77,7 +77,7 @@ final class FakeQueue implements WorkQueue {
         operations.add(() -> {
             device.work(byteSize);
             if (fate == FakeDevice.Fate.LOST) {
-                Thread.currentThread().join(); // that is, until it is interrupted
+                Thread.currentThread().join(); // waits for an interrupt
             }
             if (fate == FakeDevice.Fate.FAILED) {
                 failure = "FAKE_FAILED";
@@ -91,7 +91,7 @@ final class FakeQueue implements WorkQueue {
     private void run(Runnable action) {
         try {
             action.run();
-        } catch (Throwable e) { // used after it was closed, mostly
+        } catch (Throwable e) { // mostly use after closing
             failure = e.toString();
         }
     }
@@ -102,7 +102,7 @@ final class FakeQueue implements WorkQueue {
             return;
         }
         if (!(fence instanceof FakeFence other)) {
-            throw new IllegalArgumentException("fence of another backend: fence=" + fence);
+            throw new IllegalArgumentException("fence belongs to another backend: fence=" + fence);
         }
         device.call();
         if (other.isReached() && other.failure() != null) {

@@ -1,4 +1,4 @@
-/** A device in plain Java, for tests of trainers and of the loader itself: start at {@link dev.larder.loader.internal.device.fake.FakeDevice}. */
+/** A device in plain Java for tests of trainers and the loader: start at {@link dev.larder.loader.internal.device.fake.FakeDevice}. */
 @NullMarked
 package dev.larder.loader.internal.device.fake;
 
