@@ -107,7 +107,7 @@ final class OpenClQueue extends NativeQueue {
                 barrier();
             }
         } else if (fence != Fence.passed()) {
-            throw new IllegalArgumentException("a fence of another backend: " + fence);
+            throw new IllegalArgumentException("fence belongs to another backend: fence=" + fence);
         }
     }
 

@@ -89,7 +89,7 @@ final class CudaQueue extends NativeQueue {
                 waitFor(event);
             }
         } else if (fence != Fence.passed()) {
-            throw new IllegalArgumentException("a fence of another backend: " + fence);
+            throw new IllegalArgumentException("fence belongs to another backend: fence=" + fence);
         }
     }
 
