@@ -66,7 +66,8 @@ public final class Collator extends FieldReader {
         for (int i = 0; i < outputs().size(); i++) {
             SlotArray array = array(slot, i);
             array.resize(slot.size);
-            array.filled.setMemory(0, array.filled.capacity(), (byte) 0); // elements that the function does not write are 0
+            array.filled.setMemory(
+                    0, array.filled.capacity(), (byte) 0); // elements that the function does not write are 0
         }
     }
 
