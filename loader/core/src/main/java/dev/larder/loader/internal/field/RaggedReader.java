@@ -68,7 +68,11 @@ public final class RaggedReader extends FieldReader {
         int[] lengths = slot.lengths(field());
         if (stride == 0) {
             for (int i = 0; i < slot.size; i++) {
-                lengths[i] = Math.toIntExact(part(slot, i).length(rows[i]));
+                long length = part(slot, i).length(rows[i]);
+                if (length > Integer.MAX_VALUE) {
+                    resize(slot, length, length); // refuses the row, and names the array and its bytes
+                }
+                lengths[i] = Math.toIntExact(length);
             }
             arrange(slot, lengths);
             return;

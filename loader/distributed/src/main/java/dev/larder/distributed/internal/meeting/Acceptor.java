@@ -99,7 +99,7 @@ public final class Acceptor<M, G> implements AutoCloseable {
         try {
             start("larder-guest", () -> serve(socket, guests));
         } catch (OutOfMemoryError noThread) { // the caller may come again
-            forget(socket);
+            var unused = forget(socket);
             close(socket);
             pause();
         }
@@ -133,8 +133,7 @@ public final class Acceptor<M, G> implements AutoCloseable {
             Link<M> link = Link.toGuest(socket, protocol, secret);
             M hello = link.receive();
             link.allow(silence, Deadline.none());
-            forget(socket);
-            if (closed) {
+            if (!forget(socket) || closed) { // a caller whose connection was dropped comes again, and must not meet itself
                 return;
             }
             guest = guests.greet(link, hello);
@@ -149,14 +148,15 @@ public final class Acceptor<M, G> implements AutoCloseable {
                 guests.turnedAway(socket.getInetAddress(), e);
             }
         } finally {
-            forget(socket);
+            var unused = forget(socket);
             close(socket);
         }
     }
 
-    private void forget(Socket socket) {
+    /** Returns false if the connection is no longer that of a stranger: it was dropped for a newer one, or is a guest's. */
+    private boolean forget(Socket socket) {
         synchronized (strangers) {
-            strangers.remove(socket);
+            return strangers.remove(socket);
         }
     }
 
