@@ -171,6 +171,8 @@ def write_full_lists():
     lists = [[[1, 2], [3]], [[4], None, [], [5, 6]], [[7], [8, 9]]]
     for number, rows in enumerate(lists):
         pq.write_table(pa.table({"list": pa.array(rows, pa.list_(pa.int16()))}), HERE / f"full-{number}.parquet", row_group_size=1)
+    uncounted = pa.table({"list": pa.array([[1.5, 2], None, [], [3]], pa.list_(pa.float64()))})
+    pq.write_table(uncounted, HERE / "uncounted-lists.parquet", use_dictionary=False, write_statistics=False)
 
 
 def write_lying_schemas():

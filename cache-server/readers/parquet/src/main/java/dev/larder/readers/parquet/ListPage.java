@@ -59,7 +59,7 @@ interface ListPage {
     }
 
     /** A page whose values have the bytes of the array: the library would make several copies of them, and two integers for the levels of each. */
-    record Plain(ByteBuffer data, int definitions, int values, int end, int size, ColumnSchema schema)
+    record Plain(ByteBuffer data, int definitions, int values, int itemBytes, int size, ColumnSchema schema)
             implements ListPage {
         /** Returns a page; null if only the library can decode it. */
         static @Nullable Plain of(
@@ -75,11 +75,7 @@ interface ListPage {
                     ByteBuffer.wrap(decompressor.decompress(page.packed(), end)).order(ByteOrder.LITTLE_ENDIAN);
             int definitions = sectionEnd(data, 0, end);
             int values = sectionEnd(data, definitions, end);
-            if (page.values() > (end - values) / itemBytes) {
-                throw new IllegalStateException(
-                        "a page of " + page.values() + " values has the bytes of " + (end - values) / itemBytes);
-            }
-            return new Plain(data, definitions, values, values + page.values() * itemBytes, page.values(), schema);
+            return new Plain(data.limit(end), definitions, values, itemBytes, page.values(), schema);
         }
 
         /** Returns the end of levels that follow their length. */
@@ -108,7 +104,11 @@ interface ListPage {
 
         @Override
         public void put(ByteBuffer target) {
-            target.put(0, data, values, end - values);
+            int found = (data.limit() - values) / itemBytes; // empty lists and nulls have none
+            if (size > found) {
+                throw new IllegalStateException("a page of " + size + " values has the bytes of " + found);
+            }
+            target.put(0, data, values, size * itemBytes);
         }
     }
 }

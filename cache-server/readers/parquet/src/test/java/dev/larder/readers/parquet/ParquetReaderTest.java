@@ -165,6 +165,16 @@ class ParquetReaderTest {
     }
 
     @Test
+    void plainListsThatNoMetadataCountsMayBeNullOrEmpty() throws IOException {
+        Map<String, ReadArrays.Read> found =
+                ReadArrays.of(new ParquetReader(), GOLDEN.resolve("uncounted-lists.parquet"));
+
+        assertThat(array(found, "list/offsets").longs()).containsExactly(0L, 2L, 2L, 2L, 3L);
+        assertThat(array(found, "list/values").text()).isEqualTo("<f8 [3] 000000000000f83f00000000000000400000000000000840");
+        assertThat(array(found, "list.mask").bytes()).containsExactly(0, 1, 0, 0);
+    }
+
+    @Test
     void repeatedFieldsWithoutTheMarkOfAListAreLists() throws IOException {
         Map<String, ReadArrays.Read> found = ReadArrays.of(new ParquetReader(), GOLDEN.resolve("bare-lists.parquet"));
 
