@@ -54,7 +54,7 @@ def _look_at_rows(path):
 
 
 def _published(descriptor, start, count):
-    """Count the published rows, whose state is not 0."""
+    """Count the published rows: their state is not 0."""
     found = 0
     for first in range(0, count, _STATES_AT_ONCE):
         states = array.array("Q", os.pread(descriptor, 8 * min(_STATES_AT_ONCE, count - first), start + 8 * first))

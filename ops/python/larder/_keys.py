@@ -30,13 +30,13 @@ _CODE_REMEDY = "give a version=, which replaces the code in the key: change it w
 
 _cached_functions: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # maps results of `cached` to their function, name, version and inputs
 
-# Types whose pickle is their whole value. By name, because most programs never import them.
+# Types with their whole value in their pickle. By name, because most programs never import them.
 _PICKLED = frozenset("""builtins.range builtins.slice datetime.date datetime.datetime datetime.time datetime.timedelta datetime.timezone
     zoneinfo.ZoneInfo decimal.Decimal fractions.Fraction uuid.UUID collections.OrderedDict collections.defaultdict collections.Counter
     collections.deque _collections._tuplegetter collections._tuplegetter types.SimpleNamespace operator.itemgetter operator.attrgetter
     operator.methodcaller pathlib.PurePosixPath pathlib.PureWindowsPath pathlib.PosixPath pathlib._local.PurePosixPath pathlib._local.PureWindowsPath pathlib._local.PosixPath""".split())
 
-# Types whose text is their whole value.
+# Types with their whole value in their text.
 _TEXTS = frozenset(("torch.dtype", "torch.device", "torch.layout", "torch.memory_format", "torch.Size"))
 
 _ALIASES = types.GenericAlias, getattr(types, "UnionType", types.GenericAlias)

@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A failure of Larder, with a message of the form {@code what failed: key=value key=value; what to do}.
+ * A failure of Larder, with a message of the form {@code failure: key=value key=value; remedy}.
  *
  * <p>Mistakes in the calling code, such as an index out of range or use after close, throw the JDK's own exceptions instead.
  */

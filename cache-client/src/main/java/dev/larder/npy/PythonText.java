@@ -44,7 +44,7 @@ final class PythonText {
         return c < 0x10000 ? String.format("\\u%04x", c) : String.format("\\U%08x", c);
     }
 
-    /** Returns whether a character is printable. Unassigned ones are, because JDKs differ in which these are, and digests must not. */
+    /** Returns whether a character is printable. Unassigned ones are, because JDKs assign different ones, and digests must not differ. */
     private static boolean isPrintable(int c) {
         return switch (Character.getType(c)) {
             case Character.CONTROL,

@@ -5,7 +5,7 @@ import dev.larder.internal.posix.PageSize;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory for small columns, of which many thousands may exist at a time. Columns of less than a page share blocks, because a
+ * Memory for small columns: thousands of them may exist at a time. Columns of less than a page share blocks, because a
  * page for each would need far more memory than the values. A block is freed when its last area is closed. Thread-safe.
  */
 final class SmallMemory {

@@ -338,7 +338,7 @@ final class ControlConnection implements AutoCloseable {
     }
 
     /**
-     * Returns whether a connection failed with EAGAIN. That error has no type or number in Java, so it is every error except a
+     * Returns whether a connection failed with EAGAIN. Java has no type or number for it, so this is true for every error except a
      * missing, forbidden or refusing socket.
      */
     private static boolean isBacklogFull(Exception failure, Path socket) {

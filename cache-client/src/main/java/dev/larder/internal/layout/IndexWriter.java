@@ -35,7 +35,7 @@ public final class IndexWriter {
     }
 
     /**
-     * Returns the bytes of an index whose arrays are all in the store.
+     * Returns the bytes of an index if all arrays are in the store.
      *
      * @param segmentByteSizes the length of each segment of the arrays, by file
      */

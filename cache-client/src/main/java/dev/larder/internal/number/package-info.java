@@ -1,4 +1,4 @@
-/** Converts 16-bit numbers for which Java has no type. */
+/** Converts 16-bit numbers that Java has no type for. */
 @NullMarked
 package dev.larder.internal.number;
 

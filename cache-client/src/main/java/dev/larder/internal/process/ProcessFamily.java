@@ -109,6 +109,7 @@ public final class ProcessFamily {
         for (int round = 0; round < ROUNDS; round++) {
             List<ProcessHandle> members = members();
             if (members.isEmpty()) {
+                first = NO_SESSION; // another process may get the same id
                 return true;
             }
             members.forEach(ProcessHandle::destroyForcibly);

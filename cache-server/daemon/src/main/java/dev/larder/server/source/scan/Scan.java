@@ -41,7 +41,7 @@ final class Scan {
         this.arrays = new List[files.size()];
     }
 
-    /** Checks all files. A failure releases what was found. */
+    /** Checks all files. A failure releases all arrays. */
     static Scan of(String dataset, List<DiscoveredFile> files, SourceOptions options, ScanSettings settings) {
         Scan scan = new Scan(dataset, files, options, settings);
         int batches = (files.size() + BATCH - 1) / BATCH;

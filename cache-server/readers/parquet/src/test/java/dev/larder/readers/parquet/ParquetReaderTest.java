@@ -170,7 +170,8 @@ class ParquetReaderTest {
                 ReadArrays.of(new ParquetReader(), GOLDEN.resolve("uncounted-lists.parquet"));
 
         assertThat(array(found, "list/offsets").longs()).containsExactly(0L, 2L, 2L, 2L, 3L);
-        assertThat(array(found, "list/values").text()).isEqualTo("<f8 [3] 000000000000f83f00000000000000400000000000000840");
+        assertThat(array(found, "list/values").text())
+                .isEqualTo("<f8 [3] 000000000000f83f00000000000000400000000000000840");
         assertThat(array(found, "list.mask").bytes()).containsExactly(0, 1, 0, 0);
     }
 

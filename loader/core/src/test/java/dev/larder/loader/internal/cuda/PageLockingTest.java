@@ -133,7 +133,7 @@ class PageLockingTest {
     @ParameterizedTest
     @CsvSource({
         "init, 100, NOT_FOUND, $CUDA_VISIBLE_DEVICES",
-        "init, 34, NOT_FOUND, the driver brings the real library",
+        "init, 34, NOT_FOUND, the driver has the real library",
         "init, 999, UNEXPECTED, nvidia-smi",
         "retain, 2, NO_SPACE, remove pinMemory()",
         "lock, 801, REFUSED, remove pinMemory()",

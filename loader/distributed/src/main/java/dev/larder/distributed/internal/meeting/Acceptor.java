@@ -133,7 +133,7 @@ public final class Acceptor<M, G> implements AutoCloseable {
             Link<M> link = Link.toGuest(socket, protocol, secret);
             M hello = link.receive();
             link.allow(silence, Deadline.none());
-            if (!forget(socket) || closed) { // a caller whose connection was dropped comes again, and must not meet itself
+            if (!forget(socket) || closed) { // after its connection is dropped, a caller comes again
                 return;
             }
             guest = guests.greet(link, hello);
