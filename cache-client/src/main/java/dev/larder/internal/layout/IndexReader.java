@@ -244,7 +244,7 @@ public final class IndexReader {
         return numberBelow("segment", index.getInt(entry + IndexDescriptor.ENTRY_SEGMENT_OFFSET), segmentCount);
     }
 
-    /** Returns the part with this code. An array in a kind of column that only a newer release knows is read as a plain array. */
+    /** Returns the part with this code. An array in a kind of column of a newer release is read as a plain array. */
     private static ColumnPart part(int code) {
         ColumnPart part = ColumnPart.of(code);
         return part == null ? ColumnPart.NONE : part;

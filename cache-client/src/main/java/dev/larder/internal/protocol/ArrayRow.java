@@ -97,7 +97,7 @@ public record ArrayRow(
         RETIRED,
         /** Rows that processes compute and write. The command finds them without the daemon. */
         COMPUTED,
-        /** A state that only a later version knows. */
+        /** A state of a newer release. */
         OTHER;
 
         /** Returns the word in listings. */

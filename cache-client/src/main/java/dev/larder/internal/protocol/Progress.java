@@ -32,7 +32,7 @@ public record Progress(
         VERIFYING,
         /** Unlinking files. */
         REMOVING,
-        /** A phase that only a later version knows. */
+        /** A phase of a newer release. */
         OTHER
     }
 

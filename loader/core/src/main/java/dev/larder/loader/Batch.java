@@ -22,8 +22,8 @@ import java.util.Objects;
  * the loader's queue when the batch is closed; {@link #release} waits for other work. On the host, a batch is complete immediately;
  * {@link #release} waits for its fence, then closes.
  *
- * <p>Every method of a closed batch throws {@link IllegalStateException}, except {@link #isOpen} and {@link #close}. For a kept batch,
- * that is always so. Other batch objects are reused after at least 256 more batches, so do not hold them after the loop moves on.
+ * <p>Every method of a closed batch throws {@link IllegalStateException}, except {@link #isOpen} and {@link #close}. A kept
+ * batch always does. Other batch objects are reused after at least 256 more batches, so do not hold them after the loop moves on.
  */
 public final class Batch implements AutoCloseable {
     private final DeliveredBatch delivery;

@@ -19,13 +19,13 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One array of a {@link Batch}: the rows of its samples one after the other, in C order, as they are stored or as a transform made
- * them. Open for as long as its batch.
+ * One array of a {@link Batch}: the rows of its samples one after the other, in C order, stored or transformed. Open as long as its
+ * batch.
  *
- * <p>On the host it reads as an {@link dev.larder.client.ArrayView} does: {@code getFloat(i, j, k)}, {@link #row}. These methods
- * allocate nothing, but for windows. Indices out of range are {@link IndexOutOfBoundsException}, a wrong number of indices an {@link
- * IllegalArgumentException}, a closed batch an {@link IllegalStateException}. On a device they fail: give {@link #handle} or {@link
- * #nativeObject} to the device's own library, or copy the bytes with {@link #read}.
+ * <p>On the host it reads as an {@link dev.larder.client.ArrayView} does: {@code getFloat(i, j, k)}, {@link #row}. Only windows
+ * allocate. An index out of range throws {@link IndexOutOfBoundsException}, a wrong number of indices {@link IllegalArgumentException},
+ * a closed batch {@link IllegalStateException}. On a device these methods fail: pass {@link #handle} or {@link #nativeObject} to the
+ * device's own library, or copy the bytes with {@link #read}.
  *
  * <p>The names of its parts are those of DLPack (dmlc/dlpack, {@code DLTensor}). Bytes are in the byte order of {@link #dtype}.
  */
@@ -49,7 +49,7 @@ public final class BatchArray {
         this.swapped = !dtype.isLittleEndian();
     }
 
-    /** Returns the array's name in batches: that of its field, or one made from it. */
+    /** Returns the array's name in batches: that of its field, or one derived from it. */
     public String name() {
         return description.name();
     }
@@ -59,7 +59,7 @@ public final class BatchArray {
         return description.dtype();
     }
 
-    /** Returns the dimensions as a new array: mostly the samples of the batch or its part, then those of a row. */
+    /** Returns the dimensions as a new array: usually the samples of the batch or its part, then those of a row. */
     public long[] shape() {
         return memory().shape.clone();
     }
@@ -74,12 +74,12 @@ public final class BatchArray {
         return memory().shape.length;
     }
 
-    /** Returns the size of the first dimension: mostly the number of samples. */
+    /** Returns the size of the first dimension: usually the number of samples. */
     public long rows() {
         return memory().shape[0];
     }
 
-    /** Returns how many elements lie between two neighbours in each dimension, as a new array. */
+    /** Returns the number of elements from one index to the next in each dimension, as a new array. */
     public long[] strides() {
         long[] strides = shape();
         long stride = 1;
@@ -101,7 +101,7 @@ public final class BatchArray {
         return (int) bytes;
     }
 
-    /** Returns the length of all rows in bytes: on the host, one that an {@code int} holds. */
+    /** Returns the length of all rows in bytes: on the host, it fits an {@code int}. */
     public long byteSize() {
         return memory().byteSize();
     }
@@ -216,7 +216,7 @@ public final class BatchArray {
         return Dates.instant(dtype(), longAt(address(index)));
     }
 
-    /** Returns a window on one row, without copying. Do not use it after the batch is closed: it then has another batch's bytes. */
+    /** Returns a window on one row, without copying. Do not use it after the batch is closed: it then contains another batch. */
     public DirectBuffer row(long row) {
         SlotArray array = onHost();
         Objects.checkIndex(row, array.shape[0]);
@@ -265,7 +265,7 @@ public final class BatchArray {
     }
 
     private void requireOpen() {
-        var unused = delivery.slot(); // else the element may be another batch's
+        var unused = delivery.slot(); // fails if the element may belong to another batch
     }
 
     private long address(long i) {
@@ -320,16 +320,16 @@ public final class BatchArray {
     }
 
     /**
-     * Returns the bytes, without copying, for other libraries: row {@code i} starts at {@code i * rowByteSize()}, row 0 on a page of its own. The same
-     * object for every batch of a slot: do not use it when the batch is closed, it then has another batch's bytes.
+     * Returns the bytes for other libraries, without copying: row {@code i} starts at {@code i * rowByteSize()}, row 0 at the start of a
+     * page. All batches of a slot share the object: do not use it after the batch is closed, because it then contains another batch.
      */
     public DirectBuffer buffer() {
         return onHost().filled;
     }
 
     /**
-     * Returns all bytes as a read-only direct buffer in the byte order of the elements, without copying. It must not be used
-     * when the batch is closed, it then has another batch's bytes.
+     * Returns all bytes as a read-only direct buffer in the byte order of the elements, without copying. Do not use it after the batch is
+     * closed: it then contains another batch.
      */
     public ByteBuffer byteBuffer() {
         SlotArray array = onHost();
@@ -360,27 +360,27 @@ public final class BatchArray {
                 + Arrays.toString(memory.shape));
     }
 
-    // ---- wherever it lies
+    // ---- on the host or on a device
 
-    /** Returns what native code calls the memory: the {@code cl_mem}; the address where it is memory of the host. */
+    /** Returns the handle of the memory for native code: the {@code cl_mem} or {@code CUdeviceptr}; on the host, the address. */
     public long handle() {
         return memory().handle();
     }
 
-    /** Returns where in that memory the first element is, in bytes. */
+    /** Returns the offset of the first element in that memory, in bytes. */
     public long byteOffset() {
         memory();
         return 0;
     }
 
-    /** Returns what Java libraries call the memory: JOCL's {@code cl_mem}; nothing where there is no such object. */
+    /** Returns the object of the Java library for the memory: JOCL's {@code cl_mem}; null if there is none. */
     public @Nullable Object nativeObject() {
         return memory().nativeObject();
     }
 
     /**
-     * Copies all bytes into a direct buffer, from its position on, when the batch is complete and what was given to the loader's queue
-     * is done; waits for that.
+     * Copies all bytes into a direct buffer, from its position on. Waits until the batch is complete and all work in the loader's queue
+     * is done.
      */
     public void read(ByteBuffer target) {
         ArrayMemory memory = memory();
@@ -390,11 +390,11 @@ public final class BatchArray {
                     "target is too short: bytes=" + length + " remaining=" + target.remaining());
         }
         memory.read(target.slice(target.position(), length));
-        memory(); // else it may have been another batch's bytes
+        memory(); // fails if the bytes may belong to another batch
         target.position(target.position() + length);
     }
 
-    /** Returns the bytes: those of the host where they lie, those of a device as a copy. */
+    /** Returns the bytes: on the host without a copy, from a device as a copy. */
     ByteBuffer bytes() {
         if (memory() instanceof SlotArray) {
             return byteBuffer();

@@ -186,6 +186,8 @@ final class ReaderChild implements AutoCloseable {
             running.waitFor();
         } catch (IOException e) {
             notStarted = e;
+        } catch (RuntimeException e) {
+            notStarted = new IOException(e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } finally {

@@ -73,7 +73,7 @@ final class Repair {
         }
     }
 
-    /** Records a source that is already known to this process. If that fails, the next start does not know it. */
+    /** Records a source that is already known to this process. If that fails, the next start does not have it. */
     private void recordSource(Registration registration) {
         try {
             store.writeRegistration(registration);

@@ -1,7 +1,7 @@
 package dev.larder.loader.device;
 
 /**
- * Selects the device to which a loader delivers its batches.
+ * Selects the device for the batches of a loader.
  *
  * <pre>{@code
  * Device.auto()                          // a GPU, the one for $LARDER_DEVICE or $LOCAL_RANK; else the host

@@ -4,10 +4,9 @@ import org.jocl.CL;
 import org.jocl.cl_event;
 
 /**
- * The references to events that belong to a queue: to that of its last command, and to those of the commands before, until they
- * are over.
+ * The references of a queue to events: of its last command, and of earlier commands until they end.
  *
- * <p>Nobody would need the latter, but PoCL 3.1 ends the process where work fails whose event nobody holds.
+ * <p>The earlier ones are held because PoCL 3.1 ends the process if work without a held event fails.
  */
 final class Events {
     private long[] held = new long[16];
@@ -16,7 +15,7 @@ final class Events {
     private long last;
     private final int[] status = new int[1];
 
-    /** Takes over the reference to the event of a new command. */
+    /** Adds the event of a new command, and owns the reference. */
     void add(long event) {
         LiveObjects.added(LiveObjects.Kind.EVENT);
         if (last != 0) {
@@ -41,7 +40,7 @@ final class Events {
         held[(first + count++) % held.length] = event;
     }
 
-    /** Commands end in their order. What failed is kept for a while: the driver may still be at it. */
+    /** Releases the events of finished commands, which end in order. Holds failed ones longer, because the driver may still use them. */
     private void releaseFinished() {
         while (count > 0 && status(held[first], status) == CL.CL_COMPLETE) {
             releaseFirst();
@@ -54,16 +53,16 @@ final class Events {
         count--;
     }
 
-    /** Tells whether all commands are over, done or failed. */
+    /** Returns whether all commands have ended or failed. */
     boolean areOver() {
         boolean over = last == 0 || status(last, status) <= CL.CL_COMPLETE;
-        for (int i = 0; over && i < count; i++) { // where the last one failed, others may still be under way
+        for (int i = 0; over && i < count; i++) { // if the last one failed, others may still run
             over = status(held[(first + i) % held.length], status) <= CL.CL_COMPLETE;
         }
         return over;
     }
 
-    /** Gives up all. */
+    /** Releases all events. */
     void clear() {
         while (count > 0) {
             releaseFirst();
@@ -74,7 +73,7 @@ final class Events {
         }
     }
 
-    /** Asks how far an event is: 0 when it is over, below where it failed. */
+    /** Reads the state of an event: 0 if it has ended, negative if it failed. */
     static int status(long event, int[] value) {
         int code = LibOpenCl.clGetEventInfo(event, CL.CL_EVENT_COMMAND_EXECUTION_STATUS, Integer.BYTES, value, 0);
         return code == CL.CL_SUCCESS ? value[0] : code;

@@ -5,9 +5,9 @@ import dev.larder.internal.error.Failure;
 import dev.larder.loader.internal.device.DeviceHealth;
 import org.jocl.CL;
 
-/** Whether an OpenCL device can still be used. */
+/** The health of an OpenCL device. */
 final class Health extends DeviceHealth {
-    /** NVIDIA's driver returns it for an access that the device refused. */
+    /** NVIDIA's code for an access that the device refused. */
     private static final int ILLEGAL_ACCESS = -9999;
 
     private volatile int lastCode = CL.CL_SUCCESS;
@@ -44,7 +44,7 @@ final class Health extends DeviceHealth {
         };
     }
 
-    /** Returns whether the last failure means that there is not as much memory left. */
+    /** Returns whether the last failure was a lack of memory. */
     boolean isOutOfMemory() {
         return switch (lastCode) {
             case CL.CL_MEM_OBJECT_ALLOCATION_FAILURE,
@@ -61,7 +61,7 @@ final class Health extends DeviceHealth {
                 .with("code", name(code));
     }
 
-    /** Returns a code as OpenCL's headers name it. */
+    /** Returns the name of a code in OpenCL's headers. */
     static String name(int code) {
         String name = CL.stringFor_errorCode(code);
         return name.startsWith("CL_") ? name : "unnamed(" + code + ")";

@@ -10,11 +10,11 @@ import org.jocl.NativePointerObject;
 import org.jocl.Pointer;
 import org.jspecify.annotations.Nullable;
 
-/** Calls JOCL such that the switch by which a process has it throw exceptions makes no difference. */
+/** Calls JOCL independently of its global switch for exceptions. */
 final class Jocl {
     private Jocl() {}
 
-    /** Asks for something about an object: one of JOCL's methods of this shape, bound to the object. */
+    /** Reads a property of an object: a method of JOCL with this signature, bound to the object. */
     @FunctionalInterface
     interface Query {
         int ask(int name, long byteSize, @Nullable Pointer value, long @Nullable [] neededByteSize);
@@ -29,7 +29,7 @@ final class Jocl {
         }
     }
 
-    /** Returns what a call creates. */
+    /** Returns the object that a call creates. */
     static <T extends NativePointerObject> T create(Health health, String call, Function<int[], T> creation) {
         int[] code = new int[1];
         T created = null;
@@ -66,14 +66,14 @@ final class Jocl {
         return length;
     }
 
-    /** Returns a number of 64 bits, or of as many as a pointer has. */
+    /** Returns a number of 64 bits, or of the size of a pointer. */
     static long number(Query query, int name) {
         long[] value = new long[1];
         check(code(() -> query.ask(name, Long.BYTES, Pointer.to(value), null)), name);
         return value[0];
     }
 
-    /** Returns some numbers of as many bits as a pointer has. */
+    /** Returns numbers of the size of a pointer. */
     static long[] numbers(Query query, int name, int count) {
         long[] values = new long[count];
         check(code(() -> query.ask(name, (long) count * Long.BYTES, Pointer.to(values), null)), name);

@@ -9,7 +9,7 @@ import org.jocl.cl_event;
 import org.jocl.cl_kernel;
 import org.jspecify.annotations.Nullable;
 
-/** A kernel object of its own, whose arguments stay set: setting them is not safe from several threads. */
+/** A separate kernel object with its arguments, because setting arguments is not thread-safe. */
 final class KernelCall extends NativeCall<OpenClMemory> {
     private static final int MAX_GROUP_ITEMS = 256;
     private static final int MOST_GROUPS = 0xffff;
@@ -31,7 +31,7 @@ final class KernelCall extends NativeCall<OpenClMemory> {
         this.globalItems = new long[] {itemsPerSample, 1};
     }
 
-    /** Sets all arguments but the number of samples, and chooses the size of groups. */
+    /** Sets all arguments except the number of samples, and chooses the size of groups. */
     void set() {
         setMemory(1, arguments().control());
         setMemory(2, arguments().target());
@@ -81,7 +81,7 @@ final class KernelCall extends NativeCall<OpenClMemory> {
         }
     }
 
-    /** Checks that the kernel can run for so many samples, and sets their number. */
+    /** Checks that the kernel can run for this number of samples, and sets it. */
     synchronized void prepare(Session queueSession, int samples) {
         require(queueSession, samples);
         if (samples > 0 && samples != samplesSet) {
@@ -90,12 +90,12 @@ final class KernelCall extends NativeCall<OpenClMemory> {
         }
     }
 
-    /** Returns how many samples one launch does: the most groups in dimension 1 that all devices take. */
+    /** Returns the most samples of one launch: the number of groups in dimension 1 that all devices support. */
     int mostSamplesAtOnce() {
         return (int) localItems[1] * MOST_GROUPS;
     }
 
-    /** Runs after some events, from a sample on; returns the event of its own, with a reference for the caller. */
+    /** Runs after some events, from a sample on; returns its event, with a reference for the caller. */
     synchronized cl_event launch(cl_command_queue queue, WaitList waits, long first, int samples) {
         firstItems[1] = first;
         globalItems[1] = roundUp(Math.min(samples - first, mostSamplesAtOnce()), localItems[1]);

@@ -10,22 +10,22 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The OpenCL functions for which JOCL would start a thread that waits, or allocate on every look, named as in C and called with
- * the handles that JOCL's objects have.
+ * OpenCL functions for which JOCL starts a waiting thread or allocates at every call, named as in C and called with the handles of
+ * JOCL's objects.
  */
 @SuppressWarnings("checkstyle:MethodName")
 final class LibOpenCl {
     static final String FILE_NAME = "libOpenCL.so.1";
 
     static {
-        Posix.system(); // says where JNA puts its own library
+        Posix.system(); // sets JNA's folder for its own library
         Native.register(
                 LibOpenCl.class, NativeLibrary.getInstance(FILE_NAME, Map.of(Library.OPTION_ALLOW_OBJECTS, false)));
     }
 
     private LibOpenCl() {}
 
-    /** Returns where a direct buffer begins, whatever its position. */
+    /** Returns the address of a direct buffer, independent of its position. */
     static long address(ByteBuffer direct) {
         return Pointer.nativeValue(Native.getDirectBufferPointer(direct));
     }

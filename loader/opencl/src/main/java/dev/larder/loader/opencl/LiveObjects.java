@@ -15,7 +15,7 @@ public final class LiveObjects {
 
     private LiveObjects() {}
 
-    /** What is counted. */
+    /** The kinds of objects that are counted. */
     public enum Kind {
         CONTEXT,
         QUEUE,
@@ -26,7 +26,7 @@ public final class LiveObjects {
         EVENT
     }
 
-    /** Returns the kinds of which there are some, with how many; empty when everything is closed. */
+    /** Returns the number of live objects by kind; empty if everything is closed. */
     public static Map<Kind, Integer> count() {
         Map<Kind, Integer> counts = new EnumMap<>(Kind.class);
         COUNTS.forEach((kind, count) -> {

@@ -27,7 +27,7 @@ final class OpenClBackend extends NativeBackend {
         this.programs = new Programs(session);
     }
 
-    /** Opens a device; takes over its context's reference and the consumer's queue, if it has one of its own. */
+    /** Opens a device. Owns the reference to its context, and the consumer's queue if there is one. */
     static OpenClBackend open(Session session, Optional<OpenClQueue> consumersQueue) {
         List<OpenClQueue> queues = new ArrayList<>();
         consumersQueue.ifPresent(queues::add);
@@ -56,7 +56,7 @@ final class OpenClBackend extends NativeBackend {
     protected Optional<DeviceMemory> sharePages(ByteBuffer pages) {
         try {
             return Optional.of(OpenClMemory.share(session, pages));
-        } catch (LarderException e) { // some drivers take only pages that may be written
+        } catch (LarderException e) { // some drivers accept only writable pages
             LOG.debug("pages cannot be shared: device={}", session.info(), e);
             return Optional.empty();
         }

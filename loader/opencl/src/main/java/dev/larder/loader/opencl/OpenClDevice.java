@@ -20,8 +20,7 @@ import org.jocl.cl_event;
 import org.jocl.cl_mem;
 
 /**
- * OpenCL devices for those who call OpenCL themselves: in a context and with a queue of their own, and what batches are in JOCL's
- * types.
+ * OpenCL devices for programs that call OpenCL themselves: with their own context and queue, and with batches as objects of JOCL.
  *
  * <pre>{@code
  * Device device = OpenClDevice.of(context, deviceId, queue);   // for LoaderBuilder.device
@@ -41,8 +40,8 @@ public final class OpenClDevice implements OpenableDevice {
     }
 
     /**
-     * Takes a device in a context of the consumer's own, who gives its work to {@code queue}. Context and queue stay the consumer's,
-     * who releases them when the loader is closed; the loader makes queues for uploads and for its kernels in that context.
+     * Selects a device in a context of the caller, who works in {@code queue}. The caller owns context and queue, and releases them after
+     * the loader is closed; the loader creates queues for uploads and for its kernels in that context.
      */
     public static OpenClDevice of(cl_context context, cl_device_id device, cl_command_queue queue) {
         return new OpenClDevice(
@@ -51,18 +50,18 @@ public final class OpenClDevice implements OpenableDevice {
                 OpenClOptions.DEFAULT);
     }
 
-    /** Takes one of the devices that {@link OpenClProvider} lists, in a context of its own. */
+    /** Selects one of the devices that {@link OpenClProvider} lists, in a new context. */
     public static OpenClDevice of(DeviceInfo device) {
         return new OpenClDevice(
                 device.toString(), options -> OpenClProvider.open(device, options), OpenClOptions.DEFAULT);
     }
 
-    /** Returns a device that {@link OpenClProvider} lists as JOCL has it: to make a context of one's own on it. */
+    /** Returns JOCL's id of a device that {@link OpenClProvider} lists, to create your own context. */
     public static cl_device_id id(DeviceInfo device) {
         return OpenClDevices.find(device).device();
     }
 
-    /** Uses the device in another way. */
+    /** Returns the same device with other options. */
     public OpenClDevice with(OpenClOptions newOptions) {
         return new OpenClDevice(description, opening, newOptions);
     }
@@ -101,7 +100,8 @@ public final class OpenClDevice implements OpenableDevice {
         int code = Jocl.code(() -> CL.clGetCommandQueueInfo(queue, name, Sizeof.POINTER, Pointer.to(holder), null));
         retain("clGetCommandQueueInfo", code);
         if (!holder.equals(wanted)) {
-            throw new IllegalArgumentException("the queue is of another context or device: " + holder + " " + wanted);
+            throw new IllegalArgumentException(
+                    "the queue belongs to another context or device: " + holder + " " + wanted);
         }
     }
 
@@ -121,15 +121,15 @@ public final class OpenClDevice implements OpenableDevice {
         }
     }
 
-    /** Leaves the choice as it is: no device, no batches. */
+    /** Returns false: without the device there are no batches. */
     @Override
     public boolean fallsBackToHost() {
         return false;
     }
 
     /**
-     * Makes a fence of an event of the consumer's, passed when the event is over. The event stays the consumer's, who may release it
-     * at once; whoever gets the fence closes it.
+     * Creates a fence that is signalled when an event of the caller ends. The caller owns the event, and may release it immediately; the
+     * caller closes the fence.
      */
     public static Fence fence(cl_event event) {
         OpenClLibrary.require();
@@ -138,7 +138,7 @@ public final class OpenClDevice implements OpenableDevice {
         cl_command_queue queue = new cl_command_queue();
         eventInfo(event, CL.CL_EVENT_COMMAND_QUEUE, queue);
         if (queue.getNativePointer() != 0) {
-            // another queue could wait forever for what is not yet on its way
+            // else another queue could wait forever for work that was not sent to the device
             retain("clFlush", Jocl.code(() -> CL.clFlush(queue)));
         }
         Events.retain(event);
@@ -151,28 +151,28 @@ public final class OpenClDevice implements OpenableDevice {
                 Jocl.code(() -> CL.clGetEventInfo(event, name, Sizeof.POINTER, Pointer.to(value), null)));
     }
 
-    /** Returns a queue as JOCL has it. */
+    /** Returns JOCL's object of a queue. */
     public static cl_command_queue queue(DeviceQueue queue) {
         if (queue.nativeObject() instanceof cl_command_queue own) {
             return own;
         }
-        throw new IllegalArgumentException("not of OpenCL: " + queue);
+        throw new IllegalArgumentException("queue does not belong to OpenCL: queue=" + queue);
     }
 
-    /** Returns the memory of an array as JOCL has it, in which its first element is at {@link BatchArray#byteOffset}. */
+    /** Returns JOCL's object of the memory of an array; its first element is at {@link BatchArray#byteOffset}. */
     public static cl_mem mem(BatchArray array) {
         if (array.nativeObject() instanceof cl_mem own) {
             return own;
         }
-        throw new IllegalArgumentException("not of OpenCL: " + array);
+        throw new IllegalArgumentException("array does not belong to OpenCL: array=" + array);
     }
 
-    /** Returns memory as JOCL has it. */
+    /** Returns JOCL's object of device memory. */
     public static cl_mem mem(DeviceMemory memory) {
         if (memory.nativeObject() instanceof cl_mem own) {
             return own;
         }
-        throw new IllegalArgumentException("not of OpenCL: " + memory);
+        throw new IllegalArgumentException("memory does not belong to OpenCL: memory=" + memory);
     }
 
     @Override

@@ -14,7 +14,7 @@ import org.jocl.cl_device_id;
 import org.jocl.cl_platform_id;
 import org.slf4j.Logger;
 
-/** Lists the devices that the drivers of this machine have. */
+/** Lists the devices of this machine's drivers. */
 final class OpenClDevices {
     private static final Logger LOG = Logs.of(OpenClDevices.class);
     private static final long EXACT_FLOATS = CL.CL_FP_DENORM | CL.CL_FP_ROUND_TO_NEAREST;
@@ -23,10 +23,10 @@ final class OpenClDevices {
 
     private OpenClDevices() {}
 
-    /** A device, and the platform that it is of. */
+    /** A device and its platform. */
     record Found(cl_platform_id platform, cl_device_id device, DeviceInfo info) {}
 
-    /** Lists all devices, in the order of platforms and of devices in these. */
+    /** Lists all devices in the order of the platforms and their devices. */
     static List<Found> list() {
         OpenClLibrary.require();
         List<Found> found = new ArrayList<>();
@@ -36,7 +36,7 @@ final class OpenClDevices {
         return found;
     }
 
-    /** Finds a device that was listed before; fails with {@code NOT_FOUND} where it is gone. */
+    /** Finds a device that was listed before; fails with {@code NOT_FOUND} if it is gone. */
     static Found find(DeviceInfo device) {
         List<Found> all = list();
         return all.stream()
@@ -54,14 +54,14 @@ final class OpenClDevices {
         try {
             devices = devices(platform);
         } catch (LarderException e) {
-            LOG.warn("driver left out: platform={} reason={}", platform, e.getMessage());
+            LOG.warn("driver skipped: platform={} reason={}", platform, e.getMessage());
             return;
         }
         for (cl_device_id device : devices) {
             try {
                 found.add(new Found(platform, device, describe(device, found.size())));
             } catch (LarderException e) {
-                LOG.warn("device left out: platform={} device={} reason={}", platform, device, e.getMessage());
+                LOG.warn("device skipped: platform={} device={} reason={}", platform, device, e.getMessage());
             }
         }
     }
@@ -105,12 +105,12 @@ final class OpenClDevices {
         }
     }
 
-    @SuppressWarnings("deprecation") // the newer ways to ask for unified memory are not in OpenCL 1.2
+    @SuppressWarnings("deprecation") // OpenCL 1.2 lacks the newer queries for unified memory
     private static boolean isUnified(Jocl.Query query) {
         return Jocl.shortNumber(query, CL.CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
     }
 
-    /** Describes a device; where it is not known which of all it is, with this index. */
+    /** Describes a device, with this index if it is not in the list. */
     static DeviceInfo describe(cl_device_id device, int index) {
         Jocl.Query query = (name, size, value, needed) -> CL.clGetDeviceInfo(device, name, size, value, needed);
         cl_platform_id platform = new cl_platform_id();

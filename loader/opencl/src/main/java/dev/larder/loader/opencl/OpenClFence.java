@@ -7,7 +7,7 @@ import org.jocl.cl_context;
 import org.jocl.cl_event;
 import org.jspecify.annotations.Nullable;
 
-/** An event, to which this owns a reference. */
+/** An event. Owns a reference to it. */
 final class OpenClFence extends Fence {
     private final cl_context context;
     private final Health health;
@@ -15,7 +15,7 @@ final class OpenClFence extends Fence {
     private int status = CL.CL_QUEUED;
     private @Nullable cl_event event;
 
-    /** Takes over a reference to an event. */
+    /** Owns a reference to an event. */
     OpenClFence(cl_context context, Health health, cl_event event) {
         this.context = context;
         this.health = health;
@@ -35,24 +35,24 @@ final class OpenClFence extends Fence {
         return status == CL.CL_COMPLETE;
     }
 
-    /** Asks for the state of the event, unless it is known to be over. */
+    /** Reads the state of the event, unless it has ended. */
     private void look(cl_event waited) {
         if (status > CL.CL_COMPLETE) {
             status = Events.status(waited.getNativePointer(), value);
             if (status == CL.CL_COMPLETE) {
-                // a look at the state promises nothing about memory; this does, and returns at once
+                // reading the state does not order memory; this call does, and returns immediately
                 int code = Jocl.code(() -> CL.clWaitForEvents(1, new cl_event[] {waited}));
                 status = code == CL.CL_SUCCESS ? status : code;
             }
         }
     }
 
-    /** Tells whether queues of a context can wait for this. */
+    /** Returns whether queues of a context can wait for this. */
     boolean isOf(cl_context queueContext) {
         return context.equals(queueContext);
     }
 
-    /** Waits although the thread may be interrupted, which it stays; tells whether this is passed by then. */
+    /** Waits even if the thread is interrupted, and keeps its interrupt flag; returns whether this is signalled. */
     boolean awaitUninterruptibly(Duration timeout) {
         boolean interrupted = false;
         long start = System.nanoTime();
@@ -71,10 +71,10 @@ final class OpenClFence extends Fence {
         }
     }
 
-    /** Returns the event, with a reference for the caller, if anybody has to wait for it. Fails if it failed. */
+    /** Returns the event, with a reference for the caller, or null if it is signalled. Fails if it failed. */
     synchronized @Nullable cl_event retainedUnlessPassed(cl_context queueContext) {
         if (!isOf(queueContext)) {
-            throw new IllegalArgumentException("a fence of another device's queue: " + this);
+            throw new IllegalArgumentException("fence belongs to another device: fence=" + this);
         }
         if (isPassed()) {
             return null;

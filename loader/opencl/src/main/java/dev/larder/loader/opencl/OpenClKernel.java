@@ -10,7 +10,7 @@ import org.jocl.cl_kernel;
 import org.jocl.cl_program;
 import org.jspecify.annotations.Nullable;
 
-/** A program that was built. Its backend releases it. */
+/** A built program. Its backend releases it. */
 final class OpenClKernel implements DeviceKernel {
     private final Session session;
     private final cl_program program;

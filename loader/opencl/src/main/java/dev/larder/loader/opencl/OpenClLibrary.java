@@ -10,12 +10,12 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Loads libOpenCL and JOCL once, and remembers a refusal. */
+/** Loads libOpenCL and JOCL once, and stores a failure. */
 final class OpenClLibrary {
-    /** PoCL's handler for arithmetic faults would take Java's from every thread: 1 / 0 would be some number. */
+    /** The variable of PoCL's handler for arithmetic faults, which would replace Java's on every thread: 1 / 0 would return a number. */
     private static final String POCL_HANDLER = "POCL_SIGFPE_HANDLER";
 
-    /** Has JOCL unpack its library under a name that nobody can guess; else it loads what lies in the temporary folder. */
+    /** The field that makes JOCL unpack its library under a random name; else it would load a file from the temporary folder. */
     private static final String UNIQUE_NAMES = "uniqueLibraryNames";
 
     private static final Pattern UNPACKED = Pattern.compile("libJOCL_.*-[0-9a-f]{8}-[0-9a-f-]{27}\\.so");
@@ -31,7 +31,7 @@ final class OpenClLibrary {
         }
     }
 
-    /** Loads what is needed; fails with {@code NOT_FOUND} and the remedy, always the same, where something is missing. */
+    /** Loads the libraries. Fails with {@code NOT_FOUND} and the remedy if one is missing, with the same failure every time. */
     static void require() {
         Throwable refusal = Holder.REFUSAL;
         if (refusal != null) {
@@ -73,7 +73,7 @@ final class OpenClLibrary {
         }
     }
 
-    /** Removes the file, which nobody needs any more, so that a process that is killed leaves nothing. */
+    /** Removes the file after loading, so that a killed process leaves no file. */
     private static void removeUnpacked() {
         Path folder = Path.of(System.getProperty("java.io.tmpdir"));
         try (Stream<String> mappings = Files.lines(Path.of("/proc/self/maps"))) {

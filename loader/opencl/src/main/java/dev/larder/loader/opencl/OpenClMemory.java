@@ -9,14 +9,14 @@ import org.jocl.Pointer;
 import org.jocl.cl_mem;
 import org.jspecify.annotations.Nullable;
 
-/** A buffer of a device, of which this owns one reference. */
+/** A buffer of a device. Owns one reference to it. */
 final class OpenClMemory extends NativeMemory {
     private static final byte POISON = (byte) 0xA5;
 
     private final Session session;
     private final cl_mem buffer;
 
-    /** Pages of the host that the buffer works in; null if the memory was allocated. */
+    /** The pages of the host that the buffer uses; null if the memory was allocated. */
     private final @Nullable ByteBuffer pages;
 
     OpenClMemory(Session session, cl_mem buffer, long byteSize, @Nullable ByteBuffer pages) {
@@ -27,7 +27,7 @@ final class OpenClMemory extends NativeMemory {
         LiveObjects.added(LiveObjects.Kind.MEMORY);
     }
 
-    /** Allocates memory and writes to all of it: drivers allocate when they first have to. */
+    /** Allocates memory and writes to all of it, because drivers allocate at the first use. */
     static OpenClMemory allocate(Session session, long byteSize) {
         session.reserve(byteSize);
         Session apart = session.apart();
@@ -48,13 +48,13 @@ final class OpenClMemory extends NativeMemory {
         }
     }
 
-    /** Takes pages of the host, from the position of a buffer to its limit, as memory that kernels read. */
+    /** Uses pages of the host, from the position of a buffer to its limit, as memory that kernels read. */
     static OpenClMemory share(Session session, ByteBuffer pages) {
         long byteSize = pages.remaining();
         if (byteSize > session.info().maxAllocationBytes()) {
             throw session.noSpace(byteSize).remedy("share it in smaller pieces");
         }
-        ByteBuffer exact = pages.slice(); // JOCL does not look at positions
+        ByteBuffer exact = pages.slice(); // JOCL ignores positions
         cl_mem buffer =
                 create(session.apart(), CL.CL_MEM_READ_ONLY | CL.CL_MEM_USE_HOST_PTR, byteSize, Pointer.to(exact));
         return new OpenClMemory(session, buffer, byteSize, exact);
@@ -75,7 +75,7 @@ final class OpenClMemory extends NativeMemory {
                 : e;
     }
 
-    /** Returns memory as one of this session, and open. */
+    /** Casts memory; fails unless it is open and of this session. */
     static OpenClMemory of(DeviceMemory memory, Session session) {
         return of(memory, OpenClMemory.class, session);
     }

@@ -4,19 +4,19 @@ import dev.larder.loader.internal.device.DeviceLimits;
 import java.time.Duration;
 
 /**
- * How a device is used.
+ * Options for a device.
  *
- * @param memoryBytes the most to allocate on the device, where that is less than it has
- * @param maxAllocationBytes the most that one piece of memory may have, where that is less than the device allows
- * @param uploadPieceBytes uploads are given to the driver in pieces of this size
- * @param poisoned whether new device memory is filled with 0xA5 rather than 0: for tests
- * @param patience how long to wait for the device where a method says that it waits
+ * @param memoryBytes the most memory to allocate on the device, if it has more
+ * @param maxAllocationBytes the most memory in one allocation, if the device allows more
+ * @param uploadPieceBytes the size of the pieces of an upload
+ * @param poisoned whether new device memory is filled with 0xA5 instead of 0, for tests
+ * @param patience the time limit for waits for the device
  */
 public record OpenClOptions(
         long memoryBytes, long maxAllocationBytes, int uploadPieceBytes, boolean poisoned, Duration patience) {
     private static final Duration LONGEST_PATIENCE = Duration.ofDays(1000);
 
-    /** What is used where nothing is said: all that the device has, pieces of 16 MiB, a minute. */
+    /** The defaults: all memory of the device, pieces of 16 MiB, a minute. */
     public static final OpenClOptions DEFAULT =
             new OpenClOptions(Long.MAX_VALUE, Long.MAX_VALUE, 16 << 20, false, Duration.ofMinutes(1));
 
@@ -32,27 +32,27 @@ public record OpenClOptions(
         }
     }
 
-    /** Pretends that the device has less memory. */
+    /** Limits the memory to allocate. */
     public OpenClOptions memoryBytes(long newMemoryBytes) {
         return new OpenClOptions(newMemoryBytes, maxAllocationBytes, uploadPieceBytes, poisoned, patience);
     }
 
-    /** Pretends that the device allows only smaller pieces of memory. */
+    /** Limits the size of one allocation. */
     public OpenClOptions maxAllocationBytes(long newMaxAllocationBytes) {
         return new OpenClOptions(memoryBytes, newMaxAllocationBytes, uploadPieceBytes, poisoned, patience);
     }
 
-    /** Uploads in pieces of another size. */
+    /** Sets the size of the pieces of an upload. */
     public OpenClOptions uploadPieceBytes(int newUploadPieceBytes) {
         return new OpenClOptions(memoryBytes, maxAllocationBytes, newUploadPieceBytes, poisoned, patience);
     }
 
-    /** Fills new device memory with 0xA5, so that what no kernel wrote is seen. */
+    /** Fills new device memory with 0xA5, so that tests notice bytes that no kernel wrote. */
     public OpenClOptions withPoison() {
         return new OpenClOptions(memoryBytes, maxAllocationBytes, uploadPieceBytes, true, patience);
     }
 
-    /** Waits for the device for another time. */
+    /** Sets the time limit for waits for the device. */
     public OpenClOptions patience(Duration newPatience) {
         return new OpenClOptions(memoryBytes, maxAllocationBytes, uploadPieceBytes, poisoned, newPatience);
     }

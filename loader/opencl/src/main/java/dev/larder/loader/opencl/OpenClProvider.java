@@ -6,9 +6,9 @@ import dev.larder.loader.internal.device.DeviceProvider;
 import java.util.List;
 import java.util.Optional;
 
-/** Lists and opens OpenCL devices. Nothing native is loaded before it is asked to. */
+/** Lists and opens OpenCL devices. Loads native libraries at its first use. */
 public final class OpenClProvider implements DeviceProvider {
-    /** Does nothing, as {@link java.util.ServiceLoader} wants it. */
+    /** Does nothing; for {@link java.util.ServiceLoader}. */
     public OpenClProvider() {}
 
     @Override

@@ -15,9 +15,9 @@ import org.jocl.cl_event;
 import org.jocl.cl_mem;
 import org.jspecify.annotations.Nullable;
 
-/** A command queue, of which this owns one reference. */
+/** A command queue. Owns one reference to it. */
 final class OpenClQueue extends NativeQueue {
-    /** Each piece of staging memory may have to wait for as long when it is closed. */
+    /** The longest wait to close a piece of staging memory. */
     private static final Duration LONGEST_UNMAP = Duration.ofSeconds(2);
 
     private final Session session;
@@ -31,9 +31,9 @@ final class OpenClQueue extends NativeQueue {
     private @Nullable cl_event last;
 
     /**
-     * Takes over a reference to a queue.
+     * Owns a reference to a queue.
      *
-     * @param shared whether others give it work that this does not know of
+     * @param shared whether other code adds work that this does not see
      */
     OpenClQueue(Session session, cl_command_queue queue, boolean shared) {
         super(session);
@@ -75,7 +75,7 @@ final class OpenClQueue extends NativeQueue {
         }
     }
 
-    /** Keeps the event of a command that the queue has taken. */
+    /** Stores the event of a command that was added to the queue. */
     private void given(long event, @Nullable cl_event object) {
         events.add(event);
         last = object;
@@ -86,7 +86,7 @@ final class OpenClQueue extends NativeQueue {
     public synchronized void launch(DeviceKernel.Call call, int samples) {
         requireOpen();
         if (!(call instanceof KernelCall own)) {
-            throw new IllegalArgumentException("a call of another backend: " + call);
+            throw new IllegalArgumentException("call belongs to another backend: call=" + call);
         }
         own.prepare(session, samples);
         for (long first = 0; first < samples; first += own.mostSamplesAtOnce()) {
@@ -111,7 +111,7 @@ final class OpenClQueue extends NativeQueue {
         }
     }
 
-    /** Has also those wait who give work to the queue on their own. */
+    /** Adds a barrier, so that work of the consumer in this queue also waits. */
     private void barrier() {
         cl_event event = new cl_event();
         int code = Jocl.code(() -> CL.clEnqueueBarrierWithWaitList(queue, waits.count(), waits.events(), event));
@@ -188,8 +188,7 @@ final class OpenClQueue extends NativeQueue {
     }
 
     /**
-     * Maps all of a buffer into memory of the host, and waits until that is done: with a deadline, which a mapping that blocks would
-     * not have.
+     * Maps a whole buffer into host memory, and waits for it with a time limit, which a blocking call would not have.
      */
     synchronized ByteBuffer map(cl_mem buffer, long byteSize) {
         int[] code = new int[1];
@@ -234,14 +233,14 @@ final class OpenClQueue extends NativeQueue {
         return queue;
     }
 
-    /** Returns whether the last command is over, after it was sent to the device. */
+    /** Returns whether the last command has ended, after sending it to the device. */
     @Override
     protected boolean isIdle() {
         Jocl.code(() -> CL.clFlush(queue));
         return events.areOver();
     }
 
-    /** Gives up the queue, which goes when its work is done. */
+    /** Releases the queue; the driver destroys it after its work. */
     @Override
     protected void release() {
         waits.clear();

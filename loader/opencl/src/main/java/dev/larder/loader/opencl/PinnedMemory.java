@@ -12,7 +12,7 @@ import org.jocl.CL;
 import org.jocl.cl_mem;
 import org.slf4j.Logger;
 
-/** Memory of the host that the driver allocated, mapped from the beginning to the end. */
+/** Host memory that the driver allocated, mapped as a whole. */
 final class PinnedMemory implements HostMemory {
     private static final Logger LOG = Logs.of(PinnedMemory.class);
 
@@ -32,7 +32,7 @@ final class PinnedMemory implements HostMemory {
         LiveObjects.added(LiveObjects.Kind.MAPPING);
     }
 
-    /** Allocates zeroed memory that begins on a page, wherever the driver begins its own. */
+    /** Allocates zeroed memory that is aligned to pages, even if the driver's memory is not. */
     static PinnedMemory allocate(Session session, int byteSize) {
         Session apart = session.apart();
         try {
@@ -70,7 +70,7 @@ final class PinnedMemory implements HostMemory {
         return bytes;
     }
 
-    /** Returns where the bytes begin. */
+    /** Returns the address of the bytes. */
     long address() {
         requireOpen();
         return address;

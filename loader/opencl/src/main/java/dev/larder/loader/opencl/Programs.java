@@ -10,7 +10,7 @@ import org.jocl.cl_program;
 
 /** The programs of a context, each built once. */
 final class Programs implements AutoCloseable {
-    /** Nothing that lets a device round in its own way. */
+    /** No option that changes rounding. */
     private static final String BUILD_OPTIONS = "-cl-std=CL1.2";
 
     private final Session session;
@@ -57,7 +57,7 @@ final class Programs implements AutoCloseable {
                     (name, size, value, needed) ->
                             CL.clGetProgramBuildInfo(program, session.device(), name, size, value, needed),
                     CL.CL_PROGRAM_BUILD_LOG);
-        } catch (LarderException e) { // what matters is that the build failed
+        } catch (LarderException e) { // the failure of the build matters more
             return "not available: " + e.getMessage();
         }
     }

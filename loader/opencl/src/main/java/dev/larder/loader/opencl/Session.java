@@ -52,13 +52,13 @@ final class Session extends NativeSession {
         return health;
     }
 
-    /** Returns the same with a health of its own: failures there do not count here. */
+    /** Returns the same session with a separate health: its failures do not count here. */
     Session apart() {
         return new Session(this, new Health());
     }
 
-    /** Creates a queue that gets work from here alone, or a shared one. */
-    @SuppressWarnings("deprecation") // the newer function is not in OpenCL 1.2
+    /** Creates a queue for the loader, or one that the consumer shares. */
+    @SuppressWarnings("deprecation") // OpenCL 1.2 lacks the newer function
     OpenClQueue createQueue(boolean shared) {
         cl_command_queue queue =
                 Jocl.create(health, "clCreateCommandQueue", code -> CL.clCreateCommandQueue(context, device, 0, code));
@@ -77,7 +77,7 @@ final class Session extends NativeSession {
         return new Session(context, found.device(), options.limits().limit(found.info()), options);
     }
 
-    /** Gives up the reference to the context. */
+    /** Releases the reference to the context. */
     @Override
     protected void release() {
         LiveObjects.removed(LiveObjects.Kind.CONTEXT);

@@ -59,7 +59,7 @@ public final class DeviceReader extends FieldReader {
         return kernel;
     }
 
-    /** Returns the source array, whose stored rows the kernel reads. */
+    /** Returns the source array. The kernel reads its stored rows. */
     public ArrayView array() {
         return Objects.requireNonNull(rows.source().array());
     }

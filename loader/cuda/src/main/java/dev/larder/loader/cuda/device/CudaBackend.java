@@ -24,9 +24,9 @@ final class CudaBackend extends NativeBackend {
         this.modules = modules;
     }
 
-    /** Opens a device, with a stream of the consumer's own if there is one. */
+    /** Opens a device, with the consumer's stream if there is one. */
     static CudaBackend open(CudaDevices.Found found, DeviceLimits limits, OptionalLong consumersStream) {
-        Nvrtc compiler = Nvrtc.system(); // without it the device is of no use: fail before its memory is taken
+        Nvrtc compiler = Nvrtc.system(); // required: fail before memory of the device is allocated
         CudaSession session = CudaSession.open(found, limits);
         List<CudaQueue> queues = new ArrayList<>();
         try {

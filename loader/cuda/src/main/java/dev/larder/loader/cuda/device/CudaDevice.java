@@ -8,8 +8,8 @@ import dev.larder.loader.internal.device.OpenableDevice;
 import java.util.OptionalLong;
 
 /**
- * CUDA devices for those who call CUDA themselves: with a stream of their own, and what batches are as handles of the driver. All is
- * in the device's primary context, which frameworks use too.
+ * CUDA devices for programs that call CUDA themselves: with their own stream, and with batches as handles of the driver, all in the
+ * device's primary context, which frameworks use.
  *
  * <pre>{@code
  * Device device = CudaDevice.of(0, stream);           // for LoaderBuilder.device
@@ -28,21 +28,20 @@ public final class CudaDevice implements OpenableDevice {
         this.limits = limits;
     }
 
-    /** Takes a device by its number among those that the driver shows, as {@code larder devices} lists them. */
+    /** Selects a device by its number in the list of {@code larder devices}. */
     public static CudaDevice of(int index) {
         return new CudaDevice(index, OptionalLong.empty(), DeviceLimits.NONE);
     }
 
     /**
-     * Takes a device whose consumer gives its work to a stream of its own: a {@code CUstream} of the primary context, such as {@code
-     * torch.cuda.current_stream().cuda_stream}; 0 is the default stream. It stays the consumer's, who destroys it when the loader is
-     * closed.
+     * Selects a device for a consumer that works in its own stream: a {@code CUstream} of the primary context, such as {@code
+     * torch.cuda.current_stream().cuda_stream}; 0 is the default stream. The caller owns it, and destroys it after the loader is closed.
      */
     public static CudaDevice of(int index, long stream) {
         return new CudaDevice(index, OptionalLong.of(stream), DeviceLimits.NONE);
     }
 
-    /** Uses the device in another way. */
+    /** Returns the same device with other limits. */
     CudaDevice with(DeviceLimits newLimits) {
         return new CudaDevice(index, stream, newLimits);
     }
@@ -52,7 +51,7 @@ public final class CudaDevice implements OpenableDevice {
         return CudaBackend.open(CudaDevices.find(index), limits, stream);
     }
 
-    /** Leaves the choice as it is: no device, no batches. */
+    /** Returns false: without the device there are no batches. */
     @Override
     public boolean fallsBackToHost() {
         return false;
@@ -63,7 +62,7 @@ public final class CudaDevice implements OpenableDevice {
         return own(queue).stream();
     }
 
-    /** Returns the {@code CUevent} of a fence of this backend, which stays the fence's; 0 where nobody has to wait any more. */
+    /** Returns the {@code CUevent} of a fence of this backend, which the fence owns; 0 if it is signalled. */
     public static long event(Fence fence) {
         if (fence == Fence.passed()) {
             return 0;
@@ -71,26 +70,26 @@ public final class CudaDevice implements OpenableDevice {
         if (fence instanceof CudaFence own) {
             return own.event();
         }
-        throw new IllegalArgumentException("not of CUDA: " + fence);
+        throw new IllegalArgumentException("fence does not belong to CUDA: fence=" + fence);
     }
 
     /**
-     * Makes a fence of a {@code CUevent} that the consumer recorded, on the device of a queue. The event stays the consumer's: it
-     * destroys it, or records it again, when the fence is closed.
+     * Creates a fence from a {@code CUevent} that the caller recorded, on the device of a queue. The caller owns the event, and may
+     * destroy it or record it again after the fence is closed.
      */
     public static Fence fence(DeviceQueue queue, long event) {
         return new CudaFence(own(queue).session(), event, false);
     }
 
     /**
-     * Makes a fence that is passed when everything is done that a stream of the consumer was given so far, on the device of a queue.
-     * Whoever gets the fence closes it.
+     * Creates a fence that is signalled after all work that is in a stream of the caller now, on the device of a queue. The caller
+     * closes the fence.
      */
     public static Fence fenceAfter(DeviceQueue queue, long stream) {
         return CudaQueue.of(own(queue).session(), stream).fence();
     }
 
-    /** Has a stream of the consumer, on the device of a queue, wait for a fence: what it is given from now on comes after that. */
+    /** Lets later work of a caller's stream, on the device of a queue, wait for a fence. */
     public static void await(DeviceQueue queue, long stream, Fence fence) {
         CudaQueue.of(own(queue).session(), stream).waitFor(fence);
     }
@@ -99,7 +98,7 @@ public final class CudaDevice implements OpenableDevice {
         if (queue instanceof CudaQueue own) {
             return own;
         }
-        throw new IllegalArgumentException("not of CUDA: " + queue);
+        throw new IllegalArgumentException("queue does not belong to CUDA: queue=" + queue);
     }
 
     @Override

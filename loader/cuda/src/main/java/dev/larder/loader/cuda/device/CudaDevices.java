@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.slf4j.Logger;
 
-/** Lists the devices that the CUDA driver has. */
+/** Lists the devices of the CUDA driver. */
 final class CudaDevices {
     private static final Logger LOG = Logs.of(CudaDevices.class);
 
@@ -30,18 +30,17 @@ final class CudaDevices {
      * A device of the driver.
      *
      * @param device its handle
-     * @param computeCapability what it can do, 90 for 9.0
+     * @param computeCapability its compute capability, 90 for 9.0
      */
     record Found(int device, int computeCapability, DeviceInfo info) {}
 
-    /** Lists all devices in the driver's order, from which {@code $CUDA_VISIBLE_DEVICES} takes some away. */
+    /** Lists all devices in the driver's order, without those that {@code $CUDA_VISIBLE_DEVICES} hides. */
     static List<Found> list() {
         CudaLibrary.require("no CUDA driver", "install NVIDIA's driver, or give the container the GPU: --gpus all");
         int[] count = new int[1];
         int result = LibCuda.cuInit(0);
         result = result != 0 ? result : LibCuda.cuDeviceGetCount(count);
-        if (result != 0) { // not UNEXPECTED: a driver that is amiss must not keep other backends' devices from being
-            // listed
+        if (result != 0) { // not UNEXPECTED: a broken driver must not hide the devices of other backends
             throw Failure.of(ErrorCode.NOT_FOUND, "CUDA driver has no device")
                     .with("code", CudaHealth.name(result))
                     .remedy("check nvidia-smi, and $CUDA_VISIBLE_DEVICES");
@@ -51,13 +50,13 @@ final class CudaDevices {
             try {
                 found.add(describe(ordinal));
             } catch (LarderException e) {
-                LOG.warn("device left out: device={} reason={}", ordinal, e.getMessage());
+                LOG.warn("device skipped: device={} reason={}", ordinal, e.getMessage());
             }
         }
         return found;
     }
 
-    /** Finds a device that was listed before; fails with {@code NOT_FOUND} where it is gone. */
+    /** Finds a device that was listed before; fails with {@code NOT_FOUND} if it is gone. */
     static Found find(int index) {
         List<Found> all = list();
         return all.stream()

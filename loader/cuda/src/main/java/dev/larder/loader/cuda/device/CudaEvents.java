@@ -4,11 +4,11 @@ import dev.larder.loader.internal.cuda.LibCuda;
 import java.util.Arrays;
 
 /**
- * The events of a session, used again and again: creating one for every fence would cost more than recording it. What waits for an
- * event waits for what was recorded in it by then, so one that is given back may be recorded again at once.
+ * A pool of the events of a session: to create an event for every fence would cost more than to record it. A wait covers the work that
+ * was recorded before it, so a returned event may be recorded again immediately.
  */
 final class CudaEvents {
-    /** A host that waits does so without spinning, and nobody asks for the time. */
+    /** Waits of the host do not spin, and events have no times. */
     private static final int BLOCKING_SYNC_WITHOUT_TIMING = 1 | 2;
 
     private final CudaSession session;
@@ -22,7 +22,7 @@ final class CudaEvents {
         this.session = session;
     }
 
-    /** Returns an event that nobody else has; to be called in the context. */
+    /** Returns an unused event. Call it in the context. */
     synchronized long take() {
         if (unusedCount > 0) {
             return unused[--unusedCount];
@@ -43,7 +43,7 @@ final class CudaEvents {
         }
     }
 
-    /** Destroys all, also those that somebody still has. */
+    /** Destroys all events, even those in use. */
     synchronized void close() {
         closed = true;
         for (int i = 0; i < created; i++) {

@@ -5,7 +5,7 @@ import dev.larder.loader.internal.cuda.LibCuda;
 import dev.larder.loader.internal.device.NativeSession;
 import org.jspecify.annotations.Nullable;
 
-/** An event that was recorded: one of the session's, which goes back to it, or one of the consumer's. */
+/** A recorded event: of the session, which gets it back, or of the consumer. */
 final class CudaFence extends Fence {
     private static final int NOT_READY = 600;
 
@@ -43,15 +43,15 @@ final class CudaFence extends Fence {
         }
     }
 
-    /** Returns the event if anybody has to wait for it, else 0. Fails if what it stands for failed. */
+    /** Returns the event, or 0 if it is signalled. Fails if its work failed. */
     synchronized long eventUnlessPassed(CudaSession waiting) {
         if (!session.sharesContextWith(waiting)) {
-            throw new IllegalArgumentException("a fence of another device's queue: " + this);
+            throw new IllegalArgumentException("fence belongs to another device: fence=" + this);
         }
         return isPassed() ? 0 : event;
     }
 
-    /** Tells whether queues of a session can wait for this. */
+    /** Returns whether queues of a session can wait for this. */
     boolean isOf(CudaSession waiting) {
         return session.sharesContextWith(waiting);
     }

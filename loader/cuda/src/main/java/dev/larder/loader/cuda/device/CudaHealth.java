@@ -5,7 +5,7 @@ import dev.larder.loader.internal.cuda.CudaCalls;
 import dev.larder.loader.internal.cuda.LibCuda;
 import dev.larder.loader.internal.device.DeviceHealth;
 
-/** Whether a CUDA device can still be used: after some failures the driver refuses all calls that follow. */
+/** The health of a CUDA device: after some failures the driver refuses all later calls. */
 final class CudaHealth extends DeviceHealth {
     CudaHealth() {
         super("close the loader and restart the process; see the kernel's log for Xid messages");

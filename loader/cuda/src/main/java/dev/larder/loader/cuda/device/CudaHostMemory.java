@@ -6,7 +6,7 @@ import dev.larder.loader.internal.device.HostMemory;
 import dev.larder.loader.internal.device.NativeSession;
 import java.nio.ByteBuffer;
 
-/** Memory of the host whose pages are locked, as {@code pinMemory()} has it too. */
+/** Host memory with locked pages, as {@code pinMemory()} uses it. */
 final class CudaHostMemory implements HostMemory {
     private final CudaSession session;
     private final HostMemory memory;
@@ -36,7 +36,7 @@ final class CudaHostMemory implements HostMemory {
 
     @Override
     public void close() {
-        if (session.state() != NativeSession.State.STUCK) { // else the device may still fetch from it: it stays locked
+        if (session.state() != NativeSession.State.STUCK) { // else the device may still read it, so it stays locked
             memory.close();
         }
     }

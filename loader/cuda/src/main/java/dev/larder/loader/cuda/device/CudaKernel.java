@@ -8,7 +8,7 @@ import dev.larder.loader.internal.device.NativeCall.Arguments;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A function of a module, which its backend unloads. */
+/** A function of a module. Its backend unloads the module. */
 final class CudaKernel implements DeviceKernel {
     private static final int MAX_THREADS_PER_BLOCK = 0;
 
@@ -17,7 +17,7 @@ final class CudaKernel implements DeviceKernel {
     private final long function;
     private final int mostItemsTogether;
 
-    /** To be called in the context. */
+    /** Call it in the context. */
     CudaKernel(CudaSession session, KernelSource kernel, long function) {
         this.session = session;
         this.kernel = kernel;

@@ -7,7 +7,7 @@ import dev.larder.loader.internal.cuda.LibCuda;
 import dev.larder.loader.internal.device.NativeCall;
 import org.jspecify.annotations.Nullable;
 
-/** A function and its arguments, which lie in native memory; the driver copies them at every launch. */
+/** A function and its arguments in native memory. The driver copies them at every launch. */
 final class CudaKernelCall extends NativeCall<CudaMemory> {
     private final CudaSession session;
     private final long function;
@@ -46,7 +46,7 @@ final class CudaKernelCall extends NativeCall<CudaMemory> {
         memory.setLong(place(argument), value == null ? 0 : value.handle());
     }
 
-    /** Runs it in a stream for the first so many samples. */
+    /** Runs it in a stream for the first {@code samples} samples. */
     synchronized void launch(CudaSession queueSession, long stream, int samples) {
         require(queueSession, samples);
         if (samples == 0) {
@@ -85,10 +85,10 @@ final class CudaKernelCall extends NativeCall<CudaMemory> {
     }
 
     /**
-     * How items are divided: parts of a sample in dimension 0, samples in dimension 1 and, as CUDA takes only so many groups there,
-     * in dimension 2.
+     * The division of items: parts of a sample in dimension 0, samples in dimension 1 and, because CUDA limits the groups there, in
+     * dimension 2.
      *
-     * @param across how many groups make a sample
+     * @param across the number of groups for a sample
      */
     record Groups(int across, int itemsAcross, int itemsDown) {
         private static final int MAX_GROUP_ITEMS = 256;

@@ -8,14 +8,14 @@ import java.nio.ByteBuffer;
 import org.agrona.BufferUtil;
 import org.jspecify.annotations.Nullable;
 
-/** Memory at an address that kernels use: of the device, or pages of the host where the device works in these. */
+/** Memory for kernels: of the device, or pages of the host if the device can use them. */
 final class CudaMemory extends NativeMemory {
     private static final byte POISON = (byte) 0xA5;
 
     private final CudaSession session;
     private final long address;
 
-    /** Pages of the host, to keep them; null if the memory was allocated. */
+    /** The pages of the host, which this keeps reachable; null if the memory was allocated. */
     private final @Nullable ByteBuffer pages;
 
     private CudaMemory(CudaSession session, long address, long byteSize, @Nullable ByteBuffer pages) {
@@ -25,7 +25,7 @@ final class CudaMemory extends NativeMemory {
         this.pages = pages;
     }
 
-    /** Allocates memory, which is the device's at once. */
+    /** Allocates memory of the device. */
     static CudaMemory allocate(CudaSession session, long byteSize) {
         CudaMemory memory = new CudaMemory(session, session.allocate(byteSize), byteSize, null);
         if (session.poisoned) {
@@ -39,18 +39,18 @@ final class CudaMemory extends NativeMemory {
         return memory;
     }
 
-    /** Takes pages of the host, from the position of a buffer to its limit. */
+    /** Uses pages of the host, from the position of a buffer to its limit. */
     static CudaMemory share(CudaSession session, ByteBuffer pages) {
         ByteBuffer exact = pages.slice();
         return new CudaMemory(session, BufferUtil.address(exact), exact.capacity(), exact);
     }
 
-    /** Returns memory as one of this session, and open. */
+    /** Casts memory; fails unless it is open and of this session. */
     static CudaMemory of(DeviceMemory memory, CudaSession session) {
         return of(memory, CudaMemory.class, session);
     }
 
-    /** Fills all of it; the caller waits until that is done. */
+    /** Fills all of it. The caller waits for the end. */
     int fill(byte value, long stream) {
         return LibCuda.cuMemsetD8Async(address, value, byteSize(), stream);
     }

@@ -51,7 +51,7 @@ final class CudaModules implements AutoCloseable {
                     .with("code", CudaHealth.name(result))
                     .with("driver", session.info().driver())
                     .with("compiler", compiler)
-                    .remedy("let $LARDER_NVRTC name a libnvrtc that is no newer than the driver, or update the driver");
+                    .remedy("set $LARDER_NVRTC to a libnvrtc that is no newer than the driver, or update the driver");
         }
         return module[0];
     }

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** What makes C++ of the text of kernels: OpenCL's names for what CUDA has under others. */
+/** Definitions that turn the text of kernels into C++: OpenCL's names for CUDA's functions. */
 final class CudaPrelude {
     private static final String WORDS = """
             typedef unsigned char uchar;
@@ -45,7 +45,7 @@ final class CudaPrelude {
         return text.toString();
     }
 
-    /** CUDA has some of these names for types without numbered lanes, which nobody needs here. */
+    /** Defines a vector type. CUDA has some of these names for types without numbered lanes, which are not used here. */
     private static String vector(String word, int lanes, int byteSize) {
         String names = IntStream.range(0, lanes)
                 .mapToObj(i -> "s" + Integer.toHexString(i))

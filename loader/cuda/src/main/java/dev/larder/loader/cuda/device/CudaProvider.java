@@ -7,9 +7,9 @@ import dev.larder.loader.internal.device.DeviceProvider;
 import java.util.List;
 import java.util.OptionalLong;
 
-/** Lists and opens CUDA devices. Nothing native is loaded before it is asked to. */
+/** Lists and opens CUDA devices. Loads native libraries at its first use. */
 public final class CudaProvider implements DeviceProvider {
-    /** Does nothing, as {@link java.util.ServiceLoader} wants it. */
+    /** Does nothing; for {@link java.util.ServiceLoader}. */
     public CudaProvider() {}
 
     @Override

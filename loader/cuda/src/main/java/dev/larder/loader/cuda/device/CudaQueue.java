@@ -11,7 +11,7 @@ import java.util.Objects;
 import org.agrona.BufferUtil;
 import org.jspecify.annotations.Nullable;
 
-/** A stream, of its own or of the consumer. */
+/** A stream, of the loader or of the consumer. */
 final class CudaQueue extends NativeQueue {
     private static final int NOT_READY = 600;
 
@@ -26,12 +26,12 @@ final class CudaQueue extends NativeQueue {
         this.own = own;
     }
 
-    /** Creates a stream, which closing destroys. */
+    /** Creates a stream, and owns it. */
     static CudaQueue create(CudaSession session) {
         return new CudaQueue(session, session.createStream(), true);
     }
 
-    /** Takes a stream of the consumer, whose it stays. */
+    /** Uses a stream that the consumer owns. */
     static CudaQueue of(CudaSession session, long stream) {
         return new CudaQueue(session, stream, false);
     }
@@ -75,7 +75,7 @@ final class CudaQueue extends NativeQueue {
     public synchronized void launch(DeviceKernel.Call call, int samples) {
         requireOpen();
         if (!(call instanceof CudaKernelCall own)) {
-            throw new IllegalArgumentException("a call of another backend: " + call);
+            throw new IllegalArgumentException("call belongs to another backend: call=" + call);
         }
         own.launch(session, stream, samples);
     }
@@ -120,8 +120,8 @@ final class CudaQueue extends NativeQueue {
     }
 
     /**
-     * Waits for this queue first; the session's own queue for copies then reads, which nothing else waits for. The driver blocks in the
-     * call that copies to memory of Java for as long as that copy has to wait, without a deadline.
+     * Waits for this queue first, and then reads in the session's queue for copies, which no other work uses: the driver blocks in a copy
+     * to Java memory until earlier work is done, without a time limit.
      */
     @Override
     protected NativeQueue reader() {
@@ -163,13 +163,13 @@ final class CudaQueue extends NativeQueue {
         return null;
     }
 
-    /** If the device is lost, no work is under way any more. */
+    /** Returns true if the device is lost, because it then runs no work. */
     @Override
     protected boolean isIdle() {
         return session.resultOf(() -> LibCuda.cuStreamQuery(stream)) != NOT_READY;
     }
 
-    /** Gives up the stream, which goes when its work is done. */
+    /** Releases the stream; the driver destroys it after its work. */
     @Override
     protected void release() {
         if (own) {

@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * A device in its primary context, which CUDA libraries of this process share: what the parts of a backend have in common.
+ * A device in its primary context, which CUDA libraries of this process share. The parts of a backend share it.
  *
- * <p>A context is current for a thread. Every call of the driver stands between {@link #enter} and {@link #leave}, as threads are the
- * trainer's own and have a context of their own.
+ * <p>A context is current for a thread. Every call of the driver is between {@link #enter} and {@link #leave}, because threads of the
+ * trainer have their own contexts.
  */
 final class CudaSession extends NativeSession {
     private static final Logger LOG = Logs.of(CudaSession.class);
@@ -29,7 +29,7 @@ final class CudaSession extends NativeSession {
     private final long context;
     private @Nullable CudaQueue copies;
 
-    /** Where the driver writes what nobody reads. */
+    /** An output of the driver that is not used. */
     private final long[] popped = new long[1];
 
     private CudaSession(CudaDevices.Found found, DeviceLimits limits, long context) {
@@ -40,19 +40,19 @@ final class CudaSession extends NativeSession {
         this.pageLocking = PageLocking.on(device);
     }
 
-    /** Takes part in the device's primary context. */
+    /** Retains the device's primary context. */
     static CudaSession open(CudaDevices.Found found, DeviceLimits limits) {
         long[] context = new long[1];
         int result = LibCuda.cuDevicePrimaryCtxRetain(context, found.device());
         if (result != 0) {
             throw CudaHealth.failure("cuDevicePrimaryCtxRetain", result)
                     .with("device", found.info())
-                    .remedy("check nvidia-smi: whether the device is there, and has memory left");
+                    .remedy("check with nvidia-smi that the device exists and has free memory");
         }
         return new CudaSession(found, limits, context[0]);
     }
 
-    /** Sets the stream for copies that the host waits for: nothing waits for anything there. */
+    /** Sets the stream for copies that the host waits for. It has no other work. */
     void copies(CudaQueue newCopies) {
         copies = newCopies;
     }
@@ -77,7 +77,7 @@ final class CudaSession extends NativeSession {
         LibCuda.cuCtxPopCurrent_v2(popped);
     }
 
-    /** Returns the result of a call, or that of making the context current for it: where nothing is to be thrown. */
+    /** Returns the result of a call, or of making the context current for it. Throws nothing. */
     int resultOf(IntSupplier call) {
         int result = LibCuda.cuCtxPushCurrent_v2(context);
         if (result != 0) {
@@ -90,14 +90,18 @@ final class CudaSession extends NativeSession {
         }
     }
 
-    /** Gives something back, unless the process ends or the device is lost, with which it is gone. */
+    /** Frees a resource, unless the process ends or the device is lost. */
     void free(String call, IntSupplier freeing) {
         logged(call, resultOf(freeing));
     }
 
     private void logged(String call, int result) {
         if (result != 0 && result != CudaCalls.DEINITIALIZED && !CudaCalls.isSticky(result)) {
-            LOG.warn("not given back: device={} call={} code={}", info(), call, CudaHealth.name(result));
+            LOG.warn(
+                    "resource of a device was not freed: device={} call={} code={}",
+                    info(),
+                    call,
+                    CudaHealth.name(result));
         }
     }
 

@@ -16,8 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 
 /**
- * A batch whose arrays are lent to a framework of the same process as DLPack tensors, without a copy: on CUDA devices and in memory of
- * the host.
+ * Lends the arrays of a batch to a framework of the same process as DLPack tensors, without a copy: on CUDA devices and in host memory.
  *
  * <pre>{@code
  * try (Dlpack tensors = Dlpack.of(batch, stream)) {      // torch.cuda.current_stream().cuda_stream
@@ -25,21 +24,20 @@ import org.slf4j.Logger;
  * }
  * }</pre>
  *
- * <p><b>Who owns what.</b> Each tensor is a struct of its own and belongs to whoever takes its address, who calls its deleter once, from
- * any thread: frameworks do when the last view is gone. The batch stays open until this object is closed and every deleter was called,
- * also where the loop moves on; its slot is filled again after that. Close the loader after the last tensor is gone: {@link
- * Batch#lend}.
+ * <p><b>Ownership.</b> Each tensor is a struct of its own. The caller that gets its address calls its deleter once, from any thread;
+ * frameworks do so when the last view is gone. The batch stays open until this object is closed and every deleter was called, even if
+ * the loop moves on; its slot is refilled afterwards. Close the loader after the last tensor is gone: {@link Batch#lend}.
  *
- * <p><b>Streams.</b> Tensors are for one stream. What it is given after {@link #of} comes after the batch is complete, and the slot is
- * filled again after what it was given until the last deleter was called: neither side waits on the host. Work in another stream is
- * the framework's to order, as for its own tensors ({@code record_stream} of PyTorch).
+ * <p><b>Streams.</b> Tensors are for one stream. Work that is added to it after {@link #of} runs after the batch is complete, and the slot
+ * is refilled after all work that was added before the last deleter: neither side waits on the host. The framework orders work in
+ * other streams, as for its own tensors ({@code record_stream} of PyTorch).
  *
- * <p>From any thread.
+ * <p>Thread-safe.
  */
 public final class Dlpack implements AutoCloseable {
     private static final Logger LOG = Logs.of(Dlpack.class);
 
-    /** The default stream of a thread: the deleter is called in any thread, for which it is another stream. */
+    /** The default stream of a thread. It differs between threads, and any thread may call the deleter. */
     private static final long PER_THREAD_STREAM = 2;
 
     private static final int CPU = 1;
@@ -48,7 +46,7 @@ public final class Dlpack implements AutoCloseable {
     private final Batch batch;
     private final long[] streams;
 
-    /** Those who hold the batch: this object until it is closed, and every tensor. */
+    /** The number of holders of the batch: this object until it is closed, and every tensor. */
     private final AtomicInteger holders = new AtomicInteger(1);
 
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -58,14 +56,14 @@ public final class Dlpack implements AutoCloseable {
         this.streams = streams;
     }
 
-    /** Lends a batch to work in the loader's own streams: those of its devices ({@link CudaDevice#of(int, long)}), or the host. */
+    /** Lends a batch for work in the loader's streams: those of its devices ({@link CudaDevice#of(int, long)}), or the host. */
     public static Dlpack of(Batch batch) {
         return of(batch, new long[0]);
     }
 
     /**
-     * Lends a batch to work in streams of the consumer, one for each part of the batch: a {@code CUstream}, 1 for the default stream.
-     * Fails with {@code USAGE} where the batch is on the host, which has no streams.
+     * Lends a batch for work in streams of the caller, one for each part of the batch: a {@code CUstream}, 1 for the default stream.
+     * Fails with {@code USAGE} if the batch is on the host, which has no streams.
      */
     public static Dlpack of(Batch batch, long... streams) {
         if (streams.length > 0 && streams.length != batch.parts().size()) {
@@ -76,7 +74,7 @@ public final class Dlpack implements AutoCloseable {
             if (streams[i] == PER_THREAD_STREAM) {
                 throw Failure.of(ErrorCode.USAGE, "a thread's default stream cannot order the use of a batch")
                         .with("stream", streams[i])
-                        .remedy("give 1, the default stream of all threads, or a stream of your own");
+                        .remedy("pass 1, the default stream of all threads, or your own stream");
             }
             BatchPart part = batch.parts().get(i);
             CudaDevice.await(queue(part), streams[i], part.ready());
@@ -86,24 +84,24 @@ public final class Dlpack implements AutoCloseable {
 
     private static DeviceQueue queue(BatchPart part) {
         return part.queue()
-                .orElseThrow(() -> Failure.of(ErrorCode.USAGE, "memory of the host has no streams")
+                .orElseThrow(() -> Failure.of(ErrorCode.USAGE, "host memory has no streams")
                         .remedy("use Dlpack.of(batch)"));
     }
 
     /**
-     * Makes a tensor of an array, by its name in batches: returns the address of a {@code DLManagedTensor}, for a capsule named {@code
-     * dltensor}. Fails with {@code BAD_INPUT} where its type has no name in DLPack: strings, dates, the other byte order.
+     * Creates a tensor of an array, by its name in batches. Returns the address of a {@code DLManagedTensor}, for a capsule named {@code
+     * dltensor}. Fails with {@code BAD_INPUT} if DLPack lacks its type: strings, dates, the other byte order.
      */
     public long tensor(String array) {
         return tensor(0, array, false);
     }
 
-    /** Makes a tensor as {@link #tensor(String)} does, of DLPack 1.x: a {@code DLManagedTensorVersioned}, for {@code dltensor_versioned}. */
+    /** Creates a tensor of DLPack 1.x as {@link #tensor(String)} does: a {@code DLManagedTensorVersioned}, for {@code dltensor_versioned}. */
     public long versionedTensor(String array) {
         return tensor(0, array, true);
     }
 
-    /** Makes a tensor of an array on one of several devices. */
+    /** Creates a tensor of an array on one of several devices. */
     public long tensor(int part, String array, boolean versioned) {
         BatchPart owner = batch.parts().get(part);
         BatchArray described = owner.array(array);
@@ -131,7 +129,7 @@ public final class Dlpack implements AutoCloseable {
         }
     }
 
-    /** Makes no more tensors: the batch is released with the last of them. Idempotent. */
+    /** Ends the creation of tensors; the batch is released with the last one. Idempotent. */
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
@@ -139,7 +137,7 @@ public final class Dlpack implements AutoCloseable {
         }
     }
 
-    /** Takes note that one holder is gone. Never throws: frameworks call it. */
+    /** Releases one holder. Never throws, because frameworks call it. */
     private void letGo() {
         if (holders.decrementAndGet() > 0 || !batch.isOpen()) {
             return;

@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The structs of DLPack (dmlc/dlpack, {@code dlpack.h}) on 64-bit machines, each with the array's dimensions behind it.
+ * The structs of DLPack (dmlc/dlpack, {@code dlpack.h}) on 64-bit machines, each followed by the array's dimensions.
  *
  * <pre>
  * DLManagedTensor             DLManagedTensorVersioned
@@ -54,16 +54,16 @@ final class DlpackStruct {
     private static final long VERSIONED_TENSOR = 32;
     private static final long VERSIONED_LENGTH = VERSIONED_TENSOR + TENSOR_LENGTH;
 
-    /** Those that nobody has deleted, by address: they and what they show must last. */
+    /** The structs that are not deleted, by address. This keeps them and their bytes reachable. */
     private static final Map<Long, DlpackStruct> LIVE = new ConcurrentHashMap<>();
 
-    /** One function for all; kept for as long as the process, as native code has its address. */
+    /** The deleter of all structs. It is never collected, because native code has its address. */
     private static final Deleter DELETE = self -> delete(Pointer.nativeValue(self));
 
     private final Memory memory;
     private final Runnable deleted;
 
-    /** Bytes of the host that it shows: they last for as long as this. */
+    /** The host memory of the tensor, which this keeps reachable. */
     @SuppressWarnings("UnusedVariable")
     private final @Nullable ByteBuffer bytes;
 
@@ -73,17 +73,17 @@ final class DlpackStruct {
         this.bytes = bytes;
     }
 
-    /** What frameworks call when they are done. */
+    /** The function that frameworks call after their last use. */
     interface Deleter extends Callback {
-        /** Deletes a struct; from any thread. */
+        /** Deletes a struct, on any thread. */
         void invoke(Pointer self);
     }
 
     /**
-     * Makes a struct and returns its address.
+     * Creates a struct and returns its address.
      *
-     * @param bytes what must last for as long as the struct, of memory of the host
-     * @param deleted what is run when it was deleted
+     * @param bytes the host memory that must stay reachable as long as the struct
+     * @param deleted runs after it is deleted
      */
     static long create(
             BatchArray array,
@@ -135,15 +135,15 @@ final class DlpackStruct {
             default -> -1;
         };
         if (code < 0 || !native_) {
-            throw Failure.of(ErrorCode.BAD_INPUT, "DLPack has no name for this type")
+            throw Failure.of(ErrorCode.BAD_INPUT, "DLPack does not have this type")
                     .with("array", array.name())
                     .with("dtype", dtype)
-                    .remedy("cast it: new Transform().cast(\"<f4\"), or leave it out");
+                    .remedy("cast it: new Transform().cast(\"<f4\"), or omit the array");
         }
         return code;
     }
 
-    /** Frees a struct and lets go of what it shows; one that was deleted before is left alone. */
+    /** Frees a struct and releases its memory; does nothing if it was deleted before. */
     static void delete(long address) {
         DlpackStruct struct = LIVE.remove(address);
         if (struct != null) {
@@ -152,7 +152,7 @@ final class DlpackStruct {
         }
     }
 
-    /** Returns how many there are. */
+    /** Returns the number of live structs. */
     static int live() {
         return LIVE.size();
     }

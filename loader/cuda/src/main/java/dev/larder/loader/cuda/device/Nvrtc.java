@@ -19,11 +19,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * NVIDIA's compiler of kernels at run time. The driver does not bring it; the toolkit does, and frameworks do with their wheels.
- * Loaded once, and never unloaded.
+ * NVIDIA's compiler of kernels at run time. The toolkit and the wheels of frameworks contain it; the driver does not. Loaded once, and
+ * never unloaded.
  */
 final class Nvrtc {
-    /** From this version on it makes the device's own code, which drivers of the same major version load. */
+    /** A function of the versions that compile for a device directly, which drivers of the same major version load. */
     private static final String ARCHITECTURES = "nvrtcGetSupportedArchs";
 
     private static @Nullable Nvrtc found;
@@ -33,7 +33,7 @@ final class Nvrtc {
     private final int major;
     private final int minor;
 
-    /** Stays loaded for as long as this. */
+    /** Stays loaded as long as this. */
     @SuppressWarnings("UnusedVariable")
     private final @Nullable NativeLibrary builtins;
 
@@ -48,13 +48,13 @@ final class Nvrtc {
         this.builtins = builtins();
     }
 
-    /** Loads what the compiler loads by its bare name: it is found so where it is loaded already, wherever it lies. */
+    /** Loads the library that the compiler loads by its bare name, so that the compiler finds it in any folder. */
     private @Nullable NativeLibrary builtins() {
         Path beside = Path.of(place).resolveSibling("libnvrtc-builtins.so." + major + "." + minor);
         return Files.exists(beside) ? NativeLibrary.getInstance(beside.toString()) : null;
     }
 
-    /** Returns the compiler of this machine; fails with {@code NOT_FOUND} and the remedy where there is none. */
+    /** Returns the compiler of this machine; fails with {@code NOT_FOUND} and the remedy if there is none. */
     static synchronized Nvrtc system() {
         Nvrtc known = found;
         if (known == null) {
@@ -68,7 +68,7 @@ final class Nvrtc {
 
     /** Loads the first library that can be loaded. */
     static Nvrtc find(List<String> places) {
-        Posix.system(); // says where JNA puts its own library
+        Posix.system(); // sets JNA's folder for its own library
         List<String> tried = new ArrayList<>();
         for (String place : places) {
             try {
@@ -98,7 +98,7 @@ final class Nvrtc {
             String[] options = {
                 "--gpu-architecture=" + target.architecture(),
                 "--std=c++17",
-                "--fmad=false", // a product and a sum round twice, as on the host
+                "--fmad=false", // so that a product and a sum round twice, as on the host
                 "--device-as-default-execution-space",
                 "--disable-warnings"
             };
@@ -118,9 +118,9 @@ final class Nvrtc {
     }
 
     /**
-     * What to make.
+     * The result to compile.
      *
-     * @param what the device's own code, or what its driver compiles further
+     * @param what the code of the device, or an intermediate form that its driver compiles
      */
     private record Target(String architecture, String what) {}
 
@@ -183,7 +183,7 @@ final class Nvrtc {
         return name + "(" + result + ")";
     }
 
-    /** Calls a function with integers, arrays of them, and addresses: there are a few calls for each kernel. */
+    /** Calls a function with integers, arrays of them, and addresses. It is slow, but each kernel needs only a few calls. */
     private int call(String function, Object... arguments) {
         return library.getFunction(function, Function.C_CONVENTION).invokeInt(arguments);
     }

@@ -9,19 +9,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Where NVRTC may be: where somebody says, in toolkits, where the system finds libraries, and in wheels of Python. */
+/** Lists paths of NVRTC: of the environment variable, of toolkits, of the system, and of Python wheels. */
 final class NvrtcPlaces {
-    /** Names the library, or the folder that it is in. */
+    /** The variable with the path of the library or its folder. */
     static final String VARIABLE = "LARDER_NVRTC";
 
     private static final String NAME = "libnvrtc.so";
 
-    /** What wheels of frameworks depend on: that of CUDA 13, and that of the major versions before. */
+    /** The folders in wheels that frameworks depend on: of CUDA 13, and of earlier major versions. */
     private static final List<String> WHEELS = List.of("nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib");
 
     private final Map<String, String> environment;
 
-    /** The library's names, that of the driver's major version first: what a newer one makes, the driver may refuse. */
+    /** The library's names, that of the driver's major version first, because the driver may refuse code of a newer one. */
     private final List<String> names;
 
     private NvrtcPlaces(Map<String, String> environment, int driverMajor) {
@@ -31,7 +31,7 @@ final class NvrtcPlaces {
         this.names = Stream.concat(named, Stream.of(NAME + ".11.2", NAME)).toList();
     }
 
-    /** Lists them in the order in which they are to be tried. */
+    /** Returns the paths in the order to try them. */
     static List<String> of(Map<String, String> environment, int driverMajor) {
         return new NvrtcPlaces(environment, driverMajor).list();
     }
@@ -55,7 +55,7 @@ final class NvrtcPlaces {
                 inWheels(Path.of(prefix, "lib"), places);
             }
         }
-        places.addAll(names); // wherever the system finds them
+        places.addAll(names); // the system searches for them
         in(Path.of("/usr/local/cuda/lib64")).forEach(places::add);
         inWheels(Path.of(environment.getOrDefault("HOME", "/"), ".local/lib"), places);
         inWheels(Path.of("/usr/local/lib"), places);
@@ -80,7 +80,7 @@ final class NvrtcPlaces {
                 }
             }
         } catch (IOException e) {
-            // a folder that cannot be listed has no library that could be loaded
+            // no library can be loaded from a folder that cannot be listed
         }
     }
 }

@@ -215,7 +215,7 @@ class DlpackTest {
                 assertThatThrownBy(() -> tensors.tensor("labels"))
                         .isInstanceOfSatisfying(
                                 LarderException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_INPUT))
-                        .hasMessageContaining("DLPack has no name for this type: array=labels dtype=>i4");
+                        .hasMessageContaining("DLPack does not have this type: array=labels dtype=>i4");
             }
             assertThat(batch.isOpen()).isFalse();
         }
@@ -228,9 +228,9 @@ class DlpackTest {
             Batch batch = first(loader);
             Batch onHost = first(host);
 
-            assertThatThrownBy(() -> Dlpack.of(batch, 2)).hasMessageContaining("give 1, the default stream");
+            assertThatThrownBy(() -> Dlpack.of(batch, 2)).hasMessageContaining("pass 1, the default stream");
             assertThatThrownBy(() -> Dlpack.of(batch, 1, 1)).isInstanceOf(IllegalArgumentException.class);
-            assertThatThrownBy(() -> Dlpack.of(onHost, 1)).hasMessageContaining("memory of the host has no streams");
+            assertThatThrownBy(() -> Dlpack.of(onHost, 1)).hasMessageContaining("host memory has no streams");
             assertThat(batch.isOpen()).isTrue();
         }
     }
