@@ -94,7 +94,7 @@ def __getattr__(name):
 
 
 def __dir__():
-    """List the public names, with the modules whose framework is installed."""
+    """List the public names, with the modules of installed frameworks."""
     from importlib import util
 
     return [*__all__, "__version__", "__doc__", *(room for room, needed in _NEEDS.items() if "__path__" in globals() and util.find_spec(needed))]

@@ -203,7 +203,7 @@ public final class Daemon implements AutoCloseable {
     /** Lets clients in, and starts the background work. */
     private void begin(boolean isShared) {
         shutdown.prepare(this::end, this::endAnswers);
-        regions.start(); // before clients connect, because they may ask for a region immediately
+        regions.start(); // before clients connect, because they may request a region immediately
         try {
             control.listen();
         } catch (RuntimeException | Error e) {

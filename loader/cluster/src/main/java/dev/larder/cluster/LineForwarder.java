@@ -129,7 +129,7 @@ final class LineForwarder implements AutoCloseable {
         }
     }
 
-    /** Drops the lines. Does not interrupt the thread: that would close the link to which it may write. */
+    /** Drops the lines. Does not interrupt the thread: an interrupt closes the link, and it may be writing. */
     @Override
     public synchronized void close() {
         isClosed = true;

@@ -19,7 +19,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The readers that this installation knows, and those that it has. Each is in a folder of its own, {@code readers/<kind>}, next to the jars of the
+ * The readers that this installation can use, and those that it has. Each is in a folder of its own, {@code readers/<kind>}, next to the jars of the
  * daemon or in {@code $LARDER_READERS}. Each source looks them up again.
  */
 public final class Readers {

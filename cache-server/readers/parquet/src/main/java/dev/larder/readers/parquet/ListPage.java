@@ -58,7 +58,7 @@ interface ListPage {
         }
     }
 
-    /** A page whose values have the bytes of the array: the library would make several copies of them, and two integers for the levels of each. */
+    /** A page with values in the form of the array: the library would copy them several times, and create two integers for the levels of each. */
     record Plain(ByteBuffer data, int definitions, int values, int itemBytes, int size, ColumnSchema schema)
             implements ListPage {
         /** Returns a page; null if only the library can decode it. */
