@@ -23,6 +23,7 @@ final class CellReader {
 
     private static final int BUFFER_BYTES = 64 << 10;
     private static final byte[] BYTE_ORDER_MARK = {(byte) 0xEF, (byte) 0xBB, (byte) 0xBF};
+    private static final int LONGEST_CHARACTER_BYTES = 4;
     private static final byte QUOTE = '"';
     private static final long SIGN_BITS = 0x8080808080808080L;
 
@@ -40,8 +41,10 @@ final class CellReader {
     private ByteBuffer view = ByteBuffer.wrap(buffer);
     private int start;
     private int at;
+    /** End of the bytes that are checked; the start of a character whose rest is still to be read may follow, up to {@code filled}. */
     private int limit;
-    private int checked;
+
+    private int filled;
     private boolean isEnd;
 
     private long line = 1;
@@ -181,22 +184,22 @@ final class CellReader {
             throw new CancellationException("cancelled while scanning");
         }
         boolean isBeginning = limit == 0;
-        System.arraycopy(buffer, start, buffer, 0, limit - start);
+        System.arraycopy(buffer, start, buffer, 0, filled - start);
         at -= start;
         limit -= start;
-        checked -= start;
+        filled -= start;
         start = 0;
-        if (limit == buffer.length) {
-            if (limit >= MAX_BYTES) {
+        if (buffer.length - filled < LONGEST_CHARACTER_BYTES) {
+            if (buffer.length >= MAX_BYTES) {
                 throw cell.refusal("the line is longer than " + MAX_BYTES + " bytes", "repair the line");
             }
-            buffer = Arrays.copyOf(buffer, Math.min(MAX_BYTES, 2 * limit));
+            buffer = Arrays.copyOf(buffer, Math.min(MAX_BYTES, 2 * buffer.length));
             view = ByteBuffer.wrap(buffer);
         }
-        int read = in.readNBytes(buffer, limit, buffer.length - limit);
-        isEnd = limit + read < buffer.length;
-        limit += read;
-        requireUtf8();
+        int read = in.readNBytes(buffer, filled, buffer.length - filled);
+        isEnd = filled + read < buffer.length;
+        filled += read;
+        limit = requireUtf8(limit);
         if (isBeginning && Arrays.equals(buffer, 0, Math.min(limit, 3), BYTE_ORDER_MARK, 0, 3)) {
             start = 3;
             at = 3;
@@ -204,12 +207,12 @@ final class CellReader {
         return at < limit;
     }
 
-    private void requireUtf8() {
-        int i = checked;
-        while (i + Long.BYTES <= limit && (view.getLong(i) & SIGN_BITS) == 0) {
+    /** Returns the end of the whole characters from {@code i} on. */
+    private int requireUtf8(int i) {
+        while (i + Long.BYTES <= filled && (view.getLong(i) & SIGN_BITS) == 0) {
             i += Long.BYTES;
         }
-        ByteBuffer rest = ByteBuffer.wrap(buffer, i, limit - i);
+        ByteBuffer rest = ByteBuffer.wrap(buffer, i, filled - i);
         while (true) {
             var result = decoder.decode(rest, decoded.clear(), isEnd);
             if (result.isError()) {
@@ -219,7 +222,7 @@ final class CellReader {
             }
         }
         decoder.reset();
-        checked = rest.position();
+        return rest.position();
     }
 
     private LarderException notUtf8(int position) {

@@ -52,6 +52,28 @@ class CellReaderTest {
         }
     }
 
+    @Test
+    void aCharacterThatCrossesTheEndOfABufferFollowsQuotesWithinAField() throws IOException {
+        for (String character : List.of("ü", "€", "𝄞")) {
+            for (int before = 65_520; before < 65_540; before++) {
+                String value = "a".repeat(before) + character;
+
+                assertThat(rows("\"\"\"" + value + "\",b\n", true)).containsExactly("1:[\"" + value + ", b]");
+            }
+        }
+    }
+
+    @Test
+    void aFieldAsLongAsTheLongestIsReadAndALongerOneIsRefused() throws IOException {
+        for (String character : List.of("a", "ü", "𝄞")) {
+            int bytes = character.getBytes(StandardCharsets.UTF_8).length;
+            String longest = character.repeat((CellReader.MAX_BYTES - 4) / bytes);
+
+            assertThat(rows(longest, true)).containsExactly("1:[" + longest + "]");
+            assertThatThrownBy(() -> rows(longest + character.repeat(4), true)).hasMessageContaining("is longer than");
+        }
+    }
+
     /** The other parser does not count a line feed that comes behind a carriage return anywhere in a quoted field. */
     private static void assertSameRows(String text, String where) throws IOException {
         boolean hasLines = !text.contains("\r");
