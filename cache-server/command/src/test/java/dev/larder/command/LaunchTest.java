@@ -237,17 +237,23 @@ class LaunchTest {
     @Test
     void aThirdCtrlCEndsACommandWhoseOutputNobodyTakes() throws IOException, InterruptedException {
         Path err = folder.resolve("err");
+        String deaf = "trap '' INT; echo up >&2; exec yes";
         Process process = new ProcessBuilder(DefaultSignals.of(List.of(
-                        CommandProcess.script(folder).toString(), "launch", "--", "sh", "-c", "echo up >&2; exec yes")))
+                        CommandProcess.script(folder).toString(), "launch", "--grace=60s", "--", "sh", "-c", deaf)))
                 .redirectError(err.toFile())
                 .start();
-        for (String text : List.of("up", "asking the ranks", "killing the ranks")) {
-            await().atMost(PATIENCE).until(() -> Files.readString(err).contains(text));
-            Processes.signal("INT", process.pid());
-        }
+        try {
+            for (String text : List.of("up", "asking the ranks", "killing the ranks")) {
+                await().atMost(PATIENCE).untilAsserted(() -> assertThat(err).content()
+                        .contains(text));
+                Processes.signal("INT", process.pid());
+            }
 
-        assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
-        assertThat(process.exitValue()).isEqualTo(130);
+            assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+            assertThat(process.exitValue()).isEqualTo(130);
+        } finally {
+            process.destroyForcibly();
+        }
     }
 
     @Test
