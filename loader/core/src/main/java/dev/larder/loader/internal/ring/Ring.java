@@ -17,43 +17,24 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Moves slots from the threads that fill them, in the order of the plan, to the consumer and back. Thread-safe. */
+/**
+ * Moves slots through their states, which {@link RingSlot} describes: from free to the threads that fill them, in the order of the plan
+ * to the consumer, and back.
+ *
+ * <p>All state changes happen under this object's monitor, which is held for some tens of nanoseconds, and never during a copy or a call
+ * of other code. The ring allocates nothing after its creation. Threads park outside of the monitor:
+ *
+ * <ul>
+ *   <li>Gather threads park if there is no slot to fill, and are woken when slots become free.
+ *   <li>The consumer runs tasks of the batch that it waits for, spins for some microseconds for the rest, then parks. So a ring
+ *       without gather threads works, and the first batch does not wait for a thread to wake up. The consumer leaves the user's own
+ *       transforms and samplers to the gather threads, if there are any, because one that hangs would make its time limit useless.
+ * </ul>
+ *
+ * <p>An epoch that ends early does not wait for threads that still fill its slots: these slots are marked as abandoned, and become free
+ * when the last thread has left them.
+ */
 public final class Ring implements DeliveredBatch.Lender {
-    /*
-     * The states of a slot
-     *
-     *   free        in "free"; no thread uses it
-     *   planning    in "line"; one thread looks up the rows of the batch
-     *   gathering   in "line", and planned; each thread claims some rows and copies them. If samples have to be skipped or collated, the
-     *               last thread finishes the batch alone
-     *   ready       in "line"; no thread uses it. It contains the batch, or the failure of the batch
-     *   open        in a DeliveredBatch; the consumer reads it until it closes the batch
-     *   abandoned   in no list: its epoch ended while threads filled it. The last of them makes it free
-     *
-     * "line" has the order of the plan. Only this class changes a state, under its monitor, which is held for some tens of nanoseconds
-     * and never during a copy or a call of other code. "busy" counts the threads that plan or gather, and "unclaimed" is the first row
-     * without a thread: a batch is ready if no thread is busy and no row unclaimed.
-     *
-     * The memory of a slot has no lock. Threads write separate rows, each between claim() and gathered(), and the consumer reads after
-     * poll(). These methods use the monitor, so the consumer sees every row. A consumer that spins reads "ready" without the monitor,
-     * but only to leave the loop.
-     *
-     * Threads park outside of the monitor. Gather threads park if no slot is free and no row is unclaimed; a thread that makes work
-     * available removes some of them from "idle" and wakes them. The consumer runs tasks of the batch that it waits for, spins for some
-     * microseconds for the rest, then parks. So a ring without gather threads works, and the first batch does not wait for a thread to
-     * wake up. If a loader has gather threads and runs the user's own transforms or samplers, the consumer runs no tasks: one that hangs
-     * would make its time limit useless.
-     *
-     *   a task fails            the slot keeps the failure, and no later batch of the epoch begins. The consumer gets earlier batches,
-     *                           then the failure
-     *   the epoch ends early    slots in "line" become free, or abandoned if a thread is busy with them
-     *   a device still reads    the thread that closes the batch waits for it; the batch stays open until then, and other closes do
-     *                           nothing
-     *   the loader closes       all batches close, and threads end after their tasks
-     *
-     * Taking a batch allocates nothing here, unless the consumer keeps it.
-     */
-
     /** The checks of a thread before it parks: some microseconds, about the time of parking and waking. */
     static final int SPINS = 200;
 
