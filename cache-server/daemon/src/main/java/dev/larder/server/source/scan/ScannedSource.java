@@ -2,7 +2,6 @@ package dev.larder.server.source.scan;
 
 import dev.larder.error.ErrorCode;
 import dev.larder.error.LarderException;
-import dev.larder.internal.layout.ByteSums;
 import dev.larder.internal.layout.Names;
 import dev.larder.internal.layout.StoreLayout;
 import dev.larder.internal.protocol.LoadRequest;
@@ -131,11 +130,6 @@ public record ScannedSource(
 
     private static String counted(int files) {
         return files == 1 ? "1 file" : files + " files";
-    }
-
-    /** Returns how many bytes the data of all arrays takes. */
-    public long byteSize() {
-        return ByteSums.sum(arrays.stream().mapToLong(SourceArray::byteSize));
     }
 
     /** Refuses arrays with the same name, or with names that cannot be files of one store. */

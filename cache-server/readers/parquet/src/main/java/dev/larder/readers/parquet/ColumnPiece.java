@@ -63,10 +63,6 @@ final class ColumnPiece {
         return file;
     }
 
-    ColumnSchema schema() {
-        return schema;
-    }
-
     /** Returns the number of its first row at a depth among the rows of all pieces. */
     long firstRow(int depth) {
         return firstRows[depth];
