@@ -128,11 +128,6 @@ public final class FileTable extends AbstractList<SourceIdentity> implements Ran
         folderOf = Arrays.copyOf(folderOf, length);
     }
 
-    /** Returns the folder, or the single file. */
-    Path root() {
-        return root;
-    }
-
     /** Returns the folders that have files, in the order of their first ones: their paths below the root, with a slash at the end. */
     public List<String> folders() {
         return Collections.unmodifiableList(folders);
