@@ -80,6 +80,11 @@ class PythonTest {
     }
 
     @Test
+    void recordsAreStoredOnceAndReadOnlyFromAStoreOfOnesOwn() throws Exception {
+        PythonModules.requirePassed("python3", "test_records", folder, Map.of());
+    }
+
+    @Test
     void pythonReadsAlignedFilesOffsetsBeyondFourGibAndDatasetsWithoutRows() throws Exception {
         PythonModules.requirePassed("python3", "test_sizes", folder, Map.of());
     }
@@ -127,6 +132,7 @@ class PythonTest {
                 "test_calls",
                 "test_keys",
                 "test_rows",
+                "test_records",
                 "test_batches",
                 "test_sizes"
             })
