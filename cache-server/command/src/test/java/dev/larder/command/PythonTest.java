@@ -101,6 +101,12 @@ class PythonTest {
         PythonModules.requirePassed(python, "test_frameworks", folder, Map.of());
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"python3", "/usr/bin/python3"})
+    void framesOfPandasAndPolarsLieInTheStoreWhereTheyAreThere(String python) throws Exception {
+        PythonModules.requirePassed(python, "test_frames", folder, Map.of());
+    }
+
     @Tag("slow")
     @Test
     void theOneFileThatIsMadeOfThePackageIsAsGoodAsIt() throws Exception {
