@@ -96,22 +96,33 @@ def cache(name: str, fn: Callable[[], Any], store: str | os.PathLike[str] | None
 
 def _built(name, make, store, timeout):
     """Open a dataset; if there is none, ``make()`` returns its arrays, and which of them are parts of columns."""
+    made = []
+
+    def add(builder):
+        if not made:
+            made.append(make())
+        builder._add(*made[0])
+
+    return _built_by(name, add, store, timeout)
+
+
+def _built_by(name, add, store, timeout, can_repeat=True):
+    """Open a dataset; if there is none, ``add(builder)`` adds its arrays: once more if the daemon dies meanwhile and `can_repeat`."""
     name, path = str(name), _location(store)
     if _current(path, name) is not None or _is_registered(path, name):  # without this it would wait for another process that builds it
         with contextlib.suppress(NotFound, NoStore):
             return dataset(name, path)
-    made, is_again = None, False
+    is_again = False
     while True:
         builder = _begin(name, _served(path), timeout, False, is_again=is_again)
         if builder is None:
             break
         try:
             with builder:
-                made = made or make()
-                builder._add(*made)
+                add(builder)
             break
         except NoStore:
-            if is_again or made is None:
+            if is_again or not can_repeat or not builder.is_gone:
                 raise
-            is_again = True  # its daemon died, probably while `make` ran: the next daemon gets the same result
+            is_again = True  # its daemon died, probably while `add` ran: the next daemon gets the same arrays
     return dataset(name, path)
