@@ -60,8 +60,7 @@ public record FeedRow(
      *
      * @param behind the number of published batches that it has not finished
      */
-    public record Consumer(long pid, long behind, State state) {
-    }
+    public record Consumer(long pid, long behind, State state) {}
 
     public FeedRow {
         datasets = List.copyOf(datasets);

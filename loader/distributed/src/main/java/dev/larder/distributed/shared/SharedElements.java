@@ -210,7 +210,9 @@ abstract class SharedElements {
     /** Writes an element atomically if it has the expected bits; false if it has not. */
     public final boolean compareAndSetFloat(long i, float expected, float value) {
         boolean isSet = RawMemory.compareAndSetInt(
-                at(i, PrimitiveType.FLOAT, Float.BYTES), Float.floatToRawIntBits(expected), Float.floatToRawIntBits(value));
+                at(i, PrimitiveType.FLOAT, Float.BYTES),
+                Float.floatToRawIntBits(expected),
+                Float.floatToRawIntBits(value));
         Reference.reachabilityFence(this);
         return isSet;
     }

@@ -118,7 +118,8 @@ public final class SparkLaunch {
                 .with("waited", request.meeting().toSeconds() + "s")
                 .with("master", spark.master())
                 .with("last", loss.isEmpty() ? "none was lost" : loss)
-                .remedy("check Spark's web page, or request fewer cores per node (--conf spark.executor.cores=N) or fewer nodes");
+                .remedy(
+                        "check Spark's web page, or request fewer cores per node (--conf spark.executor.cores=N) or fewer nodes");
     }
 
     /** Returns the number of nodes that Spark could start now. */

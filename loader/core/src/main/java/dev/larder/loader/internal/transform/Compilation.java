@@ -63,14 +63,7 @@ final class Compilation {
             passes.add(fused.end(dtype));
         }
         return new CompiledTransform(
-                stored,
-                storedByteSize,
-                dtype,
-                shape,
-                List.copyOf(passes),
-                List.copyOf(draws),
-                parameterCount,
-                null);
+                stored, storedByteSize, dtype, shape, List.copyOf(passes), List.copyOf(draws), parameterCount, null);
     }
 
     /** Compiles the steps from {@code first} on, for the output of the steps before. They draw as in the whole transform. */
