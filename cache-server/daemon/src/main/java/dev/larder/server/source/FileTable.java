@@ -40,7 +40,7 @@ public final class FileTable extends AbstractList<SourceIdentity> implements Ran
     private final List<Path> folderPaths = new ArrayList<>();
     private final Map<String, Integer> folderNumbers = new HashMap<>();
 
-    /** Starts an empty one; {@code isAlone} where {@code root} is the file itself. */
+    /** Starts an empty table; {@code isAlone} if {@code root} is the file itself. */
     public FileTable(Path root, boolean isAlone) {
         this.root = root;
         this.isAlone = isAlone;

@@ -80,8 +80,8 @@ public record ScannedSource(
     }
 
     /**
-     * Finds and checks the arrays of a source. Fails with {@link ErrorCode#BAD_INPUT}, naming every bad file at once: what
-     * cannot be read, is malformed, truncated or too long, two files of one name, missing keys, or nothing at all.
+     * Finds and checks the arrays of a source. Fails with {@link ErrorCode#BAD_INPUT}, which lists all bad files: unreadable, malformed,
+     * truncated and too long ones, two files with one name, missing keys, or an empty source.
      */
     public static ScannedSource scan(String name, Path path, SourceOptions options, ScanSettings settings) {
         Names.requireDataset(name);
