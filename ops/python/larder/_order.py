@@ -40,7 +40,7 @@ def _shuffled(rows, seed):
     second.
     """
     if rows > _MOST_SHUFFLED:
-        raise LarderError(_message("cannot shuffle so many rows", "leave shuffle out, or shuffle parts of the data", rows=rows,
+        raise LarderError(_message("too many rows to shuffle", "leave shuffle out, or shuffle parts of the data", rows=rows,
                                    most=_MOST_SHUFFLED))
     torch = sys.modules.get("torch")
     if torch is not None and rows < _WIDE_DRAWS_FROM:  # older releases never draw more bits

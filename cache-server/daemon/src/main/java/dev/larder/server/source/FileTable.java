@@ -138,7 +138,7 @@ public final class FileTable extends AbstractList<SourceIdentity> implements Ran
         return Collections.unmodifiableList(folders);
     }
 
-    /** Returns which of the folders a file lies in. */
+    /** Returns the folder that contains a file. */
     public int folder(int index) {
         return folderOf[index];
     }

@@ -44,7 +44,7 @@ public record ScannedSource(
         notes = List.copyOf(notes);
     }
 
-    /** Scans every source of a load; what is bad in any of them is listed at once. */
+    /** Scans all sources of a load; its failure lists the bad files of all of them. */
     public static List<ScannedSource> scanAll(
             List<LoadRequest.Source> requested, SourceOptions options, ScanSettings settings) {
         List<ScannedSource> scanned = new ArrayList<>();
