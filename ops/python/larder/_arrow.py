@@ -1,13 +1,15 @@
-"""Arrow columns over the bytes in the store: `frame` and `larder.hf` use them. pyarrow is imported when they are used."""
+"""Arrow columns over the bytes in the store, and back: for frames and `larder.hf`. pyarrow is imported when they are used."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ._errors import LarderError, NotFound, _message
+from ._errors import LarderError, NotFound, _bad_input, _message
 
 _FEATURES = "features.json"  # of a dataset that larder.hf has stored
 _ALL_BYTES = 1 << 62
+
+# From the store to Arrow.
 
 
 def _arrow_names(opened):
@@ -105,3 +107,75 @@ def _arrow_ragged(opened, column):
         lengths = np.repeat(shapes[:, level], shapes[:, :level].prod(axis=1))
         values = pa.LargeListArray.from_arrays(pa.array(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)), values)
     return values
+
+
+# From Arrow to the store. `remedies` are texts for errors: for missing values, for lists that differ in length, and for other values.
+
+
+def _stored_arrow(name, column, remedies):
+    """Return the kind of a column and its parts, or None and the array itself, for a `pyarrow.ChunkedArray`."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column, kind = column.cast(kind.value_type), kind.value_type
+    if _is_one_of(kind, "string", "large_string", "string_view"):
+        return "strings", _stored_texts("bytes", name, column.cast(pa.large_string()), remedies)
+    if _is_one_of(kind, "binary", "large_binary", "binary_view"):
+        return "bytes", _stored_texts("values", name, column.cast(pa.large_binary()), remedies)
+    pieces = [_stored_numbers(name, chunk, remedies) for chunk in column.chunks] or [_stored_numbers(name, column.combine_chunks(), remedies)]
+    values, shapes, sizes = (list(parts) for parts in zip(*pieces))  # large lists, because 32-bit offsets may not be enough for all chunks
+    values, shapes = values[0] if len(pieces) == 1 else np.concatenate(values), np.concatenate(shapes)
+    if None not in sizes[0]:
+        return None, values.reshape(len(column), *sizes[0])
+    return "ragged", {"values": values, "offsets": np.concatenate([[0], np.cumsum(shapes.prod(axis=1))]).astype(np.int64), "shapes": shapes}
+
+
+def _is_one_of(kind, *names):
+    import pyarrow as pa
+
+    return any(getattr(pa.types, f"is_{name}", lambda _: False)(kind) for name in names)  # older releases do not have all
+
+
+def _stored_numbers(name, array, remedies):
+    """Return the values of numbers or of nested lists of them, the shape of each row, and the common sizes, or None."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    known = ()
+    if isinstance(array.type, pa.ExtensionType):
+        known, array = getattr(array.type, "shape", ()), array.storage
+    shapes, sizes, counts = np.empty((len(array), 0), np.int64), (), np.ones(len(array), np.int64)
+    _require_no_missing(name, array, remedies)
+    while _is_one_of(array.type, "list", "large_list", "fixed_size_list"):
+        sizes += known[len(sizes)] if known else array.type.list_size if pa.types.is_fixed_size_list(array.type) else None,
+        lengths = pc.list_value_length(array).to_numpy(zero_copy_only=False).astype(np.int64)
+        size, some = np.zeros(len(counts), np.int64), counts > 0
+        size[some] = lengths[(np.cumsum(counts) - counts)[some]]
+        if (np.repeat(size, counts) != lengths).any():
+            raise _no_stored_form(name, "lists of one row differ in their lengths", remedies["lists"])
+        shapes, counts = np.column_stack([shapes, size]), counts * size  # product of the sizes within a row
+        array = array.flatten()
+        _require_no_missing(name, array, remedies)
+    kind = array.type
+    if not pa.types.is_primitive(kind) or getattr(kind, "tz", None) is not None or pa.types.is_time(kind):
+        raise _no_stored_form(name, f"its values are {kind}", remedies["values"])
+    return array.to_numpy(zero_copy_only=False), shapes, sizes
+
+
+def _require_no_missing(name, column, remedies):
+    if column.null_count:
+        raise _no_stored_form(name, f"{column.null_count} values are None", remedies["missing"])
+
+
+def _stored_texts(part, name, column, remedies):
+    _require_no_missing(name, column, remedies)
+    array = column.combine_chunks()
+    _, offsets, data = array.buffers()
+    offsets = np.frombuffer(offsets, np.int64)[array.offset:array.offset + len(array) + 1] if offsets else np.zeros(1, np.int64)
+    data = np.frombuffer(data, np.uint8) if data else np.empty(0, np.uint8)
+    return {part: data[offsets[0]:offsets[-1]], "offsets": offsets - offsets[0]}
+
+
+def _no_stored_form(name, reason, remedy):
+    return _bad_input(_message("the store cannot contain a column", remedy, column=name, reason=reason))

@@ -81,9 +81,10 @@ def cache(name: str, fn: Callable[[], Any], store: str | os.PathLike[str] | None
     """Return the result that is cached as `name`; if there is none, one process calls ``fn()`` while the others wait.
 
     `fn` returns an array, a number, a list of numbers or of lists of numbers, which comes back as an `Array`; a list of texts, of bytes,
-    or of rows that differ in length, which comes back as a column (`Strings`, `Bytes`, `Ragged`); or a dict of these, which comes back as a
-    `Dataset` unless its only name is ``data``. Results that would not come back unchanged are refused before anything is stored: a
-    DataFrame, a tensor, a masked array, a list of dicts. The message contains an expression to return instead.
+    or of rows that differ in length, which comes back as a column (`Strings`, `Bytes`, `Ragged`); a Series of pandas or polars, which comes back as an
+    `Array` or a column; or a dict of these or a DataFrame, which comes back as a `Dataset` unless its only name is ``data`` (`larder.frame` opens it as a
+    DataFrame). Results that would come back with other values are refused before anything is stored: a tensor, a masked array, a list of dicts
+    (`larder.records` stores these), missing values, an index of rows. The message contains an expression to return instead.
 
     If `fn` raises, or its process dies, nothing is cached and the next process that waits calls its own `fn`. If the daemon dies meanwhile, the
     result goes to the next daemon. `timeout` is the longest time to wait for another process, in seconds.

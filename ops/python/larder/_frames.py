@@ -39,10 +39,24 @@ def frame(dataset: str | Dataset, columns: Sequence[str] | None = None, *, libra
     """
     if library not in _FRAMES:
         raise ValueError(_message("no such library of frames", f"give one of {', '.join(_FRAMES)}", library=repr(library)))
-    frames = [_imported_for_frames(needed, library) for needed in _FRAMES[library]][-1]
+    frames = _library_of_frames(library)
     opened = _opened(dataset, store)
-    table = _arrow_table(opened, _names(opened, _arrow_names(opened) if columns is None else columns))
-    return frames.from_arrow(table) if library == "polars" else table.to_pandas(types_mapper=frames.ArrowDtype)
+    return _as_frame(frames, _arrow_table(opened, _names(opened, _arrow_names(opened) if columns is None else columns)))
+
+
+def _frame_over(opened, library, arrays):
+    """Return a frame with columns of these names over these arrays and columns of a dataset."""
+    frames = _library_of_frames(library)
+    return _as_frame(frames, _arrow_table(opened, list(arrays.values())).rename_columns(list(arrays)))
+
+
+def _as_frame(frames, table):
+    return frames.from_arrow(table) if frames.__name__ == "polars" else table.to_pandas(types_mapper=frames.ArrowDtype)
+
+
+def _library_of_frames(library):
+    """Import a library of frames with pyarrow, and return it."""
+    return [_imported_for_frames(needed, library) for needed in _FRAMES[library]][-1]
 
 
 def _imported_for_frames(needed, library):

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from . import _loader
-from ._arrow import _FEATURES, _arrow_lists, _arrow_names, _arrow_table
+from ._arrow import _FEATURES, _arrow_lists, _arrow_names, _arrow_table, _no_stored_form, _stored_arrow
 from ._cache import _built
 from ._datasets import Dataset, _restore
-from ._errors import LarderError, _bad_input, _message
+from ._errors import LarderError, _message
 from ._store import _stored_name
 
 try:
@@ -36,8 +36,9 @@ __all__ = ["cache", "dataset"]
 
 _MOST_OFFSETS = 1 << 20  # number of lists in a chunk; all chunks share the offsets
 _LONGEST = (1 << 31) - 1  # chunk in elements or bytes: offsets of Array2D, Image and the like have 32 bits
-_LISTS = pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list
-_LEFT_OUT = "made.remove_columns"
+_REMEDIES = {what: f"{remedy}, or leave it out: made.remove_columns" for what, remedy in (
+    ("missing", "fill them with map, drop them with filter"), ("lists", "pad them with map"),
+    ("values", "cast_column to numbers, texts or binaries, flatten() structs"))}
 
 
 def dataset(dataset: str | Dataset, columns: Sequence[str] | None = None, *, store: str | os.PathLike[str] | None = None) -> datasets.Dataset:
@@ -180,75 +181,15 @@ def _stored(made):
         table = tables.embed_table_storage(table)  # reads files that are only paths
     for name in table.column_names:
         if _stored_name(name) != name:
-            raise _no_form(name, "its name has more than letters, digits and + . _ - = /", "rename it: made.rename_column")
-        kind, its_parts = _stored_column(name, table[name], made.features[name])
+            raise _no_stored_form(name, "its name has more than letters, digits and + . _ - = /", "rename it: made.rename_column")
+        column = pc.struct_field(table[name], "bytes") if _is_file(made.features[name]) else table[name]
+        kind, its_parts = _stored_arrow(name, column, _REMEDIES)
         if kind is None:
             arrays[name] = its_parts
             continue
         for part, array in its_parts.items():
             arrays[f"{name}/{part}"], parts[f"{name}/{part}"] = array, f"{kind}_{part}"
     if _FEATURES in arrays:
-        raise _no_form(_FEATURES, "the name is taken", "rename it: made.rename_column")
+        raise _no_stored_form(_FEATURES, "the name is taken", "rename it: made.rename_column")
     arrays[_FEATURES] = np.frombuffer(json.dumps(made.features.to_dict()).encode(), np.uint8)
     return arrays, parts
-
-
-def _no_form(name, reason, remedy):
-    return _bad_input(_message("the store cannot contain a column", remedy, column=name, reason=reason))
-
-
-def _stored_column(name, column, feature):
-    """Return the kind of a column and its parts, or None and the array itself."""
-    if _is_file(feature):
-        column = pc.struct_field(column, "bytes")
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        column, kind = column.cast(kind.value_type), kind.value_type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return "strings", _stored_texts("bytes", name, column.cast(pa.large_string()))
-    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-        return "bytes", _stored_texts("values", name, column.cast(pa.large_binary()))
-    pieces = [_stored_numbers(name, chunk) for chunk in column.chunks] or [_stored_numbers(name, column.combine_chunks())]
-    values, shapes, sizes = (list(parts) for parts in zip(*pieces))  # large lists, because 32-bit offsets may not be enough for all chunks
-    values, shapes = values[0] if len(pieces) == 1 else np.concatenate(values), np.concatenate(shapes)
-    if None not in sizes[0]:
-        return None, values.reshape(len(column), *sizes[0])
-    return "ragged", {"values": values, "offsets": np.concatenate([[0], np.cumsum(shapes.prod(axis=1))]).astype(np.int64), "shapes": shapes}
-
-
-def _stored_numbers(name, array):
-    """Return the values of numbers or of nested lists of them, the shape of each row, and the common sizes, or None."""
-    known = ()
-    if isinstance(array.type, pa.ExtensionType):
-        known, array = getattr(array.type, "shape", ()), array.storage
-    shapes, sizes, counts = np.empty((len(array), 0), np.int64), (), np.ones(len(array), np.int64)
-    _require_all(name, array)
-    while any(is_kind(array.type) for is_kind in _LISTS):
-        sizes += known[len(sizes)] if known else array.type.list_size if pa.types.is_fixed_size_list(array.type) else None,
-        lengths = pc.list_value_length(array).to_numpy(zero_copy_only=False).astype(np.int64)
-        size, some = np.zeros(len(counts), np.int64), counts > 0
-        size[some] = lengths[(np.cumsum(counts) - counts)[some]]
-        if (np.repeat(size, counts) != lengths).any():
-            raise _no_form(name, "lists of one row differ in their lengths", f"pad them with map, or leave it out: {_LEFT_OUT}")
-        shapes, counts = np.column_stack([shapes, size]), counts * size  # product of the sizes within a row
-        array = array.flatten()
-        _require_all(name, array)
-    kind = array.type
-    if not pa.types.is_primitive(kind) or getattr(kind, "tz", None) is not None or pa.types.is_time(kind):
-        raise _no_form(name, f"its values are {kind}", "cast_column to numbers, texts or binaries, flatten() structs, or leave it out: "
-                       f"{_LEFT_OUT}")
-    return array.to_numpy(zero_copy_only=False), shapes, sizes
-
-
-def _require_all(name, column):
-    if column.null_count:
-        raise _no_form(name, f"{column.null_count} values are None", f"fill them with map, drop them with filter, or leave it out: {_LEFT_OUT}")
-
-
-def _stored_texts(part, name, column):
-    _require_all(name, column)
-    array = column.combine_chunks()
-    _, offsets, data = array.buffers()
-    offsets = np.frombuffer(offsets, np.int64)[array.offset:array.offset + len(array) + 1] if offsets else np.zeros(1, np.int64)
-    data = np.frombuffer(data, np.uint8) if data else np.empty(0, np.uint8)
-    return {part: data[offsets[0]:offsets[-1]], "offsets": offsets - offsets[0]}
