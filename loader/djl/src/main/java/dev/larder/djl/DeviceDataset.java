@@ -57,8 +57,8 @@ public final class DeviceDataset implements Dataset {
     public Iterable<Batch> getData(NDManager manager) {
         Epoch epoch = loader.epoch(nextEpoch);
         nextEpoch = epoch.number() + 1;
-        return () -> new EpochBatches(
-                epoch, manager, (batch, own, progress) -> read(batch, own, progress, epoch.samples()));
+        return () ->
+                new EpochBatches(epoch, manager, (batch, own, progress) -> read(batch, own, progress, epoch.samples()));
     }
 
     /** Copies a batch to the host, and closes it. */
