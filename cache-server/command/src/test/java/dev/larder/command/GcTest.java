@@ -55,7 +55,7 @@ class GcTest {
         Answer answer = Answer.of("gc", "--under", "/no/such/folder");
 
         assertThat(answer.code()).isEqualTo(6);
-        assertThat(answer.err()).contains("no such folder to look for stores in: under=/no/such/folder");
+        assertThat(answer.err()).contains("the folder does not exist: under=/no/such/folder");
     }
 
     @Test

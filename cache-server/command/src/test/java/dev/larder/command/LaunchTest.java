@@ -244,8 +244,8 @@ class LaunchTest {
                 .start();
         try {
             for (String text : List.of("up", "asking the ranks", "killing the ranks")) {
-                await().atMost(PATIENCE).untilAsserted(() -> assertThat(err).content()
-                        .contains(text));
+                await().atMost(PATIENCE)
+                        .untilAsserted(() -> assertThat(err).content().contains(text));
                 Processes.signal("INT", process.pid());
             }
 
