@@ -382,11 +382,6 @@ public final class Daemon implements AutoCloseable {
         }
     }
 
-    /** Returns whether the daemon has stopped and cleaned up. */
-    public boolean isStopped() {
-        return shutdown.isOver();
-    }
-
     /** Waits until the daemon has been stopped, and returns the result. */
     public CleanUp awaitStop() {
         return shutdown.await(Long.MAX_VALUE);

@@ -21,7 +21,7 @@ record Measurement(
         String target,
         Verdict verdict,
         String note) {
-    /** Whether the figure reached its target. */
+    /** The comparison of a figure with its target. */
     enum Verdict {
         PASS("pass"),
         FAIL("FAIL"),

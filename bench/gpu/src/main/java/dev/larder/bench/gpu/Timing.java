@@ -66,7 +66,7 @@ final class Timing {
     static void spinOpen(Fence fence) {
         for (int looks = 0; !fence.isPassed(); looks++) {
             if (looks > 10_000) {
-                LockSupport.parkNanos(1_000); // negligible after such a long wait, and other threads may need the processor
+                LockSupport.parkNanos(1_000); // negligible after such a long wait
             } else {
                 Thread.onSpinWait();
             }

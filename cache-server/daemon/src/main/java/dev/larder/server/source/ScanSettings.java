@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param memory the memory for columns; it lives until the arrays have been released
  * @param scratch the folders for programs that write for a load
  * @param checksLater whether the scan may leave {@link SourceArray#requireBeginning} to the copier
- * @param samples takes the samples of small files that the scan reads whole; null if nobody needs them
+ * @param samples receives the samples of small files that the scan reads whole; null if they are not needed
  */
 public record ScanSettings(
         int workers,

@@ -60,7 +60,7 @@ public final class LaunchMain {
             end = new LaunchMain(List.of(arguments)).run(System.out, System.err);
         } catch (LarderException e) {
             end = new LaunchEnd(e.rawCode(), String.valueOf(e.getMessage()));
-        } catch (Exception | LinkageError e) { // Spark throws checked exceptions undeclared; another release has other classes
+        } catch (Exception | LinkageError e) { // Spark declares no exceptions; another release has other classes
             end = new LaunchEnd(ErrorCode.UNEXPECTED.number(), "Spark failed: reason=" + e);
         }
         if (!end.message().isEmpty()) {

@@ -81,10 +81,4 @@ public record LaunchRequest(
         return "LaunchRequest[nodes=" + minNodes + ":" + maxNodes + ", maxRestarts=" + maxRestarts + ", options="
                 + options + ", command=" + command + ", store=" + store + ", folder=" + folder + "]";
     }
-
-    /** Returns a copy with this store for each node. */
-    public LaunchRequest withStore(String path) {
-        return new LaunchRequest(
-                minNodes, maxNodes, maxRestarts, options, command, program, path, folder, secret, meeting, join, grace);
-    }
 }

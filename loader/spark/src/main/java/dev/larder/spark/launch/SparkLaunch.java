@@ -118,7 +118,8 @@ public final class SparkLaunch {
                 .with("waited", request.meeting().toSeconds() + "s")
                 .with("master", spark.master())
                 .with("last", loss.isEmpty() ? "none was lost" : loss)
-                .remedy("check Spark's web page, or request fewer cores per node (--conf spark.executor.cores=N) or fewer nodes");
+                .remedy(
+                        "check Spark's web page, or request fewer cores per node (--conf spark.executor.cores=N) or fewer nodes");
     }
 
     /** Returns the number of nodes that Spark could start now. */
@@ -245,7 +246,7 @@ public final class SparkLaunch {
             return watch.waitsLongerThan(request.meeting()) ? "waits" : null;
         }
 
-        /** Returns the number of the start whose nodes have all reported an end, or -1 if there is none. */
+        /** Returns the number of the start in which each node has reported its end, or -1 if there is none. */
         private int complete() {
             Map<Integer, Long> counts = List.copyOf(ends.value()).stream()
                     .collect(Collectors.groupingBy(NodeEnd::attempt, Collectors.counting()));

@@ -159,7 +159,7 @@ final class TaskNode {
                 isAsked = true;
                 asked = System.nanoTime();
                 boolean isOver = context.getKillReason().exists(reason -> reason.contains(GangPlan.STOPPED));
-                launcher.signal(isOver ? "TERM" : "HUP"); // both end its ranks; after HUP, its daemon stays for another gang
+                launcher.signal(isOver ? "TERM" : "HUP"); // after HUP, its daemon stays for another gang
             }
         }
     }

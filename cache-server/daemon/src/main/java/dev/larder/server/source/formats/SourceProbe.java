@@ -146,7 +146,7 @@ public final class SourceProbe {
         if (beginning.length < wanted) {
             throw Refusal.changed(listed.path()); // the copier checks that this is the listed file
         }
-        if (takesAll) {
+        if (samples != null && takesAll) {
             samples.add(listed.identity(), beginning);
         }
         return beginning;

@@ -23,7 +23,7 @@ final class ColumnPiece {
     /** The elements of lists to decode together. The library counts rows, and would decode a whole row group of long lists. */
     private static final int BATCH_ELEMENTS = 1 << 18;
 
-    /** The least number of rows for which the library allocates memory, even if there are fewer. */
+    /** The library allocates memory for at least this many rows. */
     private static final int LEAST_BATCH_ROWS = 16_384;
 
     private static final long UNKNOWN = -1;
@@ -61,10 +61,6 @@ final class ColumnPiece {
 
     int file() {
         return file;
-    }
-
-    ColumnSchema schema() {
-        return schema;
     }
 
     /** Returns the number of its first row at a depth among the rows of all pieces. */

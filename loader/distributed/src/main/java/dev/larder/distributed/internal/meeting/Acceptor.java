@@ -118,7 +118,7 @@ public final class Acceptor<M, G> implements AutoCloseable {
         }
     }
 
-    /** Without a free descriptor, accepting fails at once and for a while. */
+    /** Waits before the next try: without a free descriptor, accepting fails immediately, again and again. */
     private static void pause() {
         try {
             Thread.sleep(PAUSE_MS);
